@@ -1,0 +1,51 @@
+"""phcle: label embeddings from partial, heterogeneous contexts.
+
+contexts → model → embedding → uses. Public names load when they are first used, so that
+importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phcle.contexts import DescriptiveContext, RelationalContext
+    from phcle.embedding import LabelEmbedding, load
+    from phcle.model.estimator import PHCLE
+    from phcle.model.foldin import fold_in
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PHCLE",
+    "DescriptiveContext",
+    "LabelEmbedding",
+    "RelationalContext",
+    "__version__",
+    "datasets",
+    "errors",
+    "fold_in",
+    "load",
+]
+
+_HOMES = {
+    "PHCLE": "phcle.model.estimator",
+    "DescriptiveContext": "phcle.contexts",
+    "LabelEmbedding": "phcle.embedding",
+    "RelationalContext": "phcle.contexts",
+    "fold_in": "phcle.model.foldin",
+    "load": "phcle.embedding",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in ("datasets", "errors"):
+        return importlib.import_module(f"phcle.{name}")
+    raise AttributeError(f"module 'phcle' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

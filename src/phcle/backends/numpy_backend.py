@@ -1,0 +1,65 @@
+"""NumPy arrays on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat.numpy as array_api
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+__all__ = ["NumpyBackend"]
+
+
+class NumpyBackend:
+    """Arrays are NumPy's; sparse matrices are SciPy's."""
+
+    name = "numpy"
+    xp: Any = array_api
+
+    def __init__(self, dtype: str = "float32") -> None:
+        self.dtype = dtype
+        self._float = np.dtype(dtype)
+
+    def with_dtype(self, dtype: str) -> NumpyBackend:
+        """The same arrays in another precision."""
+        return NumpyBackend(dtype)
+
+    def asarray(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Move numbers to the device, as floats of the chosen dtype."""
+        return np.asarray(values, dtype=self._float)
+
+    def indices(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Move positions to the device, as 64-bit integers."""
+        return np.asarray(values, dtype=np.int64)
+
+    def to_numpy(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Bring an array back to the host."""
+        return np.asarray(array)
+
+    def sparse(self, matrix: sp.csr_array) -> sp.csr_array:
+        """Move a sparse matrix to the device."""
+        return sp.csr_array(matrix, dtype=self._float)
+
+    def sparse_product(
+        self, matrix: sp.csr_array, dense: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """Multiply a sparse matrix from `sparse` by a dense one."""
+        return np.asarray(matrix @ dense)
+
+    def logistic(
+        self, x: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Sigmoid and softplus of x from one exponential, safe for any x."""
+        decay = np.abs(x)
+        np.negative(decay, out=decay)
+        np.exp(decay, out=decay)  # exp(−|x|), never above 1
+        total = decay + 1
+        # In single precision log is vectorised and log1p is not; what log(1 + tiny)
+        # loses lies below the rounding of the sums it goes into.
+        softplus = np.log(total) if x.dtype == np.float32 else np.log1p(decay)
+        softplus += np.maximum(x, 0)
+        np.reciprocal(total, out=total)
+        sigmoid = np.where(x >= 0, total, decay * total)
+        return sigmoid, softplus

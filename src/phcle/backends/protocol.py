@@ -1,0 +1,92 @@
+"""What a back end offers, and how one is chosen.
+
+Dense work goes through `xp`, the array-API namespace, so the solver is written once.
+Only what that standard lacks is a method here. Dtype and device are chosen once, when
+the back end is made; nothing moves between host and device inside a solver step but
+scalars.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.errors import BackendError
+
+__all__ = ["Array", "Backend", "choose_backend"]
+
+Array = Any
+"""A NumPy array or a torch tensor."""
+
+
+class Backend(Protocol):
+    """Arrays of one kind, dtype and device."""
+
+    name: str
+    xp: Any
+    dtype: str
+
+    def with_dtype(self, dtype: str) -> Backend:
+        """The same device in another precision."""
+
+    def asarray(self, values: npt.ArrayLike) -> Array:
+        """Move numbers to the device, as floats of the chosen dtype."""
+
+    def indices(self, values: npt.ArrayLike) -> Array:
+        """Move positions to the device, as 64-bit integers."""
+
+    def to_numpy(self, array: Array) -> npt.NDArray[Any]:
+        """Bring an array back to the host."""
+
+    def sparse(self, matrix: sp.csr_array) -> Any:
+        """Move a sparse matrix to the device."""
+
+    def sparse_product(self, matrix: Any, dense: Array) -> Array:
+        """Multiply a sparse matrix from `sparse` by a dense one."""
+
+    def logistic(self, x: Array) -> tuple[Array, Array]:
+        """Sigmoid and softplus of x from one exponential, safe for any x."""
+
+
+def choose_backend(
+    backend: str = "auto", device: str = "auto", dtype: str = "float32"
+) -> Backend:
+    """Make the back end that the options ask for.
+
+    "auto" is torch on the GPU where there is one, else NumPy.
+    """
+    if backend == "numpy" and device == "cuda":
+        raise BackendError(
+            "device='cuda' needs the torch back end; say backend='torch' or 'auto'."
+        )
+    has_torch = importlib.util.find_spec("torch") is not None
+    wants_torch = backend == "torch" or device == "cuda"
+    if wants_torch and not has_torch:
+        raise BackendError(
+            f"backend={backend!r}, device={device!r} needs PyTorch: "
+            "pip install 'phcle[torch]'"
+        )
+    if wants_torch or (backend == "auto" and device == "auto" and _has_cuda(has_torch)):
+        from phcle.backends.torch_backend import TorchBackend
+
+        return TorchBackend(device, dtype)
+    from phcle.backends.numpy_backend import NumpyBackend
+
+    return NumpyBackend(dtype)
+
+
+def _has_cuda(has_torch: bool) -> bool:
+    """Whether a GPU can be used; torch is imported only where a driver is present."""
+    if not has_torch or not _nvidia_driver():
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def _nvidia_driver() -> bool:
+    return Path("/dev/nvidiactl").exists() or Path("/dev/dxg").exists()

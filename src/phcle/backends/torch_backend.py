@@ -1,0 +1,73 @@
+"""PyTorch tensors on the CPU or a GPU; the only module that imports torch."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import array_api_compat.torch as array_api
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+
+from phcle.errors import BackendError
+
+__all__ = ["TorchBackend"]
+
+
+class TorchBackend:
+    """Arrays are tensors of one device."""
+
+    name = "torch"
+    xp: Any = array_api
+
+    def __init__(self, device: str = "auto", dtype: str = "float32") -> None:
+        has_cuda = torch.cuda.is_available()
+        if device == "cuda" and not has_cuda:
+            raise BackendError(
+                "device='cuda' was asked for, but PyTorch sees no GPU here; "
+                "use device='cpu', or install a CUDA build of PyTorch."
+            )
+        self.device = ("cuda" if has_cuda else "cpu") if device == "auto" else device
+        self.dtype = dtype
+        self._float = getattr(torch, dtype)
+
+    def with_dtype(self, dtype: str) -> TorchBackend:
+        """The same device in another precision."""
+        return TorchBackend(self.device, dtype)
+
+    def asarray(self, values: npt.ArrayLike) -> torch.Tensor:
+        """Move numbers to the device, as floats of the chosen dtype."""
+        if isinstance(values, torch.Tensor):
+            return values.to(self.device, self._float)
+        # A copy: torch warns about arrays it must not write to.
+        return torch.tensor(np.array(values), dtype=self._float, device=self.device)
+
+    def indices(self, values: npt.ArrayLike) -> torch.Tensor:
+        """Move positions to the device, as 64-bit integers."""
+        return torch.tensor(np.array(values), dtype=torch.int64, device=self.device)
+
+    def to_numpy(self, array: torch.Tensor) -> npt.NDArray[Any]:
+        """Bring an array back to the host."""
+        return array.detach().cpu().numpy()
+
+    def sparse(self, matrix: sp.csr_array) -> torch.Tensor:
+        """Move a sparse matrix to the device."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*beta state.*")
+            return torch.sparse_csr_tensor(
+                self.indices(matrix.indptr),
+                self.indices(matrix.indices),
+                self.asarray(matrix.data),
+                size=matrix.shape,
+                check_invariants=True,
+            )
+
+    def sparse_product(self, matrix: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+        """Multiply a sparse matrix from `sparse` by a dense one."""
+        return matrix @ dense
+
+    def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sigmoid and softplus of x, safe for any x."""
+        return torch.sigmoid(x), torch.logaddexp(x, torch.zeros_like(x))

@@ -1,0 +1,120 @@
+"""One vocabulary over partial contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from phcle.contexts.descriptive import DescriptiveContext
+from phcle.contexts.labels import as_labels
+from phcle.contexts.relational import RelationalContext
+from phcle.errors import ContextError, some
+
+__all__ = ["Aligned", "Context", "align"]
+
+Context = RelationalContext | DescriptiveContext
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Contexts and the labels that any of them knows, in order of appearance."""
+
+    labels: tuple[str, ...]
+    relational: tuple[RelationalContext, ...]
+    descriptive: tuple[DescriptiveContext, ...]
+
+    @property
+    def contexts(self) -> tuple[Context, ...]:
+        """All contexts, relational ones first."""
+        return (*self.relational, *self.descriptive)
+
+
+def align(
+    contexts: Context | Iterable[Context],
+    *,
+    labels: Iterable[Any] | None = None,
+    complete_only: bool = False,
+    must_inform: bool = True,
+) -> Aligned:
+    """Join contexts by label; the vocabulary is the union of what they name.
+
+    `labels` restricts and orders the vocabulary. `complete_only` keeps the labels that
+    every context observes. With `must_inform`, a context or a label without any
+    information is refused by name.
+    """
+    given = _check_contexts(contexts)
+    named_elsewhere = dict.fromkeys(
+        label for context in given if not _is_open(context) for label in context.labels
+    )
+    wanted = None if labels is None else as_labels(labels, "labels")
+    given = [
+        context.naming_also(named_elsewhere if wanted is None else wanted)
+        if isinstance(context, RelationalContext)
+        else context
+        for context in given
+    ]
+    vocabulary = wanted or tuple(
+        dict.fromkeys(label for context in given for label in context.labels)
+    )
+    observed = [set(context.observed_labels) for context in given]
+    if must_inform:
+        _refuse_empty(given, observed)
+    if complete_only:
+        vocabulary = tuple(x for x in vocabulary if all(x in seen for seen in observed))
+        if not vocabulary:
+            raise ContextError(
+                "complete_only=True keeps the labels that are in every context, and "
+                "there are none; check that the contexts use the same labels."
+            )
+    unknown = [x for x in vocabulary if not any(x in seen for seen in observed)]
+    if unknown and must_inform:
+        raise ContextError(
+            f"no context says anything about {len(unknown)} of {len(vocabulary)} "
+            f"labels: {some(unknown)}; leave them out, or describe them in a context."
+        )
+    return Aligned(
+        vocabulary,
+        tuple(c for c in given if isinstance(c, RelationalContext)),
+        tuple(c for c in given if isinstance(c, DescriptiveContext)),
+    )
+
+
+def _refuse_empty(contexts: Sequence[Context], observed: Sequence[set[str]]) -> None:
+    for context, labels in zip(contexts, observed, strict=True):
+        if not labels:
+            raise ContextError(
+                f"context {context.name!r} relates no two labels, so it says nothing; "
+                "leave it out, or add the edges that join its labels."
+            )
+
+
+def _is_open(context: Context) -> bool:
+    """Whether the context takes its labels from the others (a hierarchy's leaves)."""
+    return (
+        isinstance(context, RelationalContext)
+        and context.hierarchy is not None
+        and not context.hierarchy.labels_are_fixed
+    )
+
+
+def _check_contexts(contexts: Context | Iterable[Context]) -> Sequence[Context]:
+    if isinstance(contexts, (RelationalContext, DescriptiveContext)):
+        contexts = [contexts]
+    given = list(contexts)
+    if not given:
+        raise ContextError("at least one context is needed. Got none.")
+    for context in given:
+        if not isinstance(context, (RelationalContext, DescriptiveContext)):
+            raise ContextError(
+                "a context must be a RelationalContext or a DescriptiveContext. "
+                f"Got {type(context).__name__} instead; see their from_… constructors."
+            )
+    names = [context.name for context in given]
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise ContextError(
+            f"contexts must have different names, but {some(sorted(repeated))} "
+            "occurs more than once; give each one name=."
+        )
+    return given

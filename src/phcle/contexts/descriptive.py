@@ -1,0 +1,304 @@
+"""DescriptiveContext: what a label is like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.contexts import tables
+from phcle.contexts.labels import as_labels, index_of
+from phcle.contexts.relational import as_csr, take_rows
+from phcle.errors import ContextError, some
+
+__all__ = ["DescriptiveContext"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DescriptiveContext:
+    """Values of labels (rows) for descriptions (columns), any of them unknown.
+
+    Dense values mark an unknown one by NaN. Sparse values are known wherever
+    `observed` (a sparse mask) is true, or in full where there is no mask, so that an
+    absent tag of a present label is a known zero.
+
+    >>> animals = DescriptiveContext.from_tags({"cat": ["fur"], "fish": ["fins"]})
+    >>> animals.columns
+    ('fins', 'fur')
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: Floats | sp.csr_array  # (labels, columns)
+    observed: sp.csr_array | None = None  # sparse values only; None: all known
+    standardize: bool = False  # every column its own scale, instead of one for all
+    readable: bool = True  # whether a column's name means something to a person
+
+    def __post_init__(self) -> None:
+        _check_values(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"DescriptiveContext({self.name!r}: {len(self.labels)} labels × "
+            f"{len(self.columns)} columns, {self.n_observed} values known)"
+        )
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Position of each label."""
+        return index_of(self.labels)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether values are stored sparsely."""
+        return sp.issparse(self.values)
+
+    @property
+    def n_observed(self) -> int:
+        """How many values are known."""
+        if isinstance(self.values, np.ndarray):
+            return int(np.count_nonzero(~np.isnan(self.values)))
+        if self.observed is None:
+            return self.values.shape[0] * self.values.shape[1]
+        return int(self.observed.nnz)
+
+    @property
+    def observed_labels(self) -> tuple[str, ...]:
+        """Labels with at least one known value."""
+        if isinstance(self.values, np.ndarray):
+            known = ~np.isnan(self.values).all(axis=1)
+        elif self.observed is None:
+            return self.labels
+        else:
+            known = np.diff(self.observed.indptr) > 0
+        return tuple(x for x, seen in zip(self.labels, known, strict=True) if seen)
+
+    def rows_for(self, labels: Sequence[str]) -> DescriptiveContext:
+        """Return the context cut down to those of `labels` that it describes."""
+        kept = [label for label in labels if label in self.index]
+        rows = [self.index[label] for label in kept]
+        if isinstance(self.values, np.ndarray):
+            values: Floats | sp.csr_array = self.values[rows]
+        else:
+            values = take_rows(self.values, rows)
+        observed = None if self.observed is None else take_rows(self.observed, rows)
+        return DescriptiveContext(
+            self.name,
+            tuple(kept),
+            self.columns,
+            values,
+            observed,
+            self.standardize,
+            self.readable,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        name: str = "attributes",
+        standardize: bool | None = None,
+    ) -> DescriptiveContext:
+        """A data frame of attributes: the index holds labels, NaN is unknown.
+
+        Numbers and truth values are taken as they are; a column of text becomes one
+        column per value (`colour=red`). With `standardize` left open, each column
+        gets its own scale if their spreads differ more than tenfold: then they are
+        likely in different units.
+        """
+        labels = as_labels(frame.index, f"index of context {name!r}")
+        if len(set(frame.columns)) < len(frame.columns):
+            raise ContextError(f"context {name!r}: two columns have the same name.")
+        cells = {str(column): list(frame[column]) for column in frame.columns}
+        return cls._from_cells(labels, cells, name, standardize)
+
+    @classmethod
+    def _from_cells(
+        cls,
+        labels: tuple[str, ...],
+        cells: Mapping[str, Sequence[Any]],
+        name: str,
+        standardize: bool | None = None,
+    ) -> DescriptiveContext:
+        """Columns of raw cells, as frames and CSV files have them."""
+        columns, values = tables.encode_columns(labels, cells, name)
+        if standardize is None:
+            standardize = tables.units_differ(values)
+        return cls(name, labels, columns, values, standardize=standardize)
+
+    @classmethod
+    def from_tags(
+        cls, tags: Mapping[Any, Iterable[Any]], *, name: str = "tags"
+    ) -> DescriptiveContext:
+        """Tags of each label; a label left out is unknown, a tag left out is absent."""
+        labels = as_labels(tags, f"context {name!r}")
+        for label, given in tags.items():
+            if isinstance(given, str):
+                raise ContextError(
+                    f"context {name!r}: tags of {label!r} must be a list. "
+                    f"Got the text {given!r} instead."
+                )
+        rows = [dict.fromkeys(str(tag) for tag in given) for given in tags.values()]
+        columns = tuple(sorted({tag for row in rows for tag in row}))
+        position = index_of(columns)
+        indices = [position[tag] for row in rows for tag in row]
+        indptr = np.cumsum([0, *map(len, rows)])
+        values = sp.csr_array(
+            (np.ones(len(indices)), indices, indptr), shape=(len(labels), len(columns))
+        )
+        values.sort_indices()
+        return cls(name, labels, columns, values)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Mapping[Any, str],
+        *,
+        name: str = "texts",
+        encoder: Callable[[list[str]], Any] | Any | None = None,
+        min_count: int = 2,
+    ) -> DescriptiveContext:
+        """A text about each label, as TF-IDF words or through an encoder.
+
+        `encoder` is any callable from a list of texts to an array of vectors, or an
+        object with an `encode` method (a sentence encoder). Without one, words are
+        weighted by TF-IDF; those in fewer than `min_count` texts are left out.
+        """
+        labels = as_labels(texts, f"context {name!r}")
+        documents = list(texts.values())
+        for label, text in zip(labels, documents, strict=True):
+            if not isinstance(text, str) or not text.strip():
+                raise ContextError(
+                    f"context {name!r}: the text of {label!r} must not be empty; "
+                    "leave the label out if nothing is known."
+                )
+        if encoder is None:
+            columns, words = tables.weigh_words(documents, min_count, name)
+            return cls(name, labels, columns, words)
+        encode = getattr(encoder, "encode", encoder)
+        vectors = np.asarray(encode(documents), dtype=np.float64)
+        if vectors.ndim != 2 or len(vectors) != len(labels):
+            raise ContextError(
+                f"context {name!r}: the encoder must return one vector per text. Got "
+                f"shape {vectors.shape} for {len(labels)} texts."
+            )
+        return cls(name, labels, _numbered(vectors.shape[1]), vectors, readable=False)
+
+    @classmethod
+    def from_vectors(
+        cls,
+        vectors: Any,
+        *,
+        name: str = "vectors",
+        labels: Iterable[Any] | Mapping[Any, str] | None = None,
+    ) -> DescriptiveContext:
+        """Vectors of another model: a mapping, a file, or gensim's `KeyedVectors`.
+
+        A path is read as word2vec or GloVe text, or as word2vec binary (`.bin`), and
+        only the wanted labels are kept in memory. `labels` selects; as a mapping it
+        also says under which word each label is found (`{"n02123045": "tabby"}`).
+        """
+        wanted: dict[str, str] | None = None
+        if labels is not None:
+            keys = as_labels(labels, f"labels of context {name!r}")
+            words = labels.values() if isinstance(labels, Mapping) else keys
+            wanted = dict(zip(keys, map(str, words), strict=True))
+        if isinstance(vectors, (str, Path)):
+            found = tables.read_word_vectors(
+                Path(vectors), None if wanted is None else set(wanted.values())
+            )
+        elif hasattr(vectors, "key_to_index"):  # gensim
+            found = {word: vectors[word] for word in vectors.key_to_index}
+        else:
+            found = vectors
+        if wanted is not None:
+            found = {key: found[word] for key, word in wanted.items() if word in found}
+        if not len(found):
+            raise ContextError(
+                f"context {name!r}: no vector was found"
+                + (f" for {some(wanted)}." if wanted else ".")
+            )
+        rows = as_labels(found, f"context {name!r}")
+        lengths = {len(vector) for vector in found.values()}
+        if len(lengths) > 1:
+            raise ContextError(
+                f"context {name!r}: vectors must have one length. Got {lengths}."
+            )
+        values = np.array([np.asarray(v, dtype=np.float64) for v in found.values()])
+        return cls(name, rows, _numbered(values.shape[1]), values, readable=False)
+
+
+def _numbered(n: int) -> tuple[str, ...]:
+    """Names for the dimensions of foreign vectors."""
+    return tuple(f"dimension {i}" for i in range(1, n + 1))
+
+
+def _check_values(context: DescriptiveContext) -> None:
+    """Refuse values of another shape, infinite, or none at all."""
+    name = context.name
+    values: Any = context.values
+    if sp.issparse(values):
+        values = as_csr(values, name)
+    else:
+        values = np.asarray(values, dtype=np.float64)
+    object.__setattr__(context, "values", values)
+    expected = (len(context.labels), len(context.columns))
+    if values.shape != expected:
+        raise ContextError(
+            f"context {name!r}: values have shape {values.shape}, but there are "
+            f"{expected[0]} labels and {expected[1]} columns; give one row per label "
+            "and one name per column."
+        )
+    if context.observed is not None:
+        _check_mask(context)
+    stored = values.data if sp.issparse(values) else values
+    wrong = np.isinf(stored) if not sp.issparse(values) else ~np.isfinite(stored)
+    if wrong.any():
+        rows, columns = (
+            sp.coo_array(values).coords if sp.issparse(values) else np.indices(expected)
+        )
+        first = int(np.argmax(wrong))
+        raise ContextError(
+            f"context {name!r}: values must be finite. Got {np.ravel(stored)[first]} "
+            f"for label {context.labels[np.ravel(rows)[first]]!r} and column "
+            f"{context.columns[np.ravel(columns)[first]]!r}; "
+            "mark unknown values as missing instead."
+        )
+    if not context.labels or not context.columns or context.n_observed == 0:
+        raise ContextError(
+            f"context {name!r} is empty: no value is known, so it says nothing; "
+            "leave it out."
+        )
+
+
+def _check_mask(context: DescriptiveContext) -> None:
+    """Make the mask canonical; a mask on dense values, or values outside it, is wrong."""
+    if not sp.issparse(context.values):
+        raise ContextError(
+            f"context {context.name!r}: dense values mark the unknown by NaN; "
+            "observed= is for sparse values."
+        )
+    mask = as_csr(context.observed, context.name)
+    mask.data[:] = 1.0
+    if mask.shape != context.values.shape:
+        raise ContextError(
+            f"context {context.name!r}: observed has shape {mask.shape}, values have "
+            f"{context.values.shape}; give both the same."
+        )
+    values = sp.csr_array(context.values * mask)
+    if values.nnz < context.values.nnz:
+        raise ContextError(
+            f"context {context.name!r}: {context.values.nnz - values.nnz} values stand "
+            "where observed is false; remove them or mark them as observed."
+        )
+    object.__setattr__(context, "observed", mask)

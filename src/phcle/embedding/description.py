@@ -1,0 +1,131 @@
+"""What a label, or any vector, is like: related labels and attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.embedding.fitted import FittedDescriptive
+
+if TYPE_CHECKING:
+    from phcle.embedding.label_embedding import LabelEmbedding
+
+__all__ = ["Attribute", "Description", "describe"]
+
+CARRIED = 0.8
+"""Related labels are listed until they carry this share of the similarity."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One description of a label, in the user's units."""
+
+    context: str
+    name: str
+    value: float
+    strength: float  # deviation from the mean, in units of the context
+    observed: bool
+
+
+@dataclass(frozen=True)
+class Description:
+    """Related labels with shares that sum to one, and the strongest attributes."""
+
+    label: str | None
+    related: tuple[tuple[str, float], ...]
+    observed: tuple[Attribute, ...]
+    predicted: tuple[Attribute, ...]
+    contexts: dict[str, bool]  # which contexts know the label
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "label": self.label,
+            "related": [{"label": x, "share": share} for x, share in self.related],
+            "observed": [_attribute(a) for a in self.observed],
+            "predicted": [_attribute(a) for a in self.predicted],
+            "contexts": self.contexts,
+        }
+
+
+def describe(
+    embedding: LabelEmbedding, label_or_vector: str | npt.ArrayLike, k: int
+) -> Description:
+    """Describe a label by its neighbours and by its k strongest attributes."""
+    label = None
+    if isinstance(label_or_vector, str):
+        label = embedding.resolve(label_or_vector)
+    vector = embedding.vector_of(label_or_vector)
+    observed: list[Attribute] = []
+    predicted: list[Attribute] = []
+    for context in embedding.contexts:
+        if not isinstance(context, FittedDescriptive) or not context.readable:
+            continue
+        known = (
+            np.full(len(context.columns), np.nan)
+            if label is None
+            else context.observed_row(label)
+        )
+        is_known = ~np.isnan(known)
+        observed += _strongest(context, known, is_known, k, observed=True)
+        if context.weight > 0:
+            values = context.predict(vector[None, :])[0]
+            predicted += _strongest(context, values, ~is_known, k, observed=False)
+    return Description(
+        label,
+        _related(embedding, vector if label is None else label, k),
+        tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
+        tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
+        {} if label is None else embedding.contexts_of(label),
+    )
+
+
+def _related(
+    embedding: LabelEmbedding, query: str | npt.ArrayLike, k: int
+) -> tuple[tuple[str, float], ...]:
+    """Of the k nearest labels, those that carry most of their similarity."""
+    near = [(x, s) for x, s in embedding.nearest(query, k=k) if s > 0]
+    total = sum(similarity for _, similarity in near)
+    kept, carried = [], 0.0
+    for label, similarity in near:
+        kept.append((label, similarity))
+        carried += similarity
+        if carried >= CARRIED * total:
+            break
+    return tuple((label, similarity / carried) for label, similarity in kept)
+
+
+def _strongest(
+    context: FittedDescriptive,
+    values: npt.NDArray[np.float64],
+    wanted: npt.NDArray[np.bool_],
+    k: int,
+    *,
+    observed: bool,
+) -> list[Attribute]:
+    """The k values furthest above their column's mean."""
+    strength = np.where(wanted, (values - context.offset) / context.scale, -np.inf)
+    order = np.argsort(-strength, kind="stable")[:k]
+    return [
+        Attribute(
+            context.name,
+            context.columns[i],
+            float(values[i]),
+            float(strength[i]),
+            observed,
+        )
+        for i in order
+        if strength[i] > 0
+    ]
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    return {
+        "context": attribute.context,
+        "name": attribute.name,
+        "value": attribute.value,
+        "strength": attribute.strength,
+    }

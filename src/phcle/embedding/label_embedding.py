@@ -1,0 +1,219 @@
+"""LabelEmbedding: one vector per label, and the questions one asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.labels import as_labels, index_of
+from phcle.embedding.description import Description, describe
+from phcle.embedding.explanation import Explanation, explain
+from phcle.embedding.fitted import Fitted
+from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
+
+__all__ = ["LabelEmbedding"]
+
+Floats = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelEmbedding:
+    """Labels, their vectors, and what the vectors were learned from.
+
+    >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.0], [0.6, 0.8]]))
+    >>> pets.nearest("cat", k=1)
+    [('dog', 0.6)]
+    """
+
+    labels: tuple[str, ...]
+    vectors: Floats  # (labels, d)
+    names: Mapping[str, str] = field(default_factory=dict)  # label or node -> readable
+    contexts: tuple[Fitted, ...] = ()  # relational ones first
+    penalties: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[Mapping[str, float], ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", as_labels(self.labels, "the embedding"))
+        vectors = np.asarray(self.vectors)
+        if vectors.ndim != 2 or len(vectors) != len(self.labels):
+            raise ContextError(
+                f"an embedding must have one vector per label. Got shape "
+                f"{vectors.shape} for {len(self.labels)} labels."
+            )
+        if not np.issubdtype(vectors.dtype, np.floating):
+            vectors = vectors.astype(np.float64)
+        wrong = ~np.isfinite(vectors).all(axis=1)
+        if wrong.any():
+            raise ContextError(
+                "an embedding must be finite. Got NaN or infinity for "
+                f"{some(np.array(self.labels)[wrong])}."
+            )
+        object.__setattr__(self, "vectors", vectors)
+
+    def __repr__(self) -> str:
+        contexts = ", ".join(context.name for context in self.contexts)
+        return f"LabelEmbedding({len(self.labels)} labels × {self.dim}" + (
+            f", from {contexts})" if contexts else ")"
+        )
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.labels)
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._index
+
+    def __getitem__(self, label: str) -> Floats:
+        return np.asarray(self.vectors[self._index[self.resolve(label)]])
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.vectors.shape[1])
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return index_of(self.labels)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """Labels by lower-case readable name."""
+        found: dict[str, list[str]] = {}
+        for label in self.labels:
+            found.setdefault(self.name_of(label).lower(), []).append(label)
+        return found
+
+    @cached_property
+    def unit_vectors(self) -> Floats:
+        """Vectors at length one; a zero vector stays zero."""
+        length = np.linalg.norm(self.vectors, axis=1, keepdims=True)
+        return np.asarray(self.vectors / np.where(length > 0, length, 1))
+
+    def name_of(self, label: str) -> str:
+        """Readable name of a label or of a node of its hierarchy."""
+        return self.names.get(label, label)
+
+    def resolve(self, label: str) -> str:
+        """The label meant by an id or by a readable name, in any case."""
+        if label in self._index:
+            return label
+        found = self._by_name.get(str(label).lower(), [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownLabelError(
+                f"{label!r} is the name of {len(found)} labels: {some(found)}; "
+                "use the id."
+            )
+        known = [self.name_of(x) for x in self.labels]
+        raise UnknownLabelError(
+            f"no label {label!r} in this embedding."
+            f"{did_you_mean(str(label), [*known, *self.labels])}"
+        )
+
+    def vector_of(self, label_or_vector: str | npt.ArrayLike) -> Floats:
+        """The vector of a label, or the checked vector itself."""
+        if isinstance(label_or_vector, str):
+            return self[label_or_vector]
+        vector = np.asarray(label_or_vector, dtype=np.float64)
+        if vector.shape != (self.dim,) or not np.isfinite(vector).all():
+            raise ContextError(
+                f"a vector must hold {self.dim} finite numbers. "
+                f"Got shape {vector.shape}."
+            )
+        return vector
+
+    def nearest(
+        self, label_or_vector: str | npt.ArrayLike, k: int = 10
+    ) -> list[tuple[str, float]]:
+        """Labels most similar by cosine, best first; a label is not its own neighbour."""
+        if k < 1:
+            raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
+        vector = self.vector_of(label_or_vector)
+        length = np.linalg.norm(vector)
+        cosine = self.unit_vectors @ (vector / (length if length > 0 else 1.0))
+        if isinstance(label_or_vector, str):
+            cosine[self._index[self.resolve(label_or_vector)]] = -np.inf
+            k = min(k, len(self) - 1)
+        k = min(k, len(self))
+        if k == 0:
+            return []
+        # Everything at or above the k-th value, then a stable sort: ties keep the
+        # order of the labels.
+        threshold = np.partition(cosine, len(self) - k)[len(self) - k]
+        candidates = np.flatnonzero(cosine >= threshold)
+        order = candidates[np.argsort(-cosine[candidates], kind="stable")][:k]
+        return [(self.labels[i], float(cosine[i])) for i in order]
+
+    def describe(self, label_or_vector: str | npt.ArrayLike, k: int = 6) -> Description:
+        """Related labels with shares, and the strongest attributes.
+
+        Attributes known for the label and attributes predicted by the model are
+        listed apart.
+        """
+        return describe(self, label_or_vector, k)
+
+    def explain(self, a: str, b: str, k: int = 5) -> Explanation:
+        """What two labels share, context by context; the parts add up to the cosine."""
+        return explain(self, self.resolve(a), self.resolve(b), k)
+
+    def contexts_of(self, label: str) -> dict[str, bool]:
+        """Which contexts know the label."""
+        label = self.resolve(label)
+        return {c.name: label in set(c.observed_labels) for c in self.contexts}
+
+    def select(self, labels: Iterable[str]) -> LabelEmbedding:
+        """The vectors of some labels alone, in this order, without the contexts."""
+        kept = [self.resolve(label) for label in labels]
+        rows = [self._index[label] for label in kept]
+        return LabelEmbedding(tuple(kept), self.vectors[rows], names=self.names)
+
+    def with_rows(
+        self,
+        labels: Sequence[str],
+        vectors: Floats,
+        contexts: Iterable[Fitted],
+        names: Mapping[str, str],
+    ) -> LabelEmbedding:
+        """Other labels in the space of this embedding."""
+        return replace(
+            self,
+            labels=tuple(labels),
+            vectors=vectors,
+            contexts=tuple(contexts),
+            names={**self.names, **names},
+        )
+
+    def joined(self, later: LabelEmbedding) -> LabelEmbedding:
+        """This embedding and labels that were folded into it, as one."""
+        both = set(self.labels) & set(later.labels)
+        if both:
+            raise ContextError(
+                f"labels {some(sorted(both))} are in the embedding already; "
+                "leave them out of the new ones."
+            )
+        return self.with_rows(
+            (*self.labels, *later.labels),
+            np.vstack([self.vectors, later.vectors.astype(self.vectors.dtype)]),
+            (
+                old.joined(new)  # type: ignore[arg-type]
+                for old, new in zip(self.contexts, later.contexts, strict=True)
+            ),
+            later.names,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write one pickle-free file; an existing one is replaced only when whole."""
+        from phcle.embedding.storage import save
+
+        save(self, Path(path))

@@ -1,0 +1,279 @@
+"""One file per embedding: safetensors with a JSON header, versioned, without pickle.
+
+Tensors hold all numbers, and as UTF-8 bytes all names. The header's metadata has the
+keys "format", "version", "checksum" and "content" (JSON: structure and settings). The
+checksum covers the content and every tensor, so damage anywhere is seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.contexts.descriptive import DescriptiveContext
+from phcle.contexts.hierarchy import Hierarchy, HierarchyCounts
+from phcle.contexts.relational import RelationalContext
+from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import FileError, PhcleError
+from phcle.files import write_whole
+
+__all__ = ["FORMAT", "VERSION", "load", "save"]
+
+FORMAT = "phcle.label-embedding"
+VERSION = 1
+
+Tensors = dict[str, npt.NDArray[Any]]
+
+
+def save(embedding: LabelEmbedding, path: Path) -> None:
+    """Write an embedding; an existing file is replaced only by a whole one."""
+    from safetensors.numpy import save_file
+
+    tensors: Tensors = {"vectors": embedding.vectors}
+    _put_names(tensors, "labels", embedding.labels)
+    _put_names(tensors, "names/keys", list(embedding.names))
+    _put_names(tensors, "names/values", list(embedding.names.values()))
+    content = {
+        "penalties": dict(embedding.penalties),
+        "options": dict(embedding.options),
+        "versions": dict(embedding.versions),
+        "history": [dict(record) for record in embedding.history],
+        "contexts": [
+            _pack(context, f"contexts/{i}/", tensors)
+            for i, context in enumerate(embedding.contexts)
+        ],
+    }
+    text = json.dumps(content, sort_keys=True)
+    tensors = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
+    metadata = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "checksum": _checksum(text, tensors),
+        "content": text,
+    }
+    with write_whole(path) as temporary:
+        save_file(tensors, temporary, metadata)
+
+
+def load(path: str | Path) -> LabelEmbedding:
+    """Read an embedding; a damaged, cut or foreign file is refused.
+
+    >>> load("missing.phcle")
+    Traceback (most recent call last):
+    phcle.errors.FileError: missing.phcle: no such file.
+    """
+    path = Path(path)
+    metadata, tensors = _read(path)
+    if metadata.get("format") != FORMAT:
+        raise FileError(
+            f"{path}: a safetensors file, but not a label embedding of phcle."
+        )
+    if metadata.get("version") != str(VERSION):
+        raise FileError(
+            f"{path}: has format version {metadata.get('version')}, this phcle reads "
+            f"version {VERSION}; update phcle."
+        )
+    text = metadata.get("content", "")
+    if metadata.get("checksum") != _checksum(text, tensors):
+        raise FileError(f"{path}: is damaged (its checksum does not fit).")
+    try:
+        content = json.loads(text)
+        return LabelEmbedding(
+            labels=_get_names(tensors, "labels"),
+            vectors=tensors["vectors"],
+            names=dict(
+                zip(
+                    _get_names(tensors, "names/keys"),
+                    _get_names(tensors, "names/values"),
+                    strict=True,
+                )
+            ),
+            contexts=tuple(
+                _unpack(packed, f"contexts/{i}/", tensors)
+                for i, packed in enumerate(content["contexts"])
+            ),
+            penalties=content["penalties"],
+            options=content["options"],
+            history=tuple(content["history"]),
+            versions=content["versions"],
+        )
+    except (KeyError, TypeError, ValueError, IndexError, PhcleError) as error:
+        raise FileError(f"{path}: is not a whole label embedding ({error}).") from error
+
+
+def _read(path: Path) -> tuple[dict[str, str], Tensors]:
+    """Metadata and tensors of any safetensors file."""
+    from safetensors import SafetensorError, safe_open
+
+    if path.is_dir():
+        raise FileError(f"{path}: is a folder; give the name of a file.")
+    if not path.exists():
+        raise FileError(f"{path}: no such file.")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise FileError(
+            f"{path}: is damaged, cut short, or not a phcle file ({error})."
+        ) from error
+
+
+def _checksum(text: str, tensors: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Digest of the content and of every tensor's name, type, shape and bytes."""
+    digest = hashlib.blake2b(text.encode(), digest_size=16)
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name}|{tensor.dtype}|{tensor.shape}".encode())
+        digest.update(np.ascontiguousarray(tensor).data)
+    return digest.hexdigest()
+
+
+def _put_names(tensors: Tensors, key: str, names: Sequence[str]) -> None:
+    """Store names as the bytes of a JSON list."""
+    data = json.dumps(list(names), ensure_ascii=False).encode()
+    tensors[key] = np.frombuffer(data, dtype=np.uint8)
+
+
+def _get_names(tensors: Tensors, key: str) -> tuple[str, ...]:
+    return tuple(json.loads(tensors[key].tobytes().decode()))
+
+
+def _put_sparse(tensors: Tensors, key: str, matrix: sp.csr_array) -> None:
+    tensors[f"{key}/data"] = matrix.data
+    tensors[f"{key}/indices"] = matrix.indices
+    tensors[f"{key}/indptr"] = matrix.indptr
+
+
+def _get_sparse(tensors: Tensors, key: str, n_columns: int) -> sp.csr_array:
+    indptr = tensors[f"{key}/indptr"]
+    matrix = sp.csr_array(
+        (tensors[f"{key}/data"], tensors[f"{key}/indices"], indptr),
+        shape=(len(indptr) - 1, n_columns),
+    )
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _pack(context: Fitted, prefix: str, tensors: Tensors) -> dict[str, Any]:
+    """Put a context's numbers among the tensors; the rest goes into the content."""
+    _put_names(tensors, prefix + "columns", context.columns)
+    tensors[prefix + "factor"] = context.factor
+    packed: dict[str, Any] = {
+        "kind": context.kind,
+        "name": context.name,
+        "weight": context.weight,
+        "has_data": context.data is not None,
+    }
+    if isinstance(context, FittedRelational):
+        tensors[prefix + "column_mass"] = context.column_mass
+        packed |= {"total": context.total, "scale": context.scale, "hierarchy": None}
+        if context.data is not None:
+            _put_names(tensors, prefix + "labels", context.data.labels)
+            _put_sparse(tensors, prefix + "counts", context.data.counts)
+            packed["hierarchy"] = _pack_recipe(context.data.hierarchy, prefix, tensors)
+        return packed
+    tensors[prefix + "offset"] = context.offset
+    tensors[prefix + "scale"] = context.scale
+    packed |= {"readable": context.readable, "layout": None, "standardize": False}
+    if context.data is not None:
+        _put_names(tensors, prefix + "labels", context.data.labels)
+        packed["standardize"] = context.data.standardize
+        if isinstance(context.data.values, np.ndarray):
+            packed["layout"] = "dense"
+            tensors[prefix + "values"] = context.data.values
+        else:
+            packed["layout"] = "sparse"
+            _put_sparse(tensors, prefix + "values", context.data.values)
+            if context.data.observed is not None:
+                packed["layout"] = "masked"
+                _put_sparse(tensors, prefix + "observed", context.data.observed)
+    return packed
+
+
+def _pack_recipe(
+    recipe: HierarchyCounts | None, prefix: str, tensors: Tensors
+) -> dict[str, Any] | None:
+    if recipe is None:
+        return None
+    _put_names(tensors, prefix + "nodes", recipe.hierarchy.nodes)
+    tensors[prefix + "edges"] = recipe.hierarchy.edges
+    return {
+        "kind": recipe.kind,
+        "decay": recipe.decay,
+        "radius": recipe.radius,
+        "random_state": recipe.random_state,
+        "labels_are_fixed": recipe.labels_are_fixed,
+    }
+
+
+def _unpack(packed: dict[str, Any], prefix: str, tensors: Tensors) -> Fitted:
+    """The reverse of `_pack`."""
+    columns = _get_names(tensors, prefix + "columns")
+    common = {
+        "name": packed["name"],
+        "weight": packed["weight"],
+        "columns": columns,
+        "factor": tensors[prefix + "factor"],
+    }
+    labels = _get_names(tensors, prefix + "labels") if packed["has_data"] else ()
+    if packed["kind"] == "relational":
+        counts = None
+        if packed["has_data"]:
+            recipe = None
+            if packed["hierarchy"] is not None:
+                recipe = HierarchyCounts(
+                    Hierarchy(
+                        _get_names(tensors, prefix + "nodes"), tensors[prefix + "edges"]
+                    ),
+                    **packed["hierarchy"],
+                )
+            counts = RelationalContext(
+                packed["name"],
+                labels,
+                columns,
+                _get_sparse(tensors, prefix + "counts", len(columns)),
+                recipe,
+            )
+        return FittedRelational(
+            **common,
+            column_mass=tensors[prefix + "column_mass"],
+            total=packed["total"],
+            scale=packed["scale"],
+            data=counts,
+        )
+    described = None
+    if packed["has_data"]:
+        layout = packed["layout"]
+        values: Any = (
+            tensors[prefix + "values"]
+            if layout == "dense"
+            else _get_sparse(tensors, prefix + "values", len(columns))
+        )
+        observed = None
+        if layout == "masked":
+            observed = _get_sparse(tensors, prefix + "observed", len(columns))
+        described = DescriptiveContext(
+            packed["name"],
+            labels,
+            columns,
+            values,
+            observed,
+            packed["standardize"],
+            packed["readable"],
+        )
+    return FittedDescriptive(
+        **common,
+        offset=tensors[prefix + "offset"],
+        scale=tensors[prefix + "scale"],
+        readable=packed["readable"],
+        data=described,
+    )

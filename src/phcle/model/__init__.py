@@ -1,0 +1,1 @@
+"""Stage 2, learning: contexts in, a label embedding out."""

@@ -1,0 +1,80 @@
+"""Rows in blocks: bounded memory, and sparse rows padded to one width per block.
+
+A block of rows with its few known columns becomes dense arrays (rows, width) of
+positions and values. Rows are sorted by width first, so little of it is padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.protocol import Array, Backend
+
+__all__ = ["PaddedRows", "pad_rows", "split_rows"]
+
+Rows = npt.NDArray[np.int64]
+
+GATHERED = 3_000_000
+"""Numbers in one block's gathered factor rows (rows × width × dim)."""
+
+TILE = 2_000_000
+"""Numbers in one block's dense products (rows × columns)."""
+
+
+@dataclass(frozen=True)
+class PaddedRows:
+    """Known entries of a block of rows; padding points at column 0 and is masked."""
+
+    columns: Array  # (rows, width), positions
+    values: Array  # (rows, width), zero where padded
+    known: Array  # (rows, width), 1 or 0
+
+    def gather(self, factor: Array, backend: Backend) -> Array:
+        """Rows of the other factor at the known columns: (rows, width, dim)."""
+        xp = backend.xp
+        flat = xp.take(factor, xp.reshape(self.columns, (-1,)), axis=0)
+        return xp.reshape(flat, (*self.columns.shape, factor.shape[1]))
+
+
+def split_rows(
+    patterns: Sequence[sp.csr_array], n_rows: int, *, dim: int, tile_columns: int
+) -> list[Rows]:
+    """Partition rows into blocks that keep both kinds of temporary array small."""
+    width = np.zeros(n_rows, dtype=np.int64)
+    for pattern in patterns:
+        width = np.maximum(width, np.diff(pattern.indptr))
+    order = np.argsort(width, kind="stable")
+    most = max(1, TILE // max(tile_columns, dim))
+    blocks, start = [], 0
+    while start < n_rows:
+        # Rows are sorted by width, so the last row of a block sets its width.
+        stop = start + 1
+        while (
+            stop < n_rows
+            and stop - start < most
+            and (stop + 1 - start) * max(width[order[stop]], 1) * dim <= GATHERED
+        ):
+            stop += 1
+        blocks.append(np.sort(order[start:stop]))
+        start = stop
+    return blocks
+
+
+def pad_rows(pattern: sp.csr_array, rows: Rows, backend: Backend) -> PaddedRows | None:
+    """Pad the known entries of some rows to a common width; None if there are none."""
+    start, length = pattern.indptr[rows], np.diff(pattern.indptr)[rows]
+    width = int(length.max(initial=0))
+    if width == 0:
+        return None
+    known = np.arange(width) < length[:, None]
+    at = np.minimum(start[:, None] + np.arange(width), pattern.nnz - 1)
+    return PaddedRows(
+        backend.indices(np.where(known, pattern.indices[at], 0)),
+        backend.asarray(np.where(known, pattern.data[at], 0.0)),
+        backend.asarray(known),
+    )

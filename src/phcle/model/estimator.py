@@ -1,0 +1,313 @@
+"""PHCLE, the estimator: checks options, then leads contexts through the stages."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from phcle.backends.protocol import Backend, choose_backend
+from phcle.contexts.alignment import Aligned, Context, align
+from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import ConvergenceWarning, PhcleError
+from phcle.model.foldin import fold_in, solve_labels
+from phcle.model.held_out import held_out_skills
+from phcle.model.layout import Layout
+from phcle.model.objective import objective_terms
+from phcle.model.options import OPTIONS, check_options
+from phcle.model.paper import PaperSolver
+from phcle.model.problem import Penalties, Problem, pose
+from phcle.model.solver import MajoriseSolver, SweepSolver, run
+from phcle.model.start import start_factors
+from phcle.model.state import State
+from phcle.model.weights import (
+    equal_weights,
+    given_weights,
+    nie_weights,
+    skilled_weights,
+)
+
+__all__ = ["PHCLE"]
+
+
+class PHCLE:
+    """Label embedding from partial heterogeneous contexts.
+
+    Options are keywords; `phcle.model.options.OPTIONS` lists them with their meaning.
+
+    Attributes
+    ----------
+    embedding_ : LabelEmbedding
+        One vector per label, with what is needed to query, explain and extend it.
+    history_ : tuple of dict
+        Every term of the objective after each sweep.
+    weights_ : dict
+        α and β by context.
+
+    Examples
+    --------
+    >>> from phcle import DescriptiveContext, PHCLE, RelationalContext
+    >>> tree = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"),
+    ...         ("wolf", "canid"), ("felid", "beast"), ("canid", "beast")]
+    >>> tags = {"cat": ["tame"], "dog": ["tame"], "wolf": ["wild"]}
+    >>> contexts = [RelationalContext.from_hierarchy(tree),
+    ...             DescriptiveContext.from_tags(tags)]
+    >>> embedding = PHCLE(dim=3).fit(contexts).embedding_
+    >>> embedding.nearest("cat", k=1)[0][0]
+    'lion'
+    """
+
+    embedding_: LabelEmbedding
+    history_: tuple[Mapping[str, float], ...]
+    weights_: dict[str, float]
+
+    def __init__(
+        self,
+        *,
+        dim: int = 100,
+        negatives: float = 10.0,
+        descriptive_weight: float = 1.0,
+        sparsity: float = 0.1,
+        ridge: float = 1.0,
+        context_ridge: float = 1.0,
+        weights: str | Mapping[str, float] = "equal",
+        complete_only: bool = False,
+        solver: str = "mm",
+        step_size: float | None = None,
+        init: str = "spectral",
+        backend: str = "auto",
+        device: str = "auto",
+        dtype: str = "float32",
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        random_state: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        given = locals()
+        for option in OPTIONS:
+            setattr(self, option.name, given[option.name])
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Options by name, as scikit-learn asks for them."""
+        return {option.name: getattr(self, option.name) for option in OPTIONS}
+
+    def set_params(self, **options: Any) -> Self:
+        """Change options by name."""
+        check_options(options)
+        for name, value in options.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = ", ".join(
+            f"{option.name}={getattr(self, option.name)!r}"
+            for option in OPTIONS
+            if getattr(self, option.name) != option.default
+        )
+        return f"PHCLE({changed})"
+
+    def fit(
+        self,
+        contexts: Context | Iterable[Context],
+        *,
+        labels: Iterable[Any] | None = None,
+        names: Mapping[str, str] | None = None,
+        on_step: Callable[[State], None] | None = None,
+    ) -> Self:
+        """Learn one vector per label.
+
+        Parameters
+        ----------
+        contexts
+            Any number of relational and descriptive contexts.
+        labels
+            Restricts the vocabulary, which otherwise is every label of any context.
+        names
+            Readable names of labels, and of nodes of a hierarchy.
+        on_step
+            Called after each sweep with the state so far.
+
+        Notes
+        -----
+        Ctrl-C keeps the state after the last whole sweep in `embedding_` and then goes
+        on as a `KeyboardInterrupt`.
+        """
+        options = self.get_params()
+        check_options(options)
+        aligned = align(contexts, labels=labels, complete_only=self.complete_only)
+        backend = choose_backend(self.backend, self.device, self.dtype)
+        problem = pose(aligned, self._penalties(), self.dim)
+        layout = Layout(backend, problem)
+        solver = self._solver(layout)
+        weights = self._weights(problem, backend)
+        rng = np.random.default_rng(self.random_state)
+        state = solver.init(start_factors(problem, weights, self.init, rng), weights)
+
+        def remember(new: State) -> None:
+            nonlocal state
+            state = new
+            if on_step is not None:
+                on_step(new)
+
+        try:
+            with _progress(self.verbose, self.max_iter, self.tol) as show:
+                state = run(
+                    solver,
+                    state,
+                    max_iter=self.max_iter,
+                    on_step=lambda new: (remember(new), show(new)),  # type: ignore[arg-type]
+                )
+        except KeyboardInterrupt:
+            if state.history:
+                self._keep(aligned, layout, state, names or {})
+            raise
+        if not solver.converged(state):
+            warnings.warn(
+                f"not converged after {state.iteration} sweeps; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._keep(aligned, layout, state, names or {})
+        return self
+
+    def transform(
+        self,
+        contexts: Context | Iterable[Context],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> LabelEmbedding:
+        """Embed labels that were not in the fit, from whichever contexts they have."""
+        if not hasattr(self, "embedding_"):
+            raise PhcleError("transform needs a fit first: call fit(contexts).")
+        backend = choose_backend(self.backend, self.device, "float64")
+        return fold_in(self.embedding_, contexts, names=names, backend=backend)
+
+    def _penalties(self) -> Penalties:
+        return Penalties(
+            negatives=float(self.negatives),
+            descriptive=float(self.descriptive_weight),
+            sparsity=float(self.sparsity),
+            ridge=float(self.ridge),
+            context_ridge=float(self.context_ridge),
+        )
+
+    def _solver(self, layout: Layout) -> SweepSolver:
+        reweigh = None
+        if self.weights == "nie":
+
+            def reweigh(
+                losses: Mapping[str, float], weights: Mapping[str, float]
+            ) -> dict[str, float]:
+                return nie_weights(layout.problem, losses, weights)
+
+        if self.solver == "paper":
+            return PaperSolver(
+                layout, tol=self.tol, step_size=self.step_size, reweigh=reweigh
+            )
+        return MajoriseSolver(layout, tol=self.tol, reweigh=reweigh)
+
+    def _weights(self, problem: Problem, backend: Backend) -> dict[str, float]:
+        if isinstance(self.weights, Mapping):
+            return given_weights(problem, self.weights)
+        if self.weights == "auto":
+            skills = held_out_skills(problem, backend, seed=self.random_state)
+            return skilled_weights(problem, skills)
+        return equal_weights(problem)
+
+    def _keep(
+        self,
+        aligned: Aligned,
+        layout: Layout,
+        state: State,
+        names: Mapping[str, str],
+    ) -> None:
+        """Solve W once more, to the end, and pack up what was learned."""
+        problem, weights = layout.problem, state.weights
+        C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
+        (W,) = layout.to_numpy([state.W])
+        W = solve_labels(layout.backend, problem, W, C, U, weights)
+        terms = objective_terms(problem, W, C, U, weights)
+        final = {"iteration": state.iteration + 1.0, "seconds": 0.0, **terms}
+        self.weights_ = dict(weights)
+        self.history_ = (*state.history, final)
+        self.embedding_ = LabelEmbedding(
+            labels=problem.labels,
+            vectors=W.astype(self.dtype),
+            names=dict(names),
+            # The sweeps ran in this precision, so nothing is lost by storing it.
+            contexts=_fitted(
+                aligned,
+                problem,
+                [factor.astype(self.dtype) for factor in C],
+                [factor.astype(self.dtype) for factor in U],
+                weights,
+            ),
+            penalties=vars(problem.penalties),
+            options=self.get_params(),
+            history=self.history_,
+            versions=_versions(),
+        )
+
+
+def _fitted(
+    aligned: Aligned,
+    problem: Problem,
+    C: Iterable[np.ndarray],
+    U: Iterable[np.ndarray],
+    weights: Mapping[str, float],
+) -> tuple[Fitted, ...]:
+    """Contexts as the embedding keeps them."""
+    relational = [
+        FittedRelational(
+            data.name,
+            weights[data.name],
+            data.columns,
+            factor,
+            data.column_mass,
+            data.total,
+            data.scale,
+            context.on_columns(data.columns, problem.labels),
+        )
+        for context, data, factor in zip(
+            aligned.relational, problem.relational, C, strict=True
+        )
+    ]
+    descriptive = [
+        FittedDescriptive(
+            data.name,
+            weights[data.name],
+            data.columns,
+            factor,
+            data.offset,
+            data.scale,
+            context.readable,
+            context.rows_for(problem.labels),
+        )
+        for context, data, factor in zip(
+            aligned.descriptive, problem.descriptive, U, strict=True
+        )
+    ]
+    return (*relational, *descriptive)
+
+
+def _progress(verbose: bool, max_iter: int, tol: float) -> Any:
+    from phcle.progress import fit_progress
+
+    return fit_progress(enabled=verbose, max_iter=max_iter, tol=tol)
+
+
+def _versions() -> dict[str, str]:
+    """What is needed to repeat the fit elsewhere."""
+    packages = ("phcle", "numpy", "scipy")
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:  # run from a source tree
+            found[package] = "source"
+    return found

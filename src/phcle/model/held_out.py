@@ -1,0 +1,198 @@
+"""How well each context is predicted where it was held out.
+
+Some labels of every context are hidden from a trial fit. Each is then folded in from
+its other contexts and from half of the hidden columns, and the other half is predicted.
+Skill is one minus the loss over the loss of a model that knows nothing (the means; no
+association), and never below zero: noise gets no weight, however well it can be
+over-fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.protocol import Backend
+from phcle.model.foldin import solve_labels
+from phcle.model.layout import Layout
+from phcle.model.objective import softplus
+from phcle.model.problem import (
+    DescriptiveData,
+    Problem,
+    RelationalData,
+    csr_with_zeros,
+)
+from phcle.model.solver import MajoriseSolver, run
+from phcle.model.start import start_factors
+from phcle.model.weights import equal_weights
+
+__all__ = ["held_out_skills"]
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Data = RelationalData | DescriptiveData
+
+SHARE = 0.2  # of a context's labels are held out
+MOST = 200  # held-out labels of a context: enough for a stable ratio
+TRIALS = 3  # small contexts have few labels to hold out
+SWEEPS = 15  # a trial fit need not converge
+
+
+@dataclass
+class _Score:
+    """Losses on held-out entries, summed over trials."""
+
+    model: float = 0.0
+    nothing: float = 0.0
+
+    @property
+    def skill(self) -> float:
+        return max(0.0, 1 - self.model / self.nothing) if self.nothing > 0 else 0.0
+
+
+def held_out_skills(
+    problem: Problem, backend: Backend, *, seed: int
+) -> dict[str, float]:
+    """Skill of every context, between 0 (predicts nothing) and 1."""
+    rng = np.random.default_rng(seed)
+    scores = {name: _Score() for name in problem.names}
+    for _ in range(TRIALS):
+        hidden = {data.name: _draw(data, rng) for data in problem.data}
+        trial = problem.with_data(
+            problem.labels, [_without(data, hidden[data.name]) for data in problem.data]
+        )
+        factors = _trial_fit(trial, backend, rng)
+        for data in problem.data:
+            rows = hidden[data.name]
+            is_given = rng.permutation(len(data.columns)) < len(data.columns) // 2
+            _judge(problem, data, rows, is_given, factors, backend, scores[data.name])
+    return {name: score.skill for name, score in scores.items()}
+
+
+def _draw(data: Data, rng: np.random.Generator) -> Rows:
+    """Some of the observed rows, but never all of them."""
+    observed = np.flatnonzero(data.observed)
+    n = int(np.clip(round(SHARE * len(observed)), 1, MOST))
+    return np.sort(rng.choice(observed, size=min(n, len(observed) - 1), replace=False))
+
+
+def _without(data: Data, rows: Rows) -> Data:
+    """The context with some rows taken out."""
+    kept = np.ones(len(data.observed), dtype=bool)
+    kept[rows] = False
+    if isinstance(data, DescriptiveData):
+        stays = np.flatnonzero(kept[data.full_rows])
+        return replace(
+            data,
+            full_rows=data.full_rows[stays],
+            full=data.full[stays],
+            entries=_only(data.entries, kept[:, None]),
+        )
+    counts = _only(data.counts, kept[:, None])
+    # A column that lost all its labels keeps a trace of mass: B must stay positive.
+    mass = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-9 * data.column_mass)
+    return replace(data, counts=counts, column_mass=mass, total=float(mass.sum()))
+
+
+def _only(matrix: sp.csr_array, kept: npt.NDArray[np.bool_]) -> sp.csr_array:
+    """The entries where a mask (rows, 1) or (1, columns) is true; zeros stay stored."""
+    entries = sp.coo_array(matrix)
+    rows, columns = entries.coords
+    inside = np.broadcast_to(kept, matrix.shape)[rows, columns]
+    return csr_with_zeros(
+        rows[inside], columns[inside], entries.data[inside], matrix.shape
+    )
+
+
+def _trial_fit(
+    problem: Problem, backend: Backend, rng: np.random.Generator
+) -> tuple[Sequence[Floats], Sequence[Floats]]:
+    """C and U after a short fit with equal weights."""
+    weights = equal_weights(problem)
+    solver = MajoriseSolver(Layout(backend, problem), tol=1e-3)
+    state = solver.init(start_factors(problem, weights, "spectral", rng), weights)
+    state = run(solver, state, max_iter=SWEEPS)
+    return solver.layout.to_numpy(state.C), solver.layout.to_numpy(state.U)
+
+
+def _judge(
+    problem: Problem,
+    data: Data,
+    rows: Rows,
+    is_given: npt.NDArray[np.bool_],
+    factors: tuple[Sequence[Floats], Sequence[Floats]],
+    backend: Backend,
+    score: _Score,
+) -> None:
+    """Fold the hidden labels in from half of this context; predict the other half."""
+    taken = data.take(rows)
+    given, asked = _on(taken, is_given), _on(taken, ~is_given)
+    known = [given if d is data else d.take(rows) for d in problem.data]
+    informed = np.any([d.observed for d in known], axis=0)
+    if not informed.any() or (isinstance(data, RelationalData) and not is_given.any()):
+        return
+    kept = np.flatnonzero(informed)
+    labels = [problem.labels[i] for i in rows[kept]]
+    part = problem.with_data(labels, [d.take(kept) for d in known])
+    C, U = factors
+    W = solve_labels(
+        backend,
+        part,
+        np.zeros((len(labels), problem.dim)),
+        C,
+        U,
+        equal_weights(problem),
+    )
+    asked = asked.take(kept)
+    factor = dict(zip(problem.names, (*C, *U), strict=True))[data.name]
+    if isinstance(asked, RelationalData):
+        x = W @ factor.T
+        k = problem.penalties.negatives
+        score.model += _deviance(asked, x, k)
+        score.nothing += _deviance(asked, np.full_like(x, -np.log(k)), k)
+    else:
+        entries = sp.coo_array(asked.entries)
+        fitted = np.einsum("ij,ij->i", W[entries.coords[0]], factor[entries.coords[1]])
+        score.model += float(((entries.data - fitted) ** 2).sum())
+        score.nothing += float((entries.data**2).sum())
+
+
+def _on(data: Data, columns: npt.NDArray[np.bool_]) -> Data:
+    """The context as if it had only some of its columns."""
+    if isinstance(data, RelationalData):
+        mass = np.where(columns, data.column_mass, 0.0)
+        return replace(
+            data,
+            counts=_only(data.counts, columns[None, :]),
+            column_mass=mass,
+            total=float(mass.sum()) or 1.0,
+        )
+    # Few rows are held out, so all their values may be listed one by one.
+    values = np.full(data.entries.shape, np.nan)
+    full = data.full if isinstance(data.full, np.ndarray) else data.full.toarray()
+    values[data.full_rows] = full - data.shift
+    entries = sp.coo_array(data.entries)
+    values[entries.coords] = entries.data
+    r, c = np.nonzero(~np.isnan(values) & columns)
+    return replace(
+        data,
+        full_rows=data.full_rows[:0],
+        full=np.empty((0, len(data.columns))),
+        shift=np.zeros(len(data.columns)),
+        entries=csr_with_zeros(r, c, values[r, c], values.shape),
+    )
+
+
+def _deviance(data: RelationalData, x: Floats, negatives: float) -> float:
+    """Loss of predictions x (rows, columns) above the saturated floor."""
+    B = negatives * np.outer(data.row_mass, data.column_mass) / data.total
+    D = data.counts.toarray()
+    Q = B + D
+    loss = Q * softplus(x) - D * x
+    with np.errstate(divide="ignore", invalid="ignore"):
+        floor = np.where(D > 0, Q * np.log(Q) - D * np.log(D) - B * np.log(B), 0.0)
+    return float((loss - floor).sum())

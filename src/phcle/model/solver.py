@@ -1,0 +1,151 @@
+"""Solvers step; somebody else loops.
+
+A state is a value: all factors, the weights and the history so far. A solver has
+`init`, `step` and `converged`, and `run` puts them in a loop.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from phcle.backends.protocol import Array
+from phcle.errors import PhcleError
+from phcle.model.balance import balance
+from phcle.model.layout import Layout
+from phcle.model.majorise import update_rows
+from phcle.model.objective import saturated_floor
+from phcle.model.start import Factors
+from phcle.model.state import State
+
+__all__ = ["MajoriseSolver", "State", "SweepSolver", "run"]
+
+Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
+"""From weighted losses above the floor and the weights to new weights."""
+
+DESCRIPTION_STEPS = 50
+"""FISTA steps per sweep (InnerMaxIter of the paper)."""
+
+
+class SweepSolver(ABC):
+    """What solvers share: the state, its record, and when to stop."""
+
+    def __init__(
+        self, layout: Layout, *, tol: float, reweigh: Reweigh | None = None
+    ) -> None:
+        self.layout = layout
+        self.tol = tol
+        self.reweigh = reweigh
+        self.floors = {
+            data.name: saturated_floor(data, layout.problem.penalties.negatives)
+            for data in layout.problem.relational
+        }
+
+    def init(self, start: Factors, weights: Mapping[str, float]) -> State:
+        """Move the start to the device."""
+        move = self.layout.backend.asarray
+        return State(
+            move(start.W),
+            tuple(map(move, start.C)),
+            tuple(map(move, start.U)),
+            dict(weights),
+        )
+
+    @abstractmethod
+    def step(self, state: State) -> State:
+        """One sweep over all factors."""
+
+    def advance(
+        self,
+        state: State,
+        W: Array,
+        C: tuple[Array, ...],
+        U: tuple[Array, ...],
+        values: Any,
+        began: float,
+    ) -> State:
+        """The next state: record every term, then perhaps weigh anew."""
+        if not self.layout.is_finite(W, *C, *U):
+            raise PhcleError(
+                f"a factor is no longer finite after sweep {state.iteration + 1}; "
+                "use a smaller step_size, or solver='mm', which needs none."
+            )
+        problem, weights = self.layout.problem, state.weights
+        losses = dict(zip(problem.names, map(float, values), strict=True))
+        above = {
+            name: loss - weights[name] * self.floors.get(name, 0.0)
+            for name, loss in losses.items()
+        }
+        terms = {
+            f"relational:{data.name}": losses[data.name] for data in problem.relational
+        }
+        terms |= {
+            f"descriptive:{data.name}": losses[data.name]
+            for data in problem.descriptive
+        }
+        penalties = self.layout.penalties(W, C, U)
+        record = {
+            "iteration": float(state.iteration + 1),
+            "seconds": time.perf_counter() - began,
+            "objective": sum(losses.values()) + sum(penalties.values()),
+            "gap": sum(above.values()) + sum(penalties.values()),
+            **terms,
+            **penalties,
+            **{f"weight:{name}": weight for name, weight in weights.items()},
+        }
+        if self.reweigh is not None:
+            weights = self.reweigh(above, weights)
+        return State(W, C, U, weights, (*state.history, record))
+
+    def converged(self, state: State) -> bool:
+        """Whether the last sweep lowered the gap to the floor by less than tol."""
+        if len(state.history) < 2:
+            return False
+        before, after = state.history[-2]["gap"], state.history[-1]["gap"]
+        return before - after <= self.tol * abs(after)
+
+
+class MajoriseSolver(SweepSolver):
+    """Sweeps of C, U and W, each row by majorise-minimise; never increases."""
+
+    def step(self, state: State) -> State:
+        """One sweep; W comes last, so its row values sum up to the objective."""
+        began = time.perf_counter()
+        layout, lam = self.layout, self.layout.problem.penalties
+        backend = layout.backend
+        state = balance(layout, state)
+        C = tuple(
+            update_rows(
+                backend,
+                factor,
+                [side.term.at(state.W, state.weights[data.name])],
+                lam.context_ridge,
+                side.blocks,
+            ).factor
+            for side, factor, data in zip(
+                layout.columns, state.C, layout.problem.relational, strict=True
+            )
+        )
+        U = layout.update_descriptions(
+            state.W, state.U, state.weights, max_iter=DESCRIPTION_STEPS, tol=1e-5
+        )
+        views = layout.labels.views(C, U, state.weights)
+        updated = update_rows(backend, state.W, views, lam.ridge, layout.labels.blocks)
+        return self.advance(state, updated.factor, C, U, updated.values, began)
+
+
+def run(
+    solver: SweepSolver,
+    state: State,
+    *,
+    max_iter: int,
+    on_step: Callable[[State], None] | None = None,
+) -> State:
+    """Step until converged or until `max_iter` sweeps are made."""
+    while state.iteration < max_iter and not solver.converged(state):
+        state = solver.step(state)
+        if on_step is not None:
+            on_step(state)
+    return state

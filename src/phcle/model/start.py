@@ -1,0 +1,179 @@
+"""Where the factors start.
+
+"spectral" is one joint SVD of what every context asks for: log-ratios of the counts,
+shifted so that pairs without a count start low, beside the scaled descriptions.
+"ones" is the paper's start, kept for the record: every dimension then gets the same
+gradient for ever, so W never leaves rank one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.errors import PhcleWarning
+from phcle.model.problem import UNITS, DescriptiveData, Problem, RelationalData
+
+__all__ = ["Factors", "start_factors"]
+
+Floats = npt.NDArray[np.float64]
+
+NOISE = 0.01
+"""Size of the seeded noise: where W and U both start at zero they would stay there."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """W, the C's and the U's as NumPy arrays."""
+
+    W: Floats
+    C: tuple[Floats, ...]
+    U: tuple[Floats, ...]
+
+
+def start_factors(
+    problem: Problem,
+    weights: Mapping[str, float],
+    init: str,
+    rng: np.random.Generator,
+) -> Factors:
+    """Make the start that `init` names; the same seed gives the same numbers."""
+    names = [problem.labels, *(d.columns for d in problem.relational)]
+    names += [d.columns for d in problem.descriptive]
+    shapes = [(len(name), problem.dim) for name in names]
+    if init == "ones":
+        warnings.warn(
+            "init='ones', the paper's start, leaves every dimension the same for ever: "
+            "the embedding will have rank one. Use init='spectral'.",
+            PhcleWarning,
+            stacklevel=2,
+        )
+        parts = [np.ones(shape) for shape in shapes]
+    else:
+        # Drawn in the order of the sorted names, so that the order in which labels
+        # happen to come does not matter.
+        parts = [_in_name_order(name, problem.dim, rng) for name in names]
+        if init == "random":
+            parts = [part / np.sqrt(problem.dim) for part in parts]
+        else:
+            spectral = _spectral(problem, weights, names, rng)
+            parts = [
+                found + NOISE * part
+                for found, part in zip(spectral, parts, strict=True)
+            ]
+    n_relational = len(problem.relational)
+    return Factors(
+        parts[0], tuple(parts[1 : 1 + n_relational]), tuple(parts[1 + n_relational :])
+    )
+
+
+def _in_name_order(
+    names: Sequence[str], width: int, rng: np.random.Generator
+) -> Floats:
+    """Normal numbers, one row per name, drawn in the order of the sorted names."""
+    drawn = np.empty((len(names), width))
+    drawn[np.argsort(np.array(names, dtype=object), kind="stable")] = (
+        rng.standard_normal((len(names), width))
+    )
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What one context asks W times its factor to be, up to a weight."""
+
+    n_columns: int
+    weight: float
+    product: Callable[[Floats], Floats]  # (columns, p) -> (labels, p)
+    transposed: Callable[[Floats], Floats]  # (labels, p) -> (columns, p)
+
+
+def _spectral(
+    problem: Problem,
+    weights: Mapping[str, float],
+    names: Sequence[Sequence[str]],
+    rng: np.random.Generator,
+) -> list[Floats]:
+    """Randomised SVD of all wishes side by side, split evenly between the factors."""
+    wishes = [
+        _relational_wish(data, weights[data.name], problem.penalties.negatives)
+        for data in problem.relational
+    ]
+    wishes += [
+        _descriptive_wish(data, weights[data.name] * problem.penalties.descriptive)
+        for data in problem.descriptive
+    ]
+    edges = np.cumsum([0, *(wish.n_columns for wish in wishes)])
+
+    def product(V: Floats) -> Floats:
+        total = np.zeros((len(problem.labels), V.shape[1]))
+        for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
+            if wish.weight:
+                total += wish.weight * wish.product(V[a:b])
+        return total
+
+    def transposed(W: Floats) -> Floats:
+        return np.concatenate([w.weight * w.transposed(W) for w in wishes])
+
+    rank = min(problem.dim, len(problem.labels), int(edges[-1]))
+    width = min(rank + 10, len(problem.labels), int(edges[-1]))
+    probe = np.concatenate([_in_name_order(name, width, rng) for name in names[1:]])
+    basis = np.linalg.qr(product(probe))[0]
+    for _ in range(3):
+        basis = np.linalg.qr(product(np.linalg.qr(transposed(basis))[0]))[0]
+    right, strength, left = np.linalg.svd(transposed(basis), full_matrices=False)
+    root = np.sqrt(strength[:rank])
+    found = [_pad((basis @ left[:rank].T) * root, problem.dim)]
+    for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
+        factor = right[a:b, :rank] * root
+        found.append(
+            _pad(factor / wish.weight if wish.weight else 0 * factor, problem.dim)
+        )
+    return found
+
+
+def _pad(factor: Floats, dim: int) -> Floats:
+    """Fill up with zero dimensions where the rank is smaller than `dim`."""
+    return np.pad(factor, ((0, 0), (0, dim - factor.shape[1])))
+
+
+def _relational_wish(data: RelationalData, alpha: float, negatives: float) -> _Wish:
+    """Log-ratio log(D/B) of the counts, and a constant low value everywhere else."""
+    low = np.log1p(negatives) + 2.5
+    D = sp.coo_array(data.counts)
+    expected = data.row_mass[D.coords[0]] * data.column_mass[D.coords[1]] / data.total
+    ratio = np.log(D.data / (negatives * expected))
+    raised = sp.csr_array((ratio + low, D.coords), shape=D.shape)
+    known = (data.row_mass > 0).astype(np.float64)[:, None]
+    lowered = low * np.ones((D.shape[1], 1))
+    # About the curvature of the logistic loss at an average pair.
+    weight = np.sqrt(alpha * UNITS / D.shape[1])
+    return _Wish(
+        D.shape[1],
+        float(weight),
+        lambda V: raised @ V - known * (lowered.T @ V),
+        lambda W: raised.T @ W - lowered * (known.T @ W),
+    )
+
+
+def _descriptive_wish(data: DescriptiveData, weight: float) -> _Wish:
+    """The centred values; unknown ones wish for the mean."""
+    n_labels, n_columns = data.entries.shape
+    rows = np.asarray(data.full_rows)
+
+    def product(V: Floats) -> Floats:
+        total = np.asarray(data.entries @ V)
+        total[rows] += data.full @ V - data.shift @ V
+        return total
+
+    def transposed(W: Floats) -> Floats:
+        known = W[rows]
+        full = data.full.T @ known - np.outer(data.shift, known.sum(axis=0))
+        return np.asarray(data.entries.T @ W + full)
+
+    return _Wish(n_columns, float(np.sqrt(weight)), product, transposed)

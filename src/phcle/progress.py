@@ -1,0 +1,66 @@
+"""A progress bar for a fit: the objective, and the time that is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from phcle.model.state import State
+
+__all__ = ["fit_progress", "share_done"]
+
+
+@contextmanager
+def fit_progress(
+    *, enabled: bool, max_iter: int, tol: float
+) -> Iterator[Callable[[State], None]]:
+    """Give a function that shows a state; does nothing unless enabled."""
+    if not enabled:
+        yield lambda state: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("learning"),
+        BarColumn(),
+        TextColumn("sweep {task.fields[sweep]}  objective {task.fields[objective]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        task = progress.add_task("fit", total=1.0, sweep=0, objective="…")
+
+        def show(state: State) -> None:
+            progress.update(
+                task,
+                completed=share_done(state, max_iter, tol),
+                sweep=state.iteration,
+                objective=f"{state.history[-1]['objective']:,.1f}",
+            )
+
+        yield show
+
+
+def share_done(state: State, max_iter: int, tol: float) -> float:
+    """How far along a fit is: the relative decrease falls roughly geometrically."""
+    by_count = state.iteration / max_iter
+    gaps = [record["gap"] for record in state.history]
+    falls = [
+        (a - b) / abs(b) if b else 0.0 for a, b in zip(gaps, gaps[1:], strict=False)
+    ]
+    if len(falls) < 2 or tol <= 0 or falls[0] <= tol:
+        return by_count
+    now = max(falls[-1], tol)
+    return max(by_count, math.log(falls[0] / now) / math.log(falls[0] / tol))
