@@ -147,10 +147,10 @@ def main() -> None:
     rows = list(csv.DictReader(io.StringIO(text), delimiter="\t"))
     labels = [row for row in rows if row["class"]]
     with_parts = sum(bool(row["parts"]) for row in labels)
+    n_edges = sum(len(row["parents"].split("|")) for row in rows if row["parents"])
     size = arguments.out.stat().st_size
     print(
-        f"{len(labels)} labels, {len(rows)} synsets, "
-        f"{sum(len(row['parents'].split('|')) for row in rows if row['parents'])} edges, "
+        f"{len(labels)} labels, {len(rows)} synsets, {n_edges} edges, "
         f"{with_parts} labels with own parts, {size:,} bytes"
     )
 

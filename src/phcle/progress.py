@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,9 +58,7 @@ def share_done(state: State, max_iter: int, tol: float) -> float:
     """How far along a fit is: the relative decrease falls roughly geometrically."""
     by_count = state.iteration / max_iter
     gaps = [record["gap"] for record in state.history]
-    falls = [
-        (a - b) / abs(b) if b else 0.0 for a, b in zip(gaps, gaps[1:], strict=False)
-    ]
+    falls = [(a - b) / abs(b) if b else 0.0 for a, b in itertools.pairwise(gaps)]
     if len(falls) < 2 or tol <= 0 or falls[0] <= tol:
         return by_count
     now = max(falls[-1], tol)

@@ -9,8 +9,10 @@ scalars.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -22,6 +24,8 @@ __all__ = ["Array", "Backend", "choose_backend"]
 Array = Any
 """A NumPy array or a torch tensor."""
 
+T = TypeVar("T")
+
 
 class Backend(Protocol):
     """Arrays of one kind, dtype and device."""
@@ -29,6 +33,15 @@ class Backend(Protocol):
     name: str
     xp: Any
     dtype: str
+    tile: int  # numbers in one block's dense products (rows × columns)
+    gathered: int  # numbers in one block's gathered rows (rows × width × dim)
+    most_rows: int  # rows in a block
+
+    def working(self) -> AbstractContextManager[Any]:
+        """Hold this around a fit: it settles how many threads compute."""
+
+    def each(self, function: Callable[[int], T], count: int) -> list[T]:
+        """Results of function(0) … function(count − 1), perhaps side by side."""
 
     def with_dtype(self, dtype: str) -> Backend:
         """The same device in another precision."""

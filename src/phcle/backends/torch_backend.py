@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
 
 import array_api_compat.torch as array_api
 import numpy as np
@@ -15,12 +17,17 @@ from phcle.errors import BackendError
 
 __all__ = ["TorchBackend"]
 
+T = TypeVar("T")
+
 
 class TorchBackend:
     """Arrays are tensors of one device."""
 
     name = "torch"
     xp: Any = array_api
+    tile = 2_000_000
+    gathered = 3_000_000
+    most_rows = 4096
 
     def __init__(self, device: str = "auto", dtype: str = "float32") -> None:
         has_cuda = torch.cuda.is_available()
@@ -37,6 +44,14 @@ class TorchBackend:
         """The same device in another precision."""
         return TorchBackend(self.device, dtype)
 
+    def working(self) -> AbstractContextManager[Any]:
+        """Nothing to settle: torch has threads of its own."""
+        return nullcontext()
+
+    def each(self, function: Callable[[int], T], count: int) -> list[T]:
+        """Results of function(0) … function(count − 1), in turn."""
+        return [function(i) for i in range(count)]
+
     def asarray(self, values: npt.ArrayLike) -> torch.Tensor:
         """Move numbers to the device, as floats of the chosen dtype."""
         if isinstance(values, torch.Tensor):
@@ -50,7 +65,7 @@ class TorchBackend:
 
     def to_numpy(self, array: torch.Tensor) -> npt.NDArray[Any]:
         """Bring an array back to the host."""
-        return array.detach().cpu().numpy()
+        return np.asarray(array.detach().cpu().numpy())
 
     def sparse(self, matrix: sp.csr_array) -> torch.Tensor:
         """Move a sparse matrix to the device."""

@@ -44,22 +44,23 @@ def align(
     information is refused by name.
     """
     given = _check_contexts(contexts)
-    named_elsewhere = dict.fromkeys(
-        label for context in given if not _is_open(context) for label in context.labels
-    )
-    wanted = None if labels is None else as_labels(labels, "labels")
+    if labels is None:
+        vocabulary = tuple(
+            dict.fromkeys(label for context in given for label in context.labels)
+        )
+    else:
+        vocabulary = as_labels(labels, "labels")
+        if not vocabulary:
+            raise ContextError("labels= is empty; name the labels to embed.")
     given = [
-        context.naming_also(named_elsewhere if wanted is None else wanted)
+        context.naming_also(vocabulary)
         if isinstance(context, RelationalContext)
         else context
         for context in given
     ]
-    vocabulary = wanted or tuple(
-        dict.fromkeys(label for context in given for label in context.labels)
-    )
     observed = [set(context.observed_labels) for context in given]
     if must_inform:
-        _refuse_empty(given, observed)
+        _refuse_empty(given, observed, vocabulary)
     if complete_only:
         vocabulary = tuple(x for x in vocabulary if all(x in seen for seen in observed))
         if not vocabulary:
@@ -80,22 +81,22 @@ def align(
     )
 
 
-def _refuse_empty(contexts: Sequence[Context], observed: Sequence[set[str]]) -> None:
+def _refuse_empty(
+    contexts: Sequence[Context],
+    observed: Sequence[set[str]],
+    vocabulary: Sequence[str],
+) -> None:
     for context, labels in zip(contexts, observed, strict=True):
         if not labels:
             raise ContextError(
                 f"context {context.name!r} relates no two labels, so it says nothing; "
                 "leave it out, or add the edges that join its labels."
             )
-
-
-def _is_open(context: Context) -> bool:
-    """Whether the context takes its labels from the others (a hierarchy's leaves)."""
-    return (
-        isinstance(context, RelationalContext)
-        and context.hierarchy is not None
-        and not context.hierarchy.labels_are_fixed
-    )
+        if labels.isdisjoint(vocabulary):
+            raise ContextError(
+                f"context {context.name!r} says nothing about any of the labels "
+                f"{some(vocabulary)}; leave it out, or check how it spells its labels."
+            )
 
 
 def _check_contexts(contexts: Context | Iterable[Context]) -> Sequence[Context]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.labels import as_label, index_of
+from phcle.contexts.rows import as_row, rows_of
 from phcle.errors import ContextError, ContextWarning, OptionError
 
 __all__ = ["count_annotations", "count_edges", "count_text"]
@@ -23,14 +24,13 @@ def count_edges(
     edges: Iterable[Sequence[Any]], *, name: str, directed: bool, self_loops: bool
 ) -> Counts:
     """Sum the weights of `(label, label[, weight])` rows into a square matrix."""
-    weights: Counter[tuple[str, str]] = Counter()
-    for number, edge in enumerate(rows_of(edges), 1):
+    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
+    table = rows_of(
+        edges, ("source", "target"), f"context {name!r}", optional=("weight",)
+    )
+    for number, edge in enumerate(table, 1):
         where = f"context {name!r}, edge {number}"
-        if len(edge) not in (2, 3) or isinstance(edge, str):
-            raise ContextError(
-                f"{where}: must be (label, label) or (label, label, weight). "
-                f"Got {edge!r} instead."
-            )
+        edge = as_row(edge, (2, 3), "(label, label) or (label, label, weight)", where)
         one, other = as_label(edge[0], where), as_label(edge[1], where)
         if one == other and not self_loops:
             raise ContextError(
@@ -49,21 +49,21 @@ def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:
     """For every two labels, the number of items that have both."""
     pairs: dict[tuple[str, str], None] = {}
     number = 0
-    for number, row in enumerate(rows_of(rows), 1):
+    table = rows_of(rows, ("item", "label"), f"context {name!r}")
+    for number, row in enumerate(table, 1):
         where = f"context {name!r}, row {number}"
-        if len(row) != 2 or isinstance(row, str):
-            raise ContextError(f"{where}: must be (item, label). Got {row!r} instead.")
-        pairs[as_label(row[0], where), as_label(row[1], where)] = None
+        item, label = as_row(row, (2,), "(item, label)", where)
+        pairs[as_label(item, where, "item"), as_label(label, where)] = None
     if len(pairs) < number:
         warnings.warn(
-            f"context {name!r}: {number - len(pairs)} rows repeat an item's label and "
-            "were counted once.",
+            f"context {name!r}: {number - len(pairs)} of {number} rows repeat another "
+            "and were counted once.",
             ContextWarning,
             stacklevel=3,
         )
     items = index_of(dict.fromkeys(item for item, _ in pairs))
     labels = index_of(dict.fromkeys(label for _, label in pairs))
-    incidence = _matrix(Counter(dict.fromkeys(pairs, 1.0)), items, labels)
+    incidence = _matrix(dict.fromkeys(pairs, 1.0), items, labels)
     together = sp.coo_array(incidence.T @ incidence)
     apart = together.coords[0] != together.coords[1]
     counts = sp.csr_array(
@@ -85,8 +85,11 @@ def count_text(
     for option, value in (("window", window), ("min_count", min_count)):
         if value < 1:
             raise OptionError(f"{option} must be 1 or more. Got {value!r} instead.")
-    phrases = {tuple(_words(label)): label for label in labels}
-    phrases.pop((), None)
+    if isinstance(documents, str):
+        raise ContextError(
+            f"context {name!r}: a list of texts is needed. Got a single text instead."
+        )
+    phrases = _phrases(labels, name)
     longest = max(map(len, phrases), default=0)
     near: Counter[tuple[str, str]] = Counter()
     for number, document in enumerate(documents, 1):
@@ -107,16 +110,28 @@ def count_text(
     return tuple(kept), _matrix(near, index_of(labels), index_of(kept))
 
 
-def rows_of(table: Any) -> Iterable[Sequence[Any]]:
-    """Rows of a data frame, or the rows as they come."""
-    if hasattr(table, "itertuples"):
-        return table.itertuples(index=False, name=None)  # type: ignore[no-any-return]
-    return table  # type: ignore[no-any-return]
-
-
 def _words(text: str) -> list[str]:
-    """Lower-case words; an underscore separates, as in WordNet's names."""
-    return re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
+    """Lower-case words; a hyphen or an underscore separates, as in WordNet's names."""
+    return re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
+
+
+def _phrases(labels: Sequence[str], name: str) -> dict[tuple[str, ...], str]:
+    """Labels by the words to look for; two labels must not be the same words."""
+    phrases: dict[tuple[str, ...], str] = {}
+    for label in labels:
+        words = tuple(_words(label))
+        if not words:
+            raise ContextError(
+                f"context {name!r}: the label {label!r} has no word to look for in the "
+                "texts; leave it out of labels=."
+            )
+        if words in phrases:
+            raise ContextError(
+                f"context {name!r}: the labels {phrases[words]!r} and {label!r} are "
+                "the same words in a text; leave one out of labels=."
+            )
+        phrases[words] = label
+    return phrases
 
 
 def _mentions(
@@ -148,7 +163,9 @@ def _weight(value: Any, where: str) -> float:
 
 
 def _matrix(
-    entries: Counter[tuple[str, str]], rows: dict[str, int], columns: dict[str, int]
+    entries: Mapping[tuple[str, str], float],
+    rows: dict[str, int],
+    columns: dict[str, int],
 ) -> sp.csr_array:
     """A sparse matrix from counted (row name, column name) pairs."""
     data = np.fromiter(entries.values(), dtype=np.float64, count=len(entries))

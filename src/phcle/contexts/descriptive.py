@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +14,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts import tables
-from phcle.contexts.labels import as_labels, index_of
-from phcle.contexts.relational import as_csr, take_rows
+from phcle.contexts.labels import as_label, as_labels, index_of
+from phcle.contexts.matrices import as_csr, check_axes, take_rows
 from phcle.errors import ContextError, some
 
 __all__ = ["DescriptiveContext"]
@@ -60,22 +61,22 @@ class DescriptiveContext:
     @property
     def is_sparse(self) -> bool:
         """Whether values are stored sparsely."""
-        return sp.issparse(self.values)
+        return bool(sp.issparse(self.values))
 
-    @property
+    @cached_property
     def n_observed(self) -> int:
         """How many values are known."""
         if isinstance(self.values, np.ndarray):
             return int(np.count_nonzero(~np.isnan(self.values)))
         if self.observed is None:
-            return self.values.shape[0] * self.values.shape[1]
+            return len(self.labels) * len(self.columns)
         return int(self.observed.nnz)
 
-    @property
+    @cached_property
     def observed_labels(self) -> tuple[str, ...]:
         """Labels with at least one known value."""
         if isinstance(self.values, np.ndarray):
-            known = ~np.isnan(self.values).all(axis=1)
+            known = np.asarray(~np.isnan(self.values).all(axis=1))
         elif self.observed is None:
             return self.labels
         else:
@@ -116,14 +117,29 @@ class DescriptiveContext:
         gets its own scale if their spreads differ more than tenfold: then they are
         likely in different units.
         """
+        if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
+            raise ContextError(
+                f"context {name!r}: a pandas DataFrame is needed. "
+                f"Got {type(frame).__name__} instead."
+            )
+        if getattr(frame.index, "nlevels", 1) > 1:
+            raise ContextError(
+                f"context {name!r}: the index has {frame.index.nlevels} levels, but a "
+                "label is one name; join them, or move the others to columns."
+            )
         labels = as_labels(frame.index, f"index of context {name!r}")
-        if len(set(frame.columns)) < len(frame.columns):
-            raise ContextError(f"context {name!r}: two columns have the same name.")
-        cells = {str(column): list(frame[column]) for column in frame.columns}
-        return cls._from_cells(labels, cells, name, standardize)
+        titles = [str(title) for title in frame.columns]
+        repeated = [title for title, n in Counter(titles).items() if n > 1]
+        if repeated:
+            raise ContextError(
+                f"context {name!r}: two columns are called {some(repeated)}; "
+                "rename one."
+            )
+        cells = {title: list(frame.iloc[:, i]) for i, title in enumerate(titles)}
+        return cls.from_cells(labels, cells, name, standardize)
 
     @classmethod
-    def _from_cells(
+    def from_cells(
         cls,
         labels: tuple[str, ...],
         cells: Mapping[str, Sequence[Any]],
@@ -141,14 +157,13 @@ class DescriptiveContext:
         cls, tags: Mapping[Any, Iterable[Any]], *, name: str = "tags"
     ) -> DescriptiveContext:
         """Tags of each label; a label left out is unknown, a tag left out is absent."""
-        labels = as_labels(tags, f"context {name!r}")
-        for label, given in tags.items():
-            if isinstance(given, str):
-                raise ContextError(
-                    f"context {name!r}: tags of {label!r} must be a list. "
-                    f"Got the text {given!r} instead."
-                )
-        rows = [dict.fromkeys(str(tag) for tag in given) for given in tags.values()]
+        labels, given = _split(tags, name)
+        rows = []
+        for label, own in zip(labels, given, strict=True):
+            where = f"context {name!r}: tags of {label!r}"
+            if isinstance(own, (str, bytes, Mapping)) or not isinstance(own, Iterable):
+                raise ContextError(f"{where} must be a list. Got {own!r} instead.")
+            rows.append(dict.fromkeys(as_label(tag, where, "tag") for tag in own))
         columns = tuple(sorted({tag for row in rows for tag in row}))
         position = index_of(columns)
         indices = [position[tag] for row in rows for tag in row]
@@ -174,20 +189,21 @@ class DescriptiveContext:
         object with an `encode` method (a sentence encoder). Without one, words are
         weighted by TF-IDF; those in fewer than `min_count` texts are left out.
         """
-        labels = as_labels(texts, f"context {name!r}")
-        documents = list(texts.values())
+        labels, documents = _split(texts, name)
         for label, text in zip(labels, documents, strict=True):
             if not isinstance(text, str) or not text.strip():
                 raise ContextError(
-                    f"context {name!r}: the text of {label!r} must not be empty; "
-                    "leave the label out if nothing is known."
+                    f"context {name!r}: the text of {label!r} must not be empty. Got "
+                    f"{text!r}; leave the label out if nothing is known."
                 )
         if encoder is None:
             columns, words = tables.weigh_words(documents, min_count, name)
             return cls(name, labels, columns, words)
         encode = getattr(encoder, "encode", encoder)
-        vectors = np.asarray(encode(documents), dtype=np.float64)
-        if vectors.ndim != 2 or len(vectors) != len(labels):
+        vectors = encode(documents)
+        if not sp.issparse(vectors):
+            vectors = np.asarray(vectors, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[0] != len(labels):
             raise ContextError(
                 f"context {name!r}: the encoder must return one vector per text. Got "
                 f"shape {vectors.shape} for {len(labels)} texts."
@@ -206,36 +222,70 @@ class DescriptiveContext:
 
         A path is read as word2vec or GloVe text, or as word2vec binary (`.bin`), and
         only the wanted labels are kept in memory. `labels` selects; as a mapping it
-        also says under which word each label is found (`{"n02123045": "tabby"}`).
+        also says under which word each label is found (`{"n02123045": "tabby"}`). A
+        label that is not found is unknown here.
         """
         wanted: dict[str, str] | None = None
         if labels is not None:
-            keys = as_labels(labels, f"labels of context {name!r}")
+            where = f"labels of context {name!r}"
+            keys = as_labels(labels, where)
             words = labels.values() if isinstance(labels, Mapping) else keys
-            wanted = dict(zip(keys, map(str, words), strict=True))
+            wanted = {
+                key: as_label(word, f"{where}, {key!r}", "word")
+                for key, word in zip(keys, words, strict=True)
+            }
         if isinstance(vectors, (str, Path)):
             found = tables.read_word_vectors(
                 Path(vectors), None if wanted is None else set(wanted.values())
             )
         elif hasattr(vectors, "key_to_index"):  # gensim
-            found = {word: vectors[word] for word in vectors.key_to_index}
+            listed = vectors.key_to_index if wanted is None else set(wanted.values())
+            found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
         else:
-            found = vectors
+            found = dict(zip(*_split(vectors, name), strict=True))
         if wanted is not None:
             found = {key: found[word] for key, word in wanted.items() if word in found}
-        if not len(found):
+        if not found:
             raise ContextError(
                 f"context {name!r}: no vector was found"
-                + (f" for {some(wanted)}." if wanted else ".")
+                + (f" for {some(wanted.values())}" if wanted else "")
+                + "; check that the vectors use the same words, or leave it out."
             )
         rows = as_labels(found, f"context {name!r}")
-        lengths = {len(vector) for vector in found.values()}
-        if len(lengths) > 1:
-            raise ContextError(
-                f"context {name!r}: vectors must have one length. Got {lengths}."
-            )
-        values = np.array([np.asarray(v, dtype=np.float64) for v in found.values()])
+        values = _stack(rows, list(found.values()), name)
         return cls(name, rows, _numbered(values.shape[1]), values, readable=False)
+
+
+def _split(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:
+    """Labels and what belongs to them, from a mapping or a pandas series."""
+    if not hasattr(mapping, "items") or hasattr(mapping, "columns"):
+        raise ContextError(
+            f"context {name!r}: a mapping from labels is needed. "
+            f"Got {type(mapping).__name__} instead."
+        )
+    pairs = list(mapping.items())
+    labels = as_labels([label for label, _ in pairs], f"context {name!r}")
+    return labels, [value for _, value in pairs]
+
+
+def _stack(labels: Sequence[str], vectors: Sequence[Any], name: str) -> Floats:
+    """One row of numbers per label, all of one length."""
+    rows: list[Floats] = []
+    for label, vector in zip(labels, vectors, strict=True):
+        try:
+            row = np.asarray(vector, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ContextError(
+                f"context {name!r}: the vector of {label!r} must be numbers ({error})."
+            ) from error
+        if row.ndim != 1 or (rows and len(row) != len(rows[0])):
+            raise ContextError(
+                f"context {name!r}: every vector must be one row of numbers, as long "
+                f"as the others. Got shape {row.shape} for {label!r}"
+                + (f", but {rows[0].shape} for {labels[0]!r}." if rows else ".")
+            )
+        rows.append(row)
+    return np.array(rows)
 
 
 def _numbered(n: int) -> tuple[str, ...]:
@@ -252,20 +302,16 @@ def _check_values(context: DescriptiveContext) -> None:
     else:
         values = np.asarray(values, dtype=np.float64)
     object.__setattr__(context, "values", values)
-    expected = (len(context.labels), len(context.columns))
-    if values.shape != expected:
-        raise ContextError(
-            f"context {name!r}: values have shape {values.shape}, but there are "
-            f"{expected[0]} labels and {expected[1]} columns; give one row per label "
-            "and one name per column."
-        )
+    check_axes(name, context.labels, context.columns, values.shape)
     if context.observed is not None:
         _check_mask(context)
     stored = values.data if sp.issparse(values) else values
     wrong = np.isinf(stored) if not sp.issparse(values) else ~np.isfinite(stored)
     if wrong.any():
         rows, columns = (
-            sp.coo_array(values).coords if sp.issparse(values) else np.indices(expected)
+            sp.coo_array(values).coords
+            if sp.issparse(values)
+            else np.indices(values.shape)
         )
         first = int(np.argmax(wrong))
         raise ContextError(
@@ -282,13 +328,13 @@ def _check_values(context: DescriptiveContext) -> None:
 
 
 def _check_mask(context: DescriptiveContext) -> None:
-    """Make the mask canonical; a mask on dense values, or values outside it, is wrong."""
-    if not sp.issparse(context.values):
+    """Make the mask canonical; refuse it on dense values, and values outside it."""
+    if isinstance(context.values, np.ndarray):
         raise ContextError(
             f"context {context.name!r}: dense values mark the unknown by NaN; "
             "observed= is for sparse values."
         )
-    mask = as_csr(context.observed, context.name)
+    mask = as_csr(context.observed, context.name).copy()
     mask.data[:] = 1.0
     if mask.shape != context.values.shape:
         raise ContextError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,8 @@ import scipy.sparse as sp
 from phcle.contexts import cooccurrence
 from phcle.contexts.hierarchy import Hierarchy, HierarchyCounts
 from phcle.contexts.labels import as_labels, index_of
-from phcle.errors import ContextError, some
+from phcle.contexts.matrices import as_csr, check_axes, take_rows
+from phcle.errors import ContextError, ContextWarning, some
 
 __all__ = ["RelationalContext"]
 
@@ -37,6 +39,8 @@ class RelationalContext:
     hierarchy: HierarchyCounts | None = None  # how to count labels that come later
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", as_csr(self.counts, self.name))
+        check_axes(self.name, self.labels, self.columns, self.counts.shape)
         _check_counts(self)
 
     def __repr__(self) -> str:
@@ -50,7 +54,7 @@ class RelationalContext:
         """Position of each label."""
         return index_of(self.labels)
 
-    @property
+    @cached_property
     def observed_labels(self) -> tuple[str, ...]:
         """Labels with at least one count."""
         has_count = np.diff(self.counts.indptr) > 0
@@ -94,10 +98,12 @@ class RelationalContext:
         contexts: Iterable[Any] | None = None,
         *,
         name: str = "matrix",
+        self_loops: bool = False,
     ) -> RelationalContext:
         """Counts as an array or SciPy sparse matrix, one row per label.
 
-        `contexts` names the columns; left out, the columns are the labels themselves.
+        `contexts` names the columns; left out, the columns are the labels themselves,
+        and the diagonal is left out, with a warning, unless `self_loops` asks for it.
         """
         rows = as_labels(labels, f"context {name!r}")
         columns = (
@@ -105,7 +111,10 @@ class RelationalContext:
             if contexts is None
             else as_labels(contexts, f"columns of context {name!r}")
         )
-        return cls(name, rows, columns, as_csr(counts, name))
+        matrix = as_csr(counts.copy() if sp.issparse(counts) else counts, name)
+        if contexts is None and not self_loops:
+            matrix = _without_diagonal(matrix, name)
+        return cls(name, rows, columns, matrix)
 
     @classmethod
     def from_edges(
@@ -118,8 +127,11 @@ class RelationalContext:
     ) -> RelationalContext:
         """Edges of a graph: `(label, label)` or `(label, label, weight)`.
 
-        Edges count both ways unless `directed`. An edge from a label to itself is an
-        error unless `self_loops` says that it is meant.
+        A data frame has them in its columns source, target and, if there is one,
+        weight, or else in its first two or three.
+        Edges count both ways unless `directed`, and the weights of an edge that is
+        given more than once add up. An edge from a label to itself is an error unless
+        `self_loops` says that it is meant.
         """
         labels, counts = cooccurrence.count_edges(
             edges, name=name, directed=directed, self_loops=self_loops
@@ -130,7 +142,11 @@ class RelationalContext:
     def from_annotations(
         cls, rows: Iterable[Sequence[Any]], *, name: str = "annotations"
     ) -> RelationalContext:
-        """Multi-label annotations `(item, label)`: labels of one item co-occur."""
+        """Multi-label annotations `(item, label)`: labels of one item co-occur.
+
+        A row given twice is counted once, with a warning. A label that never occurs
+        with another is listed without counts.
+        """
         labels, counts = cooccurrence.count_annotations(rows, name=name)
         return cls(name, labels, labels, counts)
 
@@ -146,7 +162,9 @@ class RelationalContext:
     ) -> RelationalContext:
         """Words within `window` positions of a label's mention in the documents.
 
-        Words that stand near labels fewer than `min_count` times are left out.
+        A label may be several words long; case, hyphens, underscores and punctuation
+        between them do not matter. Words that stand near labels fewer than `min_count`
+        times are left out, and a label that is not mentioned is unknown here.
         """
         wanted = as_labels(labels, f"context {name!r}")
         words, counts = cooccurrence.count_text(
@@ -171,14 +189,15 @@ class RelationalContext:
         Parameters
         ----------
         edges
-            Pairs, a data frame whose first two columns are child and parent, or a
-            NetworkX `DiGraph` with an edge from each child to its parent. Several
-            parents and several roots are fine; cycles are not.
+            Pairs, a data frame with the columns child and parent (or else its first
+            two), or a NetworkX `DiGraph` with an edge from each child to its parent.
+            Several parents and several roots are fine; cycles are not.
         kind
             "ancestors": the columns are the nodes above a label, each weighing
             exp(−distance/decay). "path": labels near each other, exp(−path/decay).
             "shared": labels by the information of the ancestors they share. "walks":
-            nodes that random walks from a label visit.
+            nodes that random walks from a label visit. Above 5000 labels, "path" and
+            "shared" link only labels below an ancestor of at most 100.
         labels
             Nodes to embed. Left out: the leaves, and at fit any node that another
             context names.
@@ -219,47 +238,25 @@ def _from_hierarchy_counts(
     return RelationalContext(name, labels, columns, counts, recipe)
 
 
-def take_rows(matrix: sp.csr_array, rows: Sequence[int]) -> sp.csr_array:
-    """Rows of a sparse matrix by position; −1 gives an empty row."""
-    wanted = np.asarray(rows, dtype=np.int64)
-    present = np.flatnonzero(wanted >= 0)
-    pick = sp.csr_array(
-        (np.ones(len(present)), (present, wanted[present])),
-        shape=(len(wanted), matrix.shape[0]),
+def _without_diagonal(counts: sp.csr_array, name: str) -> sp.csr_array:
+    """Drop what labels count with themselves, and tell how many did."""
+    n_loops = np.count_nonzero(counts.diagonal())
+    if n_loops == 0:
+        return counts
+    warnings.warn(
+        f"context {name!r}: {n_loops} labels occur with themselves; this diagonal is "
+        "left out, self_loops=True keeps it.",
+        ContextWarning,
+        stacklevel=3,
     )
-    taken = sp.csr_array(pick @ matrix)
-    taken.sort_indices()
-    return taken
-
-
-def as_csr(counts: Any, name: str) -> sp.csr_array:
-    """Any two-dimensional array as canonical CSR of float64 without stored zeros."""
-    try:
-        matrix = (
-            sp.csr_array(counts, dtype=np.float64, copy=True)
-            if sp.issparse(counts)
-            else sp.csr_array(np.atleast_2d(np.asarray(counts, dtype=np.float64)))
-        )
-    except (TypeError, ValueError) as error:
-        raise ContextError(
-            f"context {name!r}: counts must be a two-dimensional array of numbers "
-            f"({error})."
-        ) from error
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    return matrix
+    counts = counts.copy()
+    counts.setdiag(0.0)
+    return counts
 
 
 def _check_counts(context: RelationalContext) -> None:
-    """Refuse counts of another shape, not finite, negative, or none at all."""
+    """Refuse counts that are not finite, negative, or none at all."""
     name, counts = context.name, context.counts
-    expected = (len(context.labels), len(context.columns))
-    if counts.shape != expected:
-        raise ContextError(
-            f"context {name!r}: counts have shape {counts.shape}, but there are "
-            f"{expected[0]} labels and {expected[1]} columns; give one row per label "
-            "and one name per column."
-        )
     for wrong, what in (
         (~np.isfinite(counts.data), "finite"),
         (counts.data < 0, "zero or more"),
@@ -270,11 +267,11 @@ def _check_counts(context: RelationalContext) -> None:
             raise ContextError(
                 f"context {name!r}: counts must be {what}. Got {counts.data[entry]} "
                 f"for label {context.labels[row]!r} and column "
-                f"{context.columns[counts.indices[entry]]!r}."
+                f"{context.columns[counts.indices[entry]]!r}; correct or remove it."
             )
     # A few new edges may link no two labels by themselves: a fit knows the rest.
     if counts.nnz == 0 and context.hierarchy is None:
         raise ContextError(
-            f"context {name!r} is empty: no label has a single count, so it says "
-            "nothing; leave it out."
+            f"context {name!r} is empty: no label has a single count (one that never "
+            "occurs with anything has none), so it says nothing; leave it out."
         )

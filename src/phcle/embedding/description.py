@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Attribute", "Description", "describe"]
 
+TELLING = 0.2
+"""A prediction is listed from this share of the way from the mean to the largest value
+that is known of any label; anything less says little."""
+
 CARRIED = 0.8
 """Related labels are listed until they carry this share of the similarity."""
 
@@ -73,7 +77,12 @@ def describe(
         observed += _strongest(context, known, is_known, k, observed=True)
         if context.weight > 0:
             values = context.predict(vector[None, :])[0]
-            predicted += _strongest(context, values, ~is_known, k, observed=False)
+            telling = values - context.offset > TELLING * (
+                context.largest - context.offset
+            )
+            predicted += _strongest(
+                context, values, ~is_known & telling, k, observed=False
+            )
     return Description(
         label,
         _related(embedding, vector if label is None else label, k),

@@ -1,9 +1,9 @@
 """Why two labels are close: their similarity, split over contexts and columns.
 
 A fit ends with every label at the optimum of its own problem, where the ridge balances
-the contexts: λ3·w is the sum of their pulls. So w_a·w_b = Σ_contexts pull_a·w_b / λ3, and
-within a context over its columns. The split from a's side and from b's are both exact;
-their mean is symmetric.
+the contexts: λ3·w is the sum of their pulls. So w_a·w_b = Σ_contexts pull_a·w_b / λ3,
+and within a context over its columns. The split from a's side and from b's are both
+exact; their mean is symmetric.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +77,16 @@ class FittedDescriptive:
         fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
         return fitted * self.scale + self.offset
 
+    @cached_property
+    def largest(self) -> npt.NDArray[np.float64]:
+        """Largest known value of every column, in the user's units."""
+        if self.data is None:
+            return self.offset
+        if isinstance(self.data.values, np.ndarray):
+            known = np.where(np.isnan(self.data.values), -np.inf, self.data.values)
+            return np.asarray(np.maximum(known.max(axis=0), self.offset))
+        return np.maximum(self.data.values.max(axis=0).toarray().ravel(), self.offset)
+
     def observed_row(self, label: str) -> npt.NDArray[np.float64]:
         """Known values of a label, NaN where unknown, in the user's units."""
         row = np.full(len(self.columns), np.nan)
@@ -95,7 +107,8 @@ class FittedDescriptive:
             return other if self.data is None else self
         one, two = self.data, other.data
         if isinstance(one.values, np.ndarray) and isinstance(two.values, np.ndarray):
-            values, observed = np.vstack([one.values, two.values]), None
+            values: Any = np.vstack([one.values, two.values])
+            observed = None
         else:
             values = sp.csr_array(sp.vstack([_sparse(one), _sparse(two)]))
             observed = None

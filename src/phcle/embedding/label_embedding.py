@@ -136,7 +136,7 @@ class LabelEmbedding:
     def nearest(
         self, label_or_vector: str | npt.ArrayLike, k: int = 10
     ) -> list[tuple[str, float]]:
-        """Labels most similar by cosine, best first; a label is not its own neighbour."""
+        """Labels most similar by cosine, best first; never the label itself."""
         if k < 1:
             raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
         vector = self.vector_of(label_or_vector)
@@ -195,7 +195,7 @@ class LabelEmbedding:
         )
 
     def joined(self, later: LabelEmbedding) -> LabelEmbedding:
-        """This embedding and labels that were folded into it, as one."""
+        """The embedding and labels that were folded into it, as one."""
         both = set(self.labels) & set(later.labels)
         if both:
             raise ContextError(

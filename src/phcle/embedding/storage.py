@@ -1,8 +1,10 @@
 """One file per embedding: safetensors with a JSON header, versioned, without pickle.
 
-Tensors hold all numbers, and as UTF-8 bytes all names. The header's metadata has the
-keys "format", "version", "checksum" and "content" (JSON: structure and settings). The
-checksum covers the content and every tensor, so damage anywhere is seen.
+Tensors hold all numbers, and as UTF-8 bytes all names. The header's metadata has one
+key, "phcle": JSON with "format", "version", "checksum" and "content" (structure and
+settings). The checksum covers the content and every tensor, so damage anywhere is seen.
+One key only, because safetensors writes several in any order: the same embedding shall
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -51,16 +53,16 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
             for i, context in enumerate(embedding.contexts)
         ],
     }
-    text = json.dumps(content, sort_keys=True)
+    text = json.dumps(content)
     tensors = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
-    metadata = {
+    header = {
         "format": FORMAT,
-        "version": str(VERSION),
+        "version": VERSION,
         "checksum": _checksum(text, tensors),
         "content": text,
     }
     with write_whole(path) as temporary:
-        save_file(tensors, temporary, metadata)
+        save_file(tensors, temporary, {"phcle": json.dumps(header)})
 
 
 def load(path: str | Path) -> LabelEmbedding:
@@ -72,17 +74,21 @@ def load(path: str | Path) -> LabelEmbedding:
     """
     path = Path(path)
     metadata, tensors = _read(path)
-    if metadata.get("format") != FORMAT:
+    try:
+        header = json.loads(metadata.get("phcle", "{}"))
+        if header.get("format") != FORMAT:
+            raise FileError(
+                f"{path}: a safetensors file, but not a label embedding of phcle."
+            )
+        version, text = header["version"], str(header["content"])
+    except (ValueError, KeyError, AttributeError) as error:
+        raise FileError(f"{path}: is damaged (its header cannot be read).") from error
+    if version != VERSION:
         raise FileError(
-            f"{path}: a safetensors file, but not a label embedding of phcle."
+            f"{path}: has format version {version}, this phcle reads version "
+            f"{VERSION}; update phcle."
         )
-    if metadata.get("version") != str(VERSION):
-        raise FileError(
-            f"{path}: has format version {metadata.get('version')}, this phcle reads "
-            f"version {VERSION}; update phcle."
-        )
-    text = metadata.get("content", "")
-    if metadata.get("checksum") != _checksum(text, tensors):
+    if header.get("checksum") != _checksum(text, tensors):
         raise FileError(f"{path}: is damaged (its checksum does not fit).")
     try:
         content = json.loads(text)

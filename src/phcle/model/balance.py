@@ -1,8 +1,8 @@
 """Share length between W and the other factors: the fits stay, the penalties fall.
 
-W R and C R⁻ᵀ, U R⁻ᵀ have the same products for any invertible R. Sweeps move along these
-directions only slowly, so each begins by solving for the best R. Without λ2 that is the
-geometric mean of two Gram matrices; with it, the result is taken only if it is better.
+W R and C R⁻ᵀ, U R⁻ᵀ have the same products for any invertible R. Sweeps move along
+these directions only slowly, so each begins by solving for the best R. Without λ2 that
+is the geometric mean of two Gram matrices; with it, it is taken only if it is better.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from phcle.model.state import State
 
 __all__ = ["balance"]
 
+REGULAR = 1e-8
+"""Smallest eigenvalue, relative to the largest, of a Gram matrix that is inverted."""
+
 WORTH = 1e-4
 """Smallest relative fall of the penalties that is worth the rounding of a change."""
 
@@ -27,7 +30,10 @@ def balance(layout: Layout, state: State) -> State:
     before = sum(layout.penalties(state.W, state.C, state.U).values())
     own = lam.ridge * _gram(xp, [state.W])
     others = lam.context_ridge * _gram(xp, state.C) + lam.ridge * _gram(xp, state.U)
-    for change, undo in (_full(xp, own, others), _diagonal(xp, own, others)):
+    candidates = [_diagonal(xp, own, others)]
+    if _is_regular(xp, own) and _is_regular(xp, others):
+        candidates.insert(0, _full(xp, own, others))
+    for change, undo in candidates:
         move, back = (xp.astype(part, state.W.dtype) for part in (change, undo))
         W = xp.matmul(state.W, move)
         C = tuple(xp.matmul(factor, back) for factor in state.C)
@@ -53,11 +59,16 @@ def _full(xp: Any, own: Array, others: Array) -> tuple[Array, Array]:
     return _roots(xp, inverse @ middle @ inverse)
 
 
+def _is_regular(xp: Any, gram: Array) -> bool:
+    """Whether a Gram matrix can be inverted without blowing up its rounding."""
+    values = xp.linalg.eigvalsh(gram)
+    return bool(values[0] > REGULAR * values[-1])
+
+
 def _roots(xp: Any, matrix: Array) -> tuple[Array, Array]:
-    """Symmetric square root and its inverse, kept away from singular."""
+    """Symmetric square root of a positive matrix, and its inverse."""
     values, vectors = xp.linalg.eigh(matrix)
-    values = xp.clip(values, min=1e-9 * float(values[-1]) + 1e-30)
-    root = xp.sqrt(values)
+    root = xp.sqrt(xp.clip(values, min=REGULAR**2 * float(values[-1])))
     return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T
 
 

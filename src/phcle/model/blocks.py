@@ -19,12 +19,6 @@ __all__ = ["PaddedRows", "pad_rows", "split_rows"]
 
 Rows = npt.NDArray[np.int64]
 
-GATHERED = 3_000_000
-"""Numbers in one block's gathered factor rows (rows × width × dim)."""
-
-TILE = 2_000_000
-"""Numbers in one block's dense products (rows × columns)."""
-
 
 @dataclass(frozen=True)
 class PaddedRows:
@@ -42,24 +36,25 @@ class PaddedRows:
 
 
 def split_rows(
-    patterns: Sequence[sp.csr_array], n_rows: int, *, dim: int, tile_columns: int
+    backend: Backend,
+    patterns: Sequence[sp.csr_array],
+    n_rows: int,
+    *,
+    dim: int,
+    tile_columns: int,
 ) -> list[Rows]:
     """Partition rows into blocks that keep both kinds of temporary array small."""
     width = np.zeros(n_rows, dtype=np.int64)
     for pattern in patterns:
         width = np.maximum(width, np.diff(pattern.indptr))
     order = np.argsort(width, kind="stable")
-    most = max(1, TILE // max(tile_columns, dim))
+    most = max(1, min(backend.tile // max(tile_columns, dim), backend.most_rows))
     blocks, start = [], 0
     while start < n_rows:
         # Rows are sorted by width, so the last row of a block sets its width.
-        stop = start + 1
-        while (
-            stop < n_rows
-            and stop - start < most
-            and (stop + 1 - start) * max(width[order[stop]], 1) * dim <= GATHERED
-        ):
-            stop += 1
+        numbers = np.arange(1, n_rows - start + 1) * width[order[start:]] * dim
+        fitting = int(np.searchsorted(numbers, backend.gathered, side="right"))
+        stop = start + max(1, min(most, fitting))
         blocks.append(np.sort(order[start:stop]))
         start = stop
     return blocks

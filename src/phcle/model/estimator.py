@@ -6,6 +6,7 @@ import importlib.metadata
 import platform
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from phcle.model.options import OPTIONS, check_options
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import Penalties, Problem, pose
 from phcle.model.solver import MajoriseSolver, SweepSolver, run
-from phcle.model.start import start_factors
+from phcle.model.start import spread_ones, start_factors
 from phcle.model.state import State
 from phcle.model.weights import (
     equal_weights,
@@ -31,6 +32,7 @@ from phcle.model.weights import (
     nie_weights,
     skilled_weights,
 )
+from phcle.progress import fit_progress
 
 __all__ = ["PHCLE"]
 
@@ -88,9 +90,24 @@ class PHCLE:
         random_state: int = 0,
         verbose: bool = False,
     ) -> None:
-        given = locals()
-        for option in OPTIONS:
-            setattr(self, option.name, given[option.name])
+        self.dim = dim
+        self.negatives = negatives
+        self.descriptive_weight = descriptive_weight
+        self.sparsity = sparsity
+        self.ridge = ridge
+        self.context_ridge = context_ridge
+        self.weights = weights
+        self.complete_only = complete_only
+        self.solver = solver
+        self.step_size = step_size
+        self.init = init
+        self.backend = backend
+        self.device = device
+        self.dtype = dtype
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Options by name, as scikit-learn asks for them."""
@@ -137,43 +154,56 @@ class PHCLE:
         Ctrl-C keeps the state after the last whole sweep in `embedding_` and then goes
         on as a `KeyboardInterrupt`.
         """
-        options = self.get_params()
-        check_options(options)
+        check_options(self.get_params())
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
         backend = choose_backend(self.backend, self.device, self.dtype)
-        problem = pose(aligned, self._penalties(), self.dim)
+        with backend.working():
+            self._learn(aligned, backend, names or {}, on_step)
+        return self
+
+    def _learn(
+        self,
+        aligned: Aligned,
+        backend: Backend,
+        names: Mapping[str, str],
+        on_step: Callable[[State], None] | None,
+    ) -> None:
+        """Pose the problem, sweep, and keep the result."""
+        penalties = self._penalties()
+        if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
+            sparsity = penalties.sparsity * self.dim**0.5
+            penalties = replace(penalties, sparsity=sparsity)
+        problem = pose(aligned, penalties, self.dim)
         layout = Layout(backend, problem)
         solver = self._solver(layout)
         weights = self._weights(problem, backend)
         rng = np.random.default_rng(self.random_state)
         state = solver.init(start_factors(problem, weights, self.init, rng), weights)
 
-        def remember(new: State) -> None:
-            nonlocal state
-            state = new
-            if on_step is not None:
-                on_step(new)
-
         try:
-            with _progress(self.verbose, self.max_iter, self.tol) as show:
-                state = run(
-                    solver,
-                    state,
-                    max_iter=self.max_iter,
-                    on_step=lambda new: (remember(new), show(new)),  # type: ignore[arg-type]
-                )
+            with fit_progress(
+                enabled=self.verbose, max_iter=self.max_iter, tol=self.tol
+            ) as show:
+
+                def remember(new: State) -> None:
+                    nonlocal state
+                    state = new
+                    show(new)
+                    if on_step is not None:
+                        on_step(new)
+
+                run(solver, state, max_iter=self.max_iter, on_step=remember)
         except KeyboardInterrupt:
             if state.history:
-                self._keep(aligned, layout, state, names or {})
+                self._keep(aligned, layout, state, names)
             raise
         if not solver.converged(state):
             warnings.warn(
                 f"not converged after {state.iteration} sweeps; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        self._keep(aligned, layout, state, names or {})
-        return self
+        self._keep(aligned, layout, state, names)
 
     def transform(
         self,
@@ -230,7 +260,15 @@ class PHCLE:
         problem, weights = layout.problem, state.weights
         C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
         (W,) = layout.to_numpy([state.W])
-        W = solve_labels(layout.backend, problem, W, C, U, weights)
+        interrupted = None
+        try:
+            W = solve_labels(layout.backend, problem, W, C, U, weights)
+        except KeyboardInterrupt as error:  # the sweeps before it are not lost
+            interrupted = error
+        if self.init == "ones":
+            W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))
+            C, U = rest[: len(C)], rest[len(C) :]
+            problem = replace(problem, penalties=self._penalties())
         terms = objective_terms(problem, W, C, U, weights)
         final = {"iteration": state.iteration + 1.0, "seconds": 0.0, **terms}
         self.weights_ = dict(weights)
@@ -252,6 +290,8 @@ class PHCLE:
             history=self.history_,
             versions=_versions(),
         )
+        if interrupted is not None:
+            raise interrupted
 
 
 def _fitted(
@@ -293,12 +333,6 @@ def _fitted(
         )
     ]
     return (*relational, *descriptive)
-
-
-def _progress(verbose: bool, max_iter: int, tol: float) -> Any:
-    from phcle.progress import fit_progress
-
-    return fit_progress(enabled=verbose, max_iter=max_iter, tol=tol)
 
 
 def _versions() -> dict[str, str]:

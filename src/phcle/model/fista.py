@@ -35,7 +35,9 @@ class DescriptionUpdate:
         )
         if self.is_partial:
             # A Gram matrix per description: blocks keep them few.
-            rows = split_rows([by_column], n_columns, dim=dim, tile_columns=dim * dim)
+            rows = split_rows(
+                backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
+            )
         else:
             rows = [np.arange(n_columns)]
         self.blocks = [

@@ -1,7 +1,7 @@
 """Labels that arrive later: solve their rows of W with all else fixed.
 
-With C and U fixed the problem of one label is convex and small. `fit` ends with the same
-solve for its own labels, so a training label that is folded in again gets its own
+With C and U fixed the problem of one label is convex and small. `fit` ends with the
+same solve for its own labels, so a training label that is folded in again gets its own
 vector back, and stationarity makes similarities explainable.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,7 @@ from phcle.model.problem import (
 
 __all__ = ["fold_in", "solve_labels"]
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 
 
 def solve_labels(
@@ -45,6 +46,8 @@ def solve_labels(
     C: Sequence[Floats],
     U: Sequence[Floats],
     weights: Mapping[str, float],
+    *,
+    tol: float = 1e-7,
 ) -> Floats:
     """W at its optimum for these C and U, in double precision."""
     precise = backend.with_dtype("float64")
@@ -57,7 +60,7 @@ def solve_labels(
         views,
         problem.penalties.ridge,
         side.blocks,
-        tol=1e-7,
+        tol=tol,
         max_iter=50,
     )
     return np.asarray(precise.to_numpy(solved.factor))
@@ -108,14 +111,10 @@ def fold_in(
     _refuse_uninformed(problem, weights)
     C = [c.factor for c in embedding.contexts if isinstance(c, FittedRelational)]
     U = [c.factor for c in embedding.contexts if isinstance(c, FittedDescriptive)]
-    vectors = solve_labels(
-        backend or choose_backend("numpy", "cpu", "float64"),
-        problem,
-        np.zeros((len(labels), embedding.dim)),
-        C,
-        U,
-        weights,
-    )
+    backend = backend or choose_backend("numpy", "cpu", "float64")
+    start = np.zeros((len(labels), embedding.dim))
+    with backend.working():
+        vectors = solve_labels(backend, problem, start, C, U, weights)
     return embedding.with_rows(
         labels,
         vectors.astype(embedding.vectors.dtype),

@@ -25,7 +25,7 @@ class LabelSide:
         widest = max((len(data.columns) for data in problem.relational), default=1)
         self.problem = problem
         self.blocks = split_rows(
-            patterns, len(problem.labels), dim=problem.dim, tile_columns=widest
+            backend, patterns, len(problem.labels), dim=problem.dim, tile_columns=widest
         )
         self.logistic = [
             LogisticTerm(
@@ -70,7 +70,7 @@ class ColumnSide:
         counts = sp.csr_array(data.counts.T)
         counts.sort_indices()
         self.blocks: list[Rows] = split_rows(
-            [counts], counts.shape[0], dim=dim, tile_columns=counts.shape[1]
+            backend, [counts], counts.shape[0], dim=dim, tile_columns=counts.shape[1]
         )
         self.term = LogisticTerm(
             backend,

@@ -96,13 +96,15 @@ def _over_blocks(
     """Apply a block's improvement to all blocks and sum up the terms' values."""
     xp = backend.xp
     factor = xp.asarray(factor, copy=True)
-    totals = np.zeros(n_terms)
-    for number, rows in enumerate(blocks):
-        at = backend.indices(rows)
-        y, values = improve(xp.take(factor, at, axis=0), number)
-        factor[at] = y
-        totals += [float(xp.sum(value, dtype=xp.float64)) for value in values]
-    return Updated(factor, totals)
+    positions = [backend.indices(rows) for rows in blocks]
+
+    def one(number: int) -> list[float]:
+        y, values = improve(xp.take(factor, positions[number], axis=0), number)
+        factor[positions[number]] = y  # no two blocks share a row
+        return [float(xp.sum(value, dtype=xp.float64)) for value in values]
+
+    totals = np.array(backend.each(one, len(blocks))).reshape(-1, n_terms)
+    return Updated(factor, totals.sum(axis=0))
 
 
 def _step(
@@ -165,11 +167,14 @@ def _direction(
     search = preconditioned
     strength = xp.sum(residual * preconditioned, axis=1)
     enough = SOLVED**2 * strength
+    # Below this a row is solved to rounding, and further steps would amplify noise.
+    noise = (4 * float(np.finfo(backend.dtype).eps)) ** 2 * strength
     for _ in range(min(n_steps, dim)):
         bent = ridge * search
         for local in locals_:
             bent = bent + local.product(search, curvature)
         length = strength / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
+        length = xp.where(strength > noise, length, 0.0)
         step = step + length[:, None] * search
         residual = residual - length[:, None] * bent
         preconditioned = xp.matmul(residual, inverse)

@@ -14,6 +14,7 @@ One relational and one descriptive context is Eq. 4 of the paper, any number is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ __all__ = [
     "saturated_floor",
 ]
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 
 TILE = 4_000_000
 

@@ -48,6 +48,7 @@ class PaperSolver(SweepSolver):
             C.append(self._descend(factor, views, lam.context_ridge, side.blocks))
         views = layout.labels.views(C, state.U, state.weights)
         W = self._descend(state.W, views, lam.ridge, layout.labels.blocks)
+        self.refuse_infinite(state, W, *C)
         U = layout.update_descriptions(
             W, state.U, state.weights, max_iter=DESCRIPTION_STEPS, tol=1e-4
         )

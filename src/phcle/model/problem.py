@@ -64,7 +64,7 @@ class RelationalData:
     @property
     def observed(self) -> npt.NDArray[np.bool_]:
         """Which labels have at least one count."""
-        return np.diff(self.counts.indptr) > 0
+        return np.asarray(np.diff(self.counts.indptr) > 0)
 
     def take(self, rows: npt.NDArray[np.int64]) -> RelationalData:
         """The same context, with its masses, over some of the labels."""
@@ -91,7 +91,7 @@ class DescriptiveData:
     @property
     def observed(self) -> npt.NDArray[np.bool_]:
         """Which labels have at least one known value."""
-        known = np.diff(self.entries.indptr) > 0
+        known = np.asarray(np.diff(self.entries.indptr) > 0)
         known[self.full_rows] = True
         return known
 
@@ -226,7 +226,7 @@ def describe_rows(
     full: Floats | sp.csr_array
     if isinstance(context.values, np.ndarray):
         known = ~np.isnan(context.values)
-        is_full = known.all(axis=1)
+        is_full = np.asarray(known.all(axis=1))
         centred = (context.values - offset) / scale
         full = centred[is_full]
         r, c = np.nonzero(known & ~is_full[:, None])

@@ -67,11 +67,7 @@ class SweepSolver(ABC):
         began: float,
     ) -> State:
         """The next state: record every term, then perhaps weigh anew."""
-        if not self.layout.is_finite(W, *C, *U):
-            raise PhcleError(
-                f"a factor is no longer finite after sweep {state.iteration + 1}; "
-                "use a smaller step_size, or solver='mm', which needs none."
-            )
+        self.refuse_infinite(state, W, *C, *U)
         problem, weights = self.layout.problem, state.weights
         losses = dict(zip(problem.names, map(float, values), strict=True))
         above = {
@@ -98,6 +94,14 @@ class SweepSolver(ABC):
         if self.reweigh is not None:
             weights = self.reweigh(above, weights)
         return State(W, C, U, weights, (*state.history, record))
+
+    def refuse_infinite(self, state: State, *factors: Array) -> None:
+        """Stop where a step diverged, before NaN can reach a result."""
+        if not self.layout.is_finite(*factors):
+            raise PhcleError(
+                f"a factor is no longer finite after sweep {state.iteration + 1}; "
+                "use a smaller step_size, or solver='mm', which needs none."
+            )
 
     def converged(self, state: State) -> bool:
         """Whether the last sweep lowered the gap to the floor by less than tol."""

@@ -3,7 +3,8 @@
 "spectral" is one joint SVD of what every context asks for: log-ratios of the counts,
 shifted so that pairs without a count start low, beside the scaled descriptions.
 "ones" is the paper's start, kept for the record: every dimension then gets the same
-gradient for ever, so W never leaves rank one.
+gradient for ever, so W never leaves rank one. Turned onto its only direction it is a
+problem of one dimension, and is solved as such: rounding would otherwise break the tie.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import scipy.sparse as sp
 from phcle.errors import PhcleWarning
 from phcle.model.problem import UNITS, DescriptiveData, Problem, RelationalData
 
-__all__ = ["Factors", "start_factors"]
+__all__ = ["Factors", "spread_ones", "start_factors"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,9 +44,6 @@ def start_factors(
     rng: np.random.Generator,
 ) -> Factors:
     """Make the start that `init` names; the same seed gives the same numbers."""
-    names = [problem.labels, *(d.columns for d in problem.relational)]
-    names += [d.columns for d in problem.descriptive]
-    shapes = [(len(name), problem.dim) for name in names]
     if init == "ones":
         warnings.warn(
             "init='ones', the paper's start, leaves every dimension the same for ever: "
@@ -53,15 +51,18 @@ def start_factors(
             PhcleWarning,
             stacklevel=2,
         )
-        parts = [np.ones(shape) for shape in shapes]
+        length = np.sqrt(problem.dim)
+        rows = [problem.labels, *(data.columns for data in problem.data)]
+        parts = [np.full((len(names), 1), length) for names in rows]
     else:
-        # Drawn in the order of the sorted names, so that the order in which labels
-        # happen to come does not matter.
-        parts = [_in_name_order(name, problem.dim, rng) for name in names]
+        parts = [
+            _in_name_order(problem.labels, problem.dim, rng),
+            *_draw_for_columns(problem, problem.dim, rng),
+        ]
         if init == "random":
             parts = [part / np.sqrt(problem.dim) for part in parts]
         else:
-            spectral = _spectral(problem, weights, names, rng)
+            spectral = _spectral(problem, weights, rng)
             parts = [
                 found + NOISE * part
                 for found, part in zip(spectral, parts, strict=True)
@@ -70,6 +71,11 @@ def start_factors(
     return Factors(
         parts[0], tuple(parts[1 : 1 + n_relational]), tuple(parts[1 + n_relational :])
     )
+
+
+def spread_ones(factor: Floats, dim: int) -> Floats:
+    """One dimension of a fit from "ones" as the equal dimensions it stands for."""
+    return np.repeat(factor / np.sqrt(dim), dim, axis=1)
 
 
 def _in_name_order(
@@ -81,6 +87,20 @@ def _in_name_order(
         rng.standard_normal((len(names), width))
     )
     return drawn
+
+
+def _draw_for_columns(
+    problem: Problem, width: int, rng: np.random.Generator
+) -> list[Floats]:
+    """Normal numbers for the columns of every context, drawn by sorted names.
+
+    So neither the order of the contexts nor that of their columns matters.
+    """
+    drawn = {
+        data.name: _in_name_order(data.columns, width, rng)
+        for data in sorted(problem.data, key=lambda data: data.name)
+    }
+    return [drawn[name] for name in problem.names]
 
 
 @dataclass(frozen=True)
@@ -96,7 +116,6 @@ class _Wish:
 def _spectral(
     problem: Problem,
     weights: Mapping[str, float],
-    names: Sequence[Sequence[str]],
     rng: np.random.Generator,
 ) -> list[Floats]:
     """Randomised SVD of all wishes side by side, split evenly between the factors."""
@@ -122,11 +141,15 @@ def _spectral(
 
     rank = min(problem.dim, len(problem.labels), int(edges[-1]))
     width = min(rank + 10, len(problem.labels), int(edges[-1]))
-    probe = np.concatenate([_in_name_order(name, width, rng) for name in names[1:]])
+    probe = np.concatenate(_draw_for_columns(problem, width, rng))
     basis = np.linalg.qr(product(probe))[0]
     for _ in range(3):
         basis = np.linalg.qr(product(np.linalg.qr(transposed(basis))[0]))[0]
     right, strength, left = np.linalg.svd(transposed(basis), full_matrices=False)
+    # A singular vector's sign is free; its largest entry shall be positive, whatever
+    # order labels and columns came in.
+    sign = np.sign(right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])])
+    right, left = right * sign, left * sign[:, None]
     root = np.sqrt(strength[:rank])
     found = [_pad((basis @ left[:rank].T) * root, problem.dim)]
     for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
@@ -163,7 +186,7 @@ def _relational_wish(data: RelationalData, alpha: float, negatives: float) -> _W
 
 def _descriptive_wish(data: DescriptiveData, weight: float) -> _Wish:
     """The centred values; unknown ones wish for the mean."""
-    n_labels, n_columns = data.entries.shape
+    n_columns = data.entries.shape[1]
     rows = np.asarray(data.full_rows)
 
     def product(V: Floats) -> Floats:

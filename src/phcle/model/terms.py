@@ -1,9 +1,9 @@
 """The terms of the objective, seen from the rows of the factor that is updated.
 
-Both kinds answer the same questions about a block of rows y (r × d) of one factor while
-the other factor is fixed: value and gradient at y, a curvature to build a step from, and
-the value along a step. `W` sees every context; `C_i` sees its own, transposed; a label
-folded in later sees whatever it has. So there is one update for all of them.
+Both kinds answer the same questions about a block of rows y (r × d) of one factor
+while the other factor is fixed: value and gradient at y, a curvature to build a step
+from, and the value along a step. `W` sees every context; `C_i` sees its own,
+transposed; a label folded in later sees whatever it has. One update serves all.
 
 Symbols: y a row being updated, Z the other factor, x = y·z, σ the logistic function.
 """

@@ -59,7 +59,7 @@ def nie_weights(
     `losses` carry the present weights, which are divided out; those of relational
     contexts are measured above the saturated floor, else they would hardly differ.
     """
-    renewed = {}
+    renewed: dict[str, float] = {}
     for kind in (problem.relational, problem.descriptive):
         raw = {
             data.name: 0.5 / np.sqrt(max(losses[data.name] / weights[data.name], 1e-12))
@@ -72,7 +72,11 @@ def nie_weights(
 
 
 def skilled_weights(problem: Problem, skills: Mapping[str, float]) -> dict[str, float]:
-    """Weights in proportion to skill, the better kind of context summing to one."""
+    """Weights in proportion to √skill, the better kind of context summing to one.
+
+    Skill is a share of variance; its root is a correlation, which does not punish a
+    context for having many columns of which each is hard to predict (words, tags).
+    """
     if not any(skills.values()):
         warnings.warn(
             "weights='auto': no context predicts another, or itself, on held-out "
@@ -81,6 +85,7 @@ def skilled_weights(problem: Problem, skills: Mapping[str, float]) -> dict[str, 
             stacklevel=2,
         )
         return equal_weights(problem)
+    skills = {name: skill**0.5 for name, skill in skills.items()}
     kinds = [kind for kind in (problem.relational, problem.descriptive) if kind]
     means = [float(np.mean([skills[data.name] for data in kind])) for kind in kinds]
     weights = {}

@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine with Python 3.11 and pip:
+#   make demo   learn the 1000 ImageNet labels and look at them
+#   make test   all checks that need no system packages
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint types tests core bench clean
+
+demo: $(VENV)/core
+	$(BIN)/phcle demo --out demo
+
+test: lint types tests
+
+lint: $(VENV)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/dev
+	$(BIN)/mypy
+
+tests: $(VENV)/dev
+	$(BIN)/pytest -q
+
+# The command line must start with the core dependencies alone.
+core: .venv-core/done
+	.venv-core/bin/python tools/check_core.py
+
+bench: $(VENV)/dev
+	$(PIP) -e '.[benchmarks]'
+	$(BIN)/python benchmarks/fit_speed.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/dev: $(VENV)/core
+	$(PIP) -e '.[dev]'
+	touch $@
+
+.venv-core/done: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-core
+	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt .
+	touch $@
+
+clean:
+	rm -rf $(VENV) .venv-core demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,108 @@
+"""Peers that factorise the same counts, each minimising a loss of its own.
+
+A peer is prepared outside the clock (imports) and then trained inside it, from D to
+W and C. None of them knows our objective.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.model.problem import RelationalData
+
+Floats = npt.NDArray[np.floating]
+Train = Callable[[RelationalData, int], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A title for the table, and a function that imports the peer."""
+
+    title: str
+    prepare: Callable[[], Train]
+
+
+def prepare_pmi() -> Train:
+    """Positive PMI and a randomised SVD."""
+    from sklearn.utils.extmath import randomized_svd
+
+    def train(data: RelationalData, dim: int) -> tuple[Floats, Floats]:
+        D = sp.coo_array(data.counts)
+        i, j = D.coords
+        pmi = np.log(D.data * data.total / (data.row_mass[i] * data.column_mass[j]))
+        positive = sp.csr_array((np.maximum(pmi, 0.0), (i, j)), shape=D.shape)
+        left, strength, right = randomized_svd(positive, dim, random_state=0)
+        root = np.sqrt(strength)
+        return left * root, right.T * root
+
+    return train
+
+
+def prepare_implicit() -> Train:
+    """Logistic matrix factorisation; its two bias columns are part of W and C."""
+    from implicit.lmf import LogisticMatrixFactorization
+    from threadpoolctl import threadpool_limits
+
+    def train(data: RelationalData, dim: int) -> tuple[Floats, Floats]:
+        # implicit has threads of its own and asks that BLAS has none beside them.
+        with threadpool_limits(1, "blas"):
+            model = LogisticMatrixFactorization(dim, iterations=30, random_state=0)
+            counts = sp.csr_matrix(data.counts, dtype=np.float32)
+            model.fit(counts, show_progress=False)
+        return model.user_factors, model.item_factors
+
+    return train
+
+
+def prepare_gensim() -> Train:
+    """Skip-gram with negative sampling, on (label, column) pairs drawn from D.
+
+    As many two-word sentences as D has counts, each pair in proportion to D. Negatives
+    come from labels and columns alike, by frequency, so 20 of them are 10 per side, as
+    in our k.
+    """
+    from gensim.models import Word2Vec
+
+    def train(data: RelationalData, dim: int) -> tuple[Floats, Floats]:
+        D = sp.coo_array(data.counts)
+        rng = np.random.default_rng(0)
+        drawn = rng.choice(D.nnz, size=round(data.total), p=D.data / D.data.sum())
+        pairs = zip(D.coords[0][drawn], D.coords[1][drawn], strict=True)
+        model = Word2Vec(
+            [[f"w{i}", f"c{j}"] for i, j in pairs],
+            vector_size=dim,
+            sg=1,
+            window=1,
+            negative=20,
+            ns_exponent=1.0,
+            sample=0,
+            min_count=1,
+            epochs=5,
+            seed=0,
+            workers=os.cpu_count() or 1,
+        )
+        at = model.wv.key_to_index
+        W, C = (np.zeros((size, dim)) for size in D.shape)
+        for i in range(len(W)):
+            if f"w{i}" in at:
+                W[i] = model.wv.vectors[at[f"w{i}"]]
+        for j in range(len(C)):
+            if f"c{j}" in at:
+                C[j] = model.syn1neg[at[f"c{j}"]]
+        return W, C
+
+    return train
+
+
+PEERS: dict[str, Peer] = {
+    "pmi": Peer("PMI + SVD, scikit-learn", prepare_pmi),
+    "implicit": Peer("implicit LMF, 30 iterations", prepare_implicit),
+    "gensim": Peer("gensim SGNS, 5 epochs", prepare_gensim),
+}
+"""By the name that --only takes."""

@@ -1,0 +1,96 @@
+"""Answers as dictionaries of plain values, which JSON and tables render alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phcle.embedding import LabelEmbedding
+
+__all__ = ["added", "description", "explanation", "nearest_labels", "summary"]
+
+Answer = dict[str, Any]
+
+
+def nearest_labels(embedding: LabelEmbedding, label: str, k: int) -> Answer:
+    """Neighbours of a label, best first."""
+    near = embedding.nearest(label, k=k)
+    return {
+        **_named(embedding, embedding.resolve(label)),
+        "neighbours": [
+            {**_named(embedding, x), "similarity": similarity} for x, similarity in near
+        ],
+    }
+
+
+def description(embedding: LabelEmbedding, label: str, k: int) -> Answer:
+    """Related labels, and known and predicted attributes."""
+    found = embedding.describe(label, k=k).to_dict()
+    related = [
+        {**_named(embedding, x["label"]), "share": x["share"]} for x in found["related"]
+    ]
+    return {**_named(embedding, found["label"]), **found, "related": related}
+
+
+def explanation(embedding: LabelEmbedding, a: str, b: str, k: int) -> Answer:
+    """What two labels share, context by context, with readable nodes."""
+    found = embedding.explain(a, b, k=k).to_dict()
+    parts = [
+        {
+            **part,
+            "columns": [
+                {
+                    "column": column["name"],
+                    "name": embedding.name_of(column["name"]),
+                    "part": column["part"],
+                }
+                for column in part["columns"]
+            ],
+            "shared": [
+                {"node": node, "name": embedding.name_of(node)}
+                for node in part["shared"]
+            ],
+        }
+        for part in found["parts"]
+    ]
+    ends = {end: _named(embedding, found[end]) for end in ("a", "b")}
+    return {**found, **ends, "parts": parts}
+
+
+def summary(embedding: LabelEmbedding) -> Answer:
+    """What an embedding holds and how it was learned."""
+    from phcle.embedding.storage import VERSION
+
+    last = embedding.history[-1] if embedding.history else {}
+    return {
+        "labels": len(embedding),
+        "dim": embedding.dim,
+        "contexts": [
+            {
+                "name": context.name,
+                "kind": context.kind,
+                "labels": len(context.observed_labels),
+                "coverage": len(context.observed_labels) / len(embedding),
+                "columns": len(context.columns),
+                "weight": context.weight,
+            }
+            for context in embedding.contexts
+        ],
+        # The last record is the closing solve for the labels, not a sweep.
+        "sweeps": max(len(embedding.history) - 1, 0),
+        "objective": last.get("objective"),
+        "seed": embedding.options.get("random_state"),
+        "options": dict(embedding.options),
+        "versions": dict(embedding.versions),
+        "format_version": VERSION,
+    }
+
+
+def added(whole: LabelEmbedding, labels: Iterable[str], k: int) -> list[Answer]:
+    """Neighbours of labels that were added, in the embedding that has them."""
+    return [nearest_labels(whole, label, k) for label in labels]
+
+
+def _named(embedding: LabelEmbedding, label: str) -> Answer:
+    return {"label": label, "name": embedding.name_of(label)}

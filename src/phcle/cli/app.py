@@ -1,0 +1,94 @@
+"""All commands, each with an example, and the entry point."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from phcle import __version__
+from phcle.cli.add import add
+from phcle.cli.demo import demo
+from phcle.cli.edge import GuardedGroup, raise_terminated
+from phcle.cli.fit import fit
+from phcle.cli.queries import describe, explain, info, nearest
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="phcle",
+    cls=GuardedGroup,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+def _example(*commands: str) -> str:
+    """Commands as the last lines of a help page; blank lines keep them apart."""
+    return "\n\n".join(["[bold]Example[/bold]", *commands])
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"phcle {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=_example("phcle demo", "phcle fit --help"))
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and stop.",
+        ),
+    ] = False,
+) -> None:
+    """Label embeddings from whatever you know about your labels, however incomplete."""
+
+
+app.command(epilog=_example("phcle demo", "phcle demo --out somewhere"))(demo)
+app.command(
+    epilog=_example(
+        "phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle",
+        "phcle fit --hierarchy tree.csv --tags uses=t.csv --weights tree=1,uses=0.5 "
+        "--dim 50 --out labels.phcle",
+    ),
+    no_args_is_help=True,
+)(fit)
+app.command(epilog=_example("phcle info labels.phcle"), no_args_is_help=True)(info)
+app.command(
+    epilog=_example(
+        "phcle nearest labels.phcle coffeepot -k 5",
+        "phcle nearest labels.phcle coffeepot violin --json",
+    ),
+    no_args_is_help=True,
+)(nearest)
+app.command(
+    epilog=_example("phcle describe labels.phcle coffeepot"), no_args_is_help=True
+)(describe)
+app.command(
+    epilog=_example("phcle explain labels.phcle coffeepot teapot"),
+    no_args_is_help=True,
+)(explain)
+app.command(
+    epilog=_example(
+        "phcle add labels.phcle --hierarchy new_edges.csv --out more.phcle",
+        "phcle add labels.phcle --tags parts=new_parts.csv --out more.phcle",
+    ),
+    no_args_is_help=True,
+)(add)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    signal.signal(signal.SIGTERM, raise_terminated)
+    if hasattr(sys.stdout, "reconfigure"):
+        # A name that the terminal cannot show must not end the command.
+        sys.stdout.reconfigure(errors="replace")
+    app()

@@ -1,0 +1,116 @@
+"""From the files on the command line to contexts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phcle.cli.flags import CONTEXT_FILES
+from phcle.errors import ContextError
+
+if TYPE_CHECKING:
+    from phcle.contexts.alignment import Context
+
+__all__ = ["ContextFile", "context_files", "read_context", "read_contexts"]
+
+
+@dataclass(frozen=True)
+class ContextFile:
+    """A file, the flag it came with, and the name it was given as NAME=path."""
+
+    sort: str
+    path: Path
+    given_name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the context is called: as given, or else like the file."""
+        return self.given_name or self.path.stem
+
+
+def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
+    """The files among the values of the flags; at least one, and no name twice."""
+    files = [
+        _parse(sort, value) for sort in CONTEXT_FILES for value in given[sort] or ()
+    ]
+    if not files:
+        flags = ", ".join(f"--{sort}" for sort in CONTEXT_FILES)
+        raise ContextError(f"nothing to learn from; give at least one of {flags}.")
+    return files
+
+
+def _parse(sort: str, value: str) -> ContextFile:
+    name, equals, path = value.partition("=")
+    if equals and name and not Path(value).exists():
+        return ContextFile(sort, Path(path), name)
+    return ContextFile(sort, Path(value))
+
+
+def read_contexts(
+    files: Iterable[ContextFile],
+    *,
+    labels: Iterable[str] | None,
+    names: Mapping[str, str],
+    hierarchy_kind: str,
+) -> list[Context]:
+    """Contexts of a fit, each called like its file unless it was given a name."""
+    from phcle.contexts.alignment import align
+    from phcle.contexts.readers import read_vectors
+
+    files = list(files)
+    _refuse_same_names(files)
+    contexts = [
+        read_context(file, hierarchy_kind=hierarchy_kind)
+        for file in files
+        if file.sort != "vectors"
+    ]
+    # A file of word vectors is a whole dictionary: only labels known otherwise count.
+    if labels is None and contexts:
+        labels = align(contexts, must_inform=False).labels
+    wanted = None if labels is None else {x: names.get(x, x) for x in labels}
+    return contexts + [
+        read_vectors(file.path, file.name, wanted=wanted)
+        for file in files
+        if file.sort == "vectors"
+    ]
+
+
+def read_context(
+    file: ContextFile, *, hierarchy_kind: str = "ancestors", min_count: int = 2
+) -> Context:
+    """One file as a context."""
+    from phcle.contexts import DescriptiveContext, RelationalContext, readers
+
+    path, name = file.path, file.name
+    if file.sort == "hierarchy":
+        return RelationalContext.from_hierarchy(
+            readers.read_hierarchy_edges(path), name=name, kind=hierarchy_kind
+        )
+    if file.sort == "edges":
+        return RelationalContext.from_edges(readers.read_edges(path), name=name)
+    if file.sort == "annotations":
+        return RelationalContext.from_annotations(
+            readers.read_annotations(path), name=name
+        )
+    if file.sort == "attributes":
+        return readers.read_attributes(path, name)
+    if file.sort == "tags":
+        return DescriptiveContext.from_tags(readers.read_tags(path), name=name)
+    if file.sort == "texts":
+        return DescriptiveContext.from_texts(
+            readers.read_texts(path), name=name, min_count=min_count
+        )
+    return readers.read_vectors(path, name)
+
+
+def _refuse_same_names(files: Iterable[ContextFile]) -> None:
+    for name, count in Counter(file.name for file in files).items():
+        if count > 1:
+            paths = [str(file.path) for file in files if file.name == name]
+            raise ContextError(
+                f"{' and '.join(paths)} would both be the context {name!r}; name one "
+                f"of them: NAME={paths[-1]}."
+            )

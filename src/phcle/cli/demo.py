@@ -1,0 +1,92 @@
+"""The main job on data that comes with the package."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phcle.cli import answers, tables
+from phcle.cli.fit import next_steps
+from phcle.cli.output import check_can_write
+from phcle.errors import FileError
+
+if TYPE_CHECKING:
+    from phcle.embedding import LabelEmbedding
+
+__all__ = ["demo"]
+
+SHOWN_NEIGHBOURS = ("coffeepot", "weasel", "Egyptian cat", "violin", "school bus")
+SHOWN_PARTS = (
+    "coffeepot",
+    "airliner",
+    "teapot",
+    "throne",
+    "water bottle",
+    "ballpoint",
+)
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the result.")] = Path(
+        "phcle-demo"
+    ),
+) -> None:
+    """Learn the 1000 labels of ImageNet from WordNet and look at the result.
+
+    Contexts are WordNet's hypernyms, the parts of things, which only some labels have,
+    and the words of the definitions. It takes seconds and needs no network.
+    """
+    from phcle import PHCLE
+    from phcle.datasets import load_imagenet1k
+
+    file = out / "labels.phcle"
+    _make_folder(out)
+    check_can_write(file)
+    data = load_imagenet1k()
+    began = time.perf_counter()
+    model = PHCLE(verbose=sys.stderr.isatty()).fit(data.contexts(), names=data.names)
+    seconds = time.perf_counter() - began
+    embedding = model.embedding_
+    embedding.save(file)
+    tables.show_summary({**answers.summary(embedding), "seconds": seconds})
+    _show_neighbours(embedding)
+    _show_parts(embedding)
+    tables.show_written(file)
+    tables.show_next(next_steps(embedding, file, embedding.resolve("coffeepot")))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"{folder}: cannot be made as a folder ({error.strerror})."
+        ) from error
+
+
+def _show_neighbours(embedding: LabelEmbedding) -> None:
+    found = [answers.nearest_labels(embedding, x, 5) for x in SHOWN_NEIGHBOURS]
+    tables.show_table(
+        ("label", "nearest labels"),
+        (
+            (answer["name"], ", ".join(near["name"] for near in answer["neighbours"]))
+            for answer in found
+        ),
+    )
+
+
+def _show_parts(embedding: LabelEmbedding) -> None:
+    """Parts stand beside words in a description: take the strongest of them."""
+    rows = []
+    for label in SHOWN_PARTS:
+        answer = answers.description(embedding, label, 60)
+        parts = {
+            kind: [x["name"] for x in answer[kind] if x["context"] == "parts"][:2]
+            for kind in ("observed", "predicted")
+        }
+        rows.append((label, *(", ".join(names) or "–" for names in parts.values())))
+    tables.show_table(("label", "parts in WordNet", "parts predicted"), rows)

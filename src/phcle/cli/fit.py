@@ -1,0 +1,124 @@
+"""Learn an embedding from files."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phcle.cli import answers, tables
+from phcle.cli.context_files import context_files, read_contexts
+from phcle.cli.edge import say
+from phcle.cli.flags import (
+    Json,
+    NamesFile,
+    OutFile,
+    context_flags,
+    model_flags,
+    model_options,
+    with_flags,
+)
+from phcle.cli.output import check_can_write, show
+from phcle.model.options import check_options
+
+if TYPE_CHECKING:
+    from phcle import PHCLE
+    from phcle.contexts.alignment import Context
+    from phcle.embedding import LabelEmbedding
+
+__all__ = ["fit", "next_steps"]
+
+
+@with_flags(*context_flags(), *model_flags())
+def fit(
+    out: OutFile,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", help="Embed only these labels: one id per line."),
+    ] = None,
+    names: NamesFile = None,
+    hierarchy_kind: Annotated[
+        str,
+        typer.Option(
+            metavar="ancestors|path|shared|walks",
+            help="How a taxonomy relates its labels.",
+        ),
+    ] = "ancestors",
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print only warnings and errors.")
+    ] = False,
+    as_json: Json = False,
+    **given: Any,
+) -> None:
+    """Learn one vector per label from any mix of contexts.
+
+    A context is called like its file without the ending; NAME=FILE names it otherwise.
+    Every file may miss labels, and every flag for files may be given several times.
+    """
+    from phcle import PHCLE
+    from phcle.contexts.readers import read_labels, read_names
+
+    options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
+    check_options(options)
+    check_can_write(out)
+    wanted = None if labels is None else read_labels(labels)
+    readable = {} if names is None else read_names(names)
+    contexts = read_contexts(
+        context_files(given),
+        labels=wanted,
+        names=readable,
+        hierarchy_kind=hierarchy_kind,
+    )
+    began = time.perf_counter()
+    model = PHCLE(**options)
+    _fit_or_save_what_there_is(model, contexts, wanted, readable, out)
+    seconds = time.perf_counter() - began
+    embedding = model.embedding_
+    embedding.save(out)
+    if as_json or not quiet:
+        answer = {"file": str(out), **answers.summary(embedding), "seconds": seconds}
+        show(answer, tables.show_summary, as_json=as_json)
+    if not (as_json or quiet):
+        tables.show_written(out)
+        tables.show_next(next_steps(embedding, out, embedding.labels[0]))
+
+
+def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:
+    """Commands that work with the file."""
+    one = _shortest_handle(embedding, label)
+    steps = [["nearest", str(file), one], ["describe", str(file), one]]
+    near = embedding.nearest(label, k=1)
+    if near:
+        other = _shortest_handle(embedding, near[0][0])
+        steps.append(["explain", str(file), one, other])
+    return [["phcle", *step] for step in steps]
+
+
+def _fit_or_save_what_there_is(
+    model: PHCLE,
+    contexts: list[Context],
+    labels: tuple[str, ...] | None,
+    names: dict[str, str],
+    out: Path,
+) -> None:
+    """Fit; on Ctrl-C keep the state after the last whole sweep."""
+    try:
+        model.fit(contexts, labels=labels, names=names)
+    except KeyboardInterrupt:
+        if hasattr(model, "embedding_"):
+            model.embedding_.save(out)
+            n_sweeps = len(model.history_) - 1
+            say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
+        else:
+            say("stopped before there was anything to keep; nothing is written.")
+        raise
+
+
+def _shortest_handle(embedding: LabelEmbedding, label: str) -> str:
+    """The readable name if it means this label alone, or else the id."""
+    name = embedding.name_of(label)
+    same = [x for x in embedding.labels if embedding.name_of(x).lower() == name.lower()]
+    return name if same == [label] else label

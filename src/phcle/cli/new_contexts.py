@@ -1,0 +1,131 @@
+"""Files about new labels, matched with the contexts that the fit had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from phcle.cli.context_files import ContextFile, read_context
+from phcle.errors import ContextError, did_you_mean, some
+
+if TYPE_CHECKING:
+    from phcle.contexts import Hierarchy, RelationalContext
+    from phcle.contexts.alignment import Context
+    from phcle.embedding import LabelEmbedding
+    from phcle.embedding.fitted import Fitted
+
+__all__ = ["read_new_contexts"]
+
+
+def read_new_contexts(
+    files: Iterable[ContextFile], embedding: LabelEmbedding
+) -> list[Context]:
+    """Contexts of new labels, called as they were at the fit."""
+    return [
+        _read(replace(f, given_name=_target(f, embedding)), embedding) for f in files
+    ]
+
+
+def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
+    from phcle.contexts import RelationalContext, readers
+
+    tree = _hierarchy(embedding, file.name)
+    if file.sort == "hierarchy" and tree is not None:
+        edges = readers.read_hierarchy_edges(file.path)
+        return RelationalContext.from_hierarchy(
+            _with_known_parents(edges, tree, embedding, file), name=file.name
+        )
+    # With a single new text every word of it counts; the fit knows which ones matter.
+    context = read_context(file, min_count=1)
+    if isinstance(context, RelationalContext) and context.hierarchy is None:
+        return _of_new_labels(context, embedding, file)
+    return context
+
+
+def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
+    """The context of the fit that a file belongs to."""
+    names = [context.name for context in embedding.contexts]
+    if file.given_name is not None or file.name in names or not names:
+        return file.name
+    fitting = [c.name for c in embedding.contexts if file.sort in _sorts(c)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise ContextError(
+            f"{file.path}: may belong to {some(fitting)}; say to which: "
+            f"--{file.sort} NAME={file.path}"
+        )
+    raise ContextError(
+        f"{file.path}: nothing in the fit was learned from --{file.sort}; it had "
+        f"{some(names)}."
+    )
+
+
+def _sorts(context: Fitted) -> tuple[str, ...]:
+    """The flags whose files look like the data of a context."""
+    from phcle.embedding.fitted import FittedRelational
+
+    if isinstance(context, FittedRelational):
+        has_tree = context.data is not None and context.data.hierarchy is not None
+        return ("hierarchy",) if has_tree else ("edges", "annotations")
+    if not context.readable:
+        return ("vectors",)
+    is_sparse = context.data is not None and context.data.is_sparse
+    return ("tags", "texts") if is_sparse else ("attributes",)
+
+
+def _hierarchy(embedding: LabelEmbedding, name: str) -> Hierarchy | None:
+    """The taxonomy of a context, if it has one."""
+    from phcle.contexts import RelationalContext
+
+    for context in embedding.contexts:
+        if context.name == name and isinstance(context.data, RelationalContext):
+            recipe = context.data.hierarchy
+            return None if recipe is None else recipe.hierarchy
+    return None
+
+
+def _with_known_parents(
+    edges: list[tuple[str, str]],
+    tree: Hierarchy,
+    embedding: LabelEmbedding,
+    file: ContextFile,
+) -> list[tuple[str, str]]:
+    """Edges with the node meant where a parent is given by its readable name."""
+    new = {child for child, _ in edges}
+    by_name: dict[str, list[str]] = {}
+    for node in tree.nodes:
+        by_name.setdefault(embedding.name_of(node).lower(), []).append(node)
+
+    def node_of(parent: str) -> str:
+        if parent in tree.index or parent in new:
+            return parent
+        found = by_name.get(parent.lower(), [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ContextError(
+                f"{file.path}: the parent {parent!r} is the name of {len(found)} "
+                f"nodes: {some(found)}; use the id."
+            )
+        known = [embedding.name_of(node) for node in tree.nodes]
+        raise ContextError(
+            f"{file.path}: the parent {parent!r} is not in the taxonomy."
+            f"{did_you_mean(parent, [*known, *tree.nodes])} Name a known node, or give "
+            "it a parent too."
+        )
+
+    return [(child, node_of(parent)) for child, parent in edges]
+
+
+def _of_new_labels(
+    context: RelationalContext, embedding: LabelEmbedding, file: ContextFile
+) -> RelationalContext:
+    """The rows of new labels alone: known ones occur in the file as their company."""
+    new = [label for label in context.labels if label not in embedding]
+    if not new:
+        raise ContextError(f"{file.path}: names no label that is new.")
+    used = set(context.rows_for(new).indices.tolist())
+    columns = [column for i, column in enumerate(context.columns) if i in used]
+    return context.on_columns(columns, new)

@@ -1,0 +1,33 @@
+"""Output files that are checked before the work, and what is printed after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from phcle.files import write_whole
+
+__all__ = ["check_can_write", "show"]
+
+
+class _OnlyChecking(Exception):
+    """Ends a write before anything is written."""
+
+
+def check_can_write(path: Path) -> None:
+    """Refuse an output path now rather than after a long run."""
+    with suppress(_OnlyChecking), write_whole(path):
+        raise _OnlyChecking
+
+
+def show(answer: Any, table: Callable[[Any], None], *, as_json: bool) -> None:
+    """Print an answer as JSON, or by the function that makes a table of it."""
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        table(answer)

@@ -1,0 +1,72 @@
+"""Questions to an embedding: info, nearest, describe, explain."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from phcle.cli import answers, tables
+from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.output import show
+
+__all__ = ["describe", "explain", "info", "nearest"]
+
+Label = Annotated[str, typer.Argument(help="A label's id or its readable name.")]
+
+
+def info(file: EmbeddingFile, as_json: Json = False) -> None:
+    """Show what an embedding holds and how it was learned."""
+    from phcle.embedding import load
+
+    show(
+        {"file": str(file), **answers.summary(load(file))}, _show_info, as_json=as_json
+    )
+
+
+def nearest(
+    file: EmbeddingFile,
+    labels: Annotated[
+        list[str], typer.Argument(metavar="LABEL", help="Ids or readable names.")
+    ],
+    k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """List the labels most similar to each given label."""
+    from phcle.embedding import load
+
+    embedding = load(file)
+    found = [answers.nearest_labels(embedding, label, k) for label in labels]
+    show(found[0] if len(found) == 1 else found, tables.show_nearest, as_json=as_json)
+
+
+def describe(
+    file: EmbeddingFile,
+    label: Label,
+    k: Annotated[int, typer.Option("-k", help="How many of each sort.")] = 6,
+    as_json: Json = False,
+) -> None:
+    """Describe a label: related labels, and attributes known or predicted."""
+    from phcle.embedding import load
+
+    answer = answers.description(load(file), label, k)
+    show(answer, tables.show_description, as_json=as_json)
+
+
+def explain(
+    file: EmbeddingFile,
+    a: Label,
+    b: Label,
+    k: Annotated[int, typer.Option("-k", help="How many columns per context.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Explain why two labels are similar, context by context."""
+    from phcle.embedding import load
+
+    answer = answers.explanation(load(file), a, b, k)
+    show(answer, tables.show_explanation, as_json=as_json)
+
+
+def _show_info(answer: answers.Answer) -> None:
+    tables.show_summary(answer)
+    tables.show_provenance(answer)

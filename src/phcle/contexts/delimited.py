@@ -1,0 +1,168 @@
+"""Tables in text files: rows with their line, and errors that say where they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from phcle.errors import FileError, some
+
+__all__ = [
+    "Row",
+    "add_once",
+    "check_is_file",
+    "delimiter_hint",
+    "read_mapping",
+    "read_rows",
+    "read_table",
+    "read_text",
+]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table by column, and where it stands."""
+
+    path: Path
+    line: int
+    cells: dict[str, str]
+
+    def filled(self, column: str, remedy: str = "fill it or remove the row") -> str:
+        """The cell of a column that must not be empty."""
+        if not self.cells[column]:
+            raise FileError(
+                f"{self.path}, line {self.line}: {column} is empty; {remedy}."
+            )
+        return self.cells[column]
+
+
+def read_mapping(path: Path, key: str, value: str) -> dict[str, str]:
+    """Two columns, of which the first holds every label once."""
+    lines: dict[str, int] = {}
+    found: dict[str, str] = {}
+    for row in read_table(path, (key, value)):
+        add_once(lines, row.cells[key], path, row.line)
+        found[row.cells[key]] = row.cells[value]
+    return found
+
+
+def read_table(
+    path: Path, columns: tuple[str, ...], *, optional: tuple[str, ...] = ()
+) -> Iterator[Row]:
+    """Rows with their cells by lower-case column name; every column must be there."""
+    header, rows = read_rows(path)
+    titles = [title.lower() for title in header]
+    missing = [column for column in columns if column not in titles]
+    if missing:
+        raise FileError(
+            f"{path}: needs the columns {some(columns)}, but {some(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not in its header {some(header)}."
+            f"{delimiter_hint(path, header)}"
+        )
+    wanted = {
+        column: titles.index(column)
+        for column in (*columns, *optional)
+        if column in titles
+    }
+    for line, cells in rows:
+        yield Row(path, line, {column: cells[i] for column, i in wanted.items()})
+
+
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Header and rows with their line; every row has as many cells as the header."""
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    reader = csv.reader(
+        io.StringIO(read_text(path), newline=""), delimiter=delimiter, strict=True
+    )
+    rows: list[tuple[int, list[str]]] = []
+    line = 1
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append((line, cells))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise FileError(
+            f"{path}, line {line}: is not a row of a table ({error}); is a quotation "
+            "mark missing, or one too many?"
+        ) from error
+    if not rows:
+        raise FileError(f"{path}: is empty; a header and rows were expected.")
+    (top, header), *body = rows
+    _check_header(path, top, header)
+    if not body:
+        raise FileError(f"{path}: has a header but no rows; add some.")
+    for line, cells in body:
+        if len(cells) != len(header):
+            raise FileError(
+                f"{path}, line {line}: has {len(cells)} cells, but the header has "
+                f"{len(header)}; quote a cell that holds the separator."
+            )
+    return header, body
+
+
+def _check_header(path: Path, line: int, header: list[str]) -> None:
+    """Every column but the first must have a name, and no two the same."""
+    if not all(header[1:]):
+        raise FileError(
+            f"{path}, line {line}: column {header.index('', 1) + 1} has no name; every "
+            "column but the first needs one."
+        )
+    repeated = sorted({title for title in header if header.count(title) > 1})
+    if repeated:
+        raise FileError(
+            f"{path}, line {line}: two columns are called {some(repeated)}; rename one."
+        )
+
+
+def delimiter_hint(path: Path, header: list[str]) -> str:
+    """What to do if the header was not split because of another separator."""
+    if len(header) > 1:
+        return ""
+    if "\t" in header[0] and path.suffix.lower() != ".tsv":
+        return " It is separated by tabs: call it .tsv."
+    if ";" in header[0]:
+        return " It is separated by semicolons: save it with commas."
+    return ""
+
+
+def add_once(lines: dict[str, int], label: str, path: Path, line: int) -> None:
+    """Note the line of a label, which must not be empty and not occur before."""
+    if not label:
+        raise FileError(
+            f"{path}, line {line}: the label is empty; fill it or remove the row."
+        )
+    if label in lines:
+        raise FileError(
+            f"{path}, line {line}: {label!r} stands in line {lines[label]} already; "
+            "merge the two rows."
+        )
+    lines[label] = line
+
+
+def check_is_file(path: Path) -> None:
+    """Refuse a path that is missing or a folder."""
+    if path.is_dir():
+        raise FileError(f"{path}: is a folder; give the name of a file.")
+    if not path.exists():
+        raise FileError(f"{path}: no such file.")
+
+
+def read_text(path: Path) -> str:
+    """The whole file as text; a byte order mark is dropped."""
+    check_is_file(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8."
+        ) from error

@@ -1,0 +1,70 @@
+"""Matrices with named rows and columns: one form for all, checked against the names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.errors import ContextError, some
+
+__all__ = ["as_csr", "check_axes", "take_rows"]
+
+
+def take_rows(matrix: sp.csr_array, rows: Sequence[int]) -> sp.csr_array:
+    """Rows of a sparse matrix by position; −1 gives an empty row."""
+    wanted = np.asarray(rows, dtype=np.int64)
+    present = np.flatnonzero(wanted >= 0)
+    pick = sp.csr_array(
+        (np.ones(len(present)), (present, wanted[present])),
+        shape=(len(wanted), matrix.shape[0]),
+    )
+    taken = sp.csr_array(pick @ matrix)
+    taken.sort_indices()
+    return taken
+
+
+def as_csr(matrix: Any, name: str) -> sp.csr_array:
+    """Any two-dimensional array as canonical CSR of float64 without stored zeros."""
+    if (
+        isinstance(matrix, sp.csr_array)
+        and matrix.dtype == np.float64
+        and matrix.has_canonical_format
+        and matrix.data.all()
+    ):
+        return matrix
+    try:
+        converted = (
+            sp.csr_array(matrix, dtype=np.float64, copy=True)
+            if sp.issparse(matrix)
+            else sp.csr_array(np.atleast_2d(np.asarray(matrix, dtype=np.float64)))
+        )
+    except (TypeError, ValueError) as error:
+        raise ContextError(
+            f"context {name!r}: a two-dimensional array of numbers is needed ({error})."
+        ) from error
+    converted.sum_duplicates()
+    converted.eliminate_zeros()
+    return converted
+
+
+def check_axes(
+    name: str, labels: Sequence[str], columns: Sequence[str], shape: tuple[int, ...]
+) -> None:
+    """Refuse a shape that does not fit the names, and names that repeat."""
+    if shape != (len(labels), len(columns)):
+        raise ContextError(
+            f"context {name!r}: the array has shape {shape}, but there are "
+            f"{len(labels)} labels and {len(columns)} columns; give one row per label "
+            "and one name per column."
+        )
+    for names, what in ((labels, "label"), (columns, "column")):
+        if len(set(names)) < len(names):
+            repeated = [x for x, count in Counter(names).items() if count > 1]
+            raise ContextError(
+                f"context {name!r}: the {what} {some(repeated)} occurs more than once; "
+                "merge or rename."
+            )

@@ -1,0 +1,255 @@
+"""Sweeps: never up, to the optimum of every block, and the same for every order."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from conftest import make_problem, random_contexts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.linear_model import ElasticNet
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.backends import choose_backend
+from phcle.model.layout import Layout
+from phcle.model.objective import objective_terms
+from phcle.model.paper import PaperSolver
+from phcle.model.solver import MajoriseSolver, run
+from phcle.model.start import Factors, start_factors
+from phcle.model.weights import equal_weights
+
+
+def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):
+    weights = equal_weights(problem)
+    solver = MajoriseSolver(Layout(backend, problem), tol=tol)
+    start = start_factors(problem, weights, init, np.random.default_rng(0))
+    return solver, run(solver, solver.init(start, weights), max_iter=sweeps)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n_labels=st.integers(4, 9),
+    dim=st.integers(1, 12),
+    sparsity=st.sampled_from([0.0, 0.1, 5.0]),
+    init=st.sampled_from(["spectral", "random"]),
+)
+def test_mm_never_increases_the_objective(seed, n_labels, dim, sparsity, init):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(random_contexts(rng, n_labels), dim, sparsity=sparsity)
+    weights = {name: rng.random() + 0.1 for name in problem.names}
+    solver = MajoriseSolver(
+        Layout(choose_backend("numpy", "cpu", "float64"), problem), tol=0
+    )
+    start = start_factors(problem, weights, init, rng)
+    state = solver.init(start, weights)
+    last = objective_terms(problem, start.W, start.C, start.U, weights)["objective"]
+    for _ in range(8):
+        state = solver.step(state)
+        now = state.history[-1]["objective"]
+        assert now <= last * (1 + 1e-12)
+        last = now
+
+
+def test_recorded_objective_equals_the_objective_of_the_factors(backend, rng):
+    problem = make_problem(random_contexts(rng))
+    solver, state = converge(problem, backend, sweeps=3)
+    W, *rest = solver.layout.to_numpy([state.W, *state.C, *state.U])
+    C, U = rest[: len(state.C)], rest[len(state.C) :]
+    terms = objective_terms(problem, W, C, U, state.weights)
+    for name, value in terms.items():
+        assert state.history[-1][name] == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_convergence_w_and_c_match_scipy(seed):
+    backend = choose_backend("numpy", "cpu", "float64")
+    problem = make_problem(random_contexts(np.random.default_rng(seed)))
+    solver, state = converge(problem, backend)
+    factors = solver.layout.to_numpy([state.W, *state.C, *state.U])
+
+    for position in range(1 + len(state.C)):  # W, then every C
+
+        def value(flat, position=position):
+            parts = list(factors)
+            parts[position] = flat.reshape(parts[position].shape)
+            C, U = parts[1 : 1 + len(state.C)], parts[1 + len(state.C) :]
+            return objective_terms(problem, parts[0], C, U, state.weights)["objective"]
+
+        found = minimize(value, factors[position].ravel(), method="BFGS")
+        # The subproblem is strictly convex: the minimiser is unique.
+        assert np.allclose(
+            found.x.reshape(factors[position].shape), factors[position], atol=2e-3
+        )
+        assert value(factors[position].ravel()) <= found.fun + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_convergence_u_matches_scikit_learns_elastic_net(seed):
+    backend = choose_backend("numpy", "cpu", "float64")
+    problem = make_problem(random_contexts(np.random.default_rng(seed)), sparsity=2.0)
+    solver, state = converge(problem, backend)
+    W = backend.to_numpy(state.W)
+    lam = problem.penalties
+    for data, U in zip(problem.descriptive, state.U, strict=True):
+        A = np.full(data.entries.shape, np.nan)
+        full = data.full if isinstance(data.full, np.ndarray) else data.full.toarray()
+        A[data.full_rows] = full - data.shift
+        entries = data.entries.tocoo()
+        A[entries.coords] = entries.data
+        weight = lam.descriptive * state.weights[data.name]
+        for column in range(A.shape[1]):
+            rows = ~np.isnan(A[:, column])
+            if not rows.any():
+                continue
+            n = rows.sum()
+            l1, l2 = lam.sparsity / (weight * n), lam.ridge / (weight * n)
+            net = ElasticNet(
+                alpha=l1 + l2,
+                l1_ratio=l1 / (l1 + l2),
+                fit_intercept=False,
+                tol=1e-12,
+                max_iter=1_000_000,
+            ).fit(W[rows], A[rows, column])
+            assert np.allclose(net.coef_, U[column], atol=1e-4)
+
+
+def test_sparsity_makes_entries_of_u_exactly_zero(rng):
+    backend = choose_backend("numpy", "cpu", "float64")
+    contexts = random_contexts(rng)
+    _, dense = converge(make_problem(contexts, sparsity=0.0), backend)
+    _, sparse = converge(make_problem(contexts, sparsity=20.0), backend)
+    assert all((u != 0).all() for u in dense.U)
+    assert any((u == 0).any() for u in sparse.U)
+
+
+@pytest.mark.parametrize("solver", ["mm", "paper"])
+def test_ones_start_stays_rank_one_and_warns(imagenet, solver):
+    model = PHCLE(init="ones", dim=5, max_iter=5, tol=0, solver=solver)
+    with pytest.warns() as caught:
+        model.fit([imagenet.hierarchy(), imagenet.contexts()[1]])
+    assert any("rank one" in str(warning.message) for warning in caught)
+    strength = np.linalg.svd(model.embedding_.vectors, compute_uv=False)
+    assert strength[1] / strength[0] < 1e-6
+
+
+def test_ones_start_gives_the_same_trajectory_as_equal_dimensions(rng):
+    """Solved in one dimension or in all, a step of the paper's solver is the same."""
+    contexts = random_contexts(rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PHCLE(
+            init="ones", dim=4, solver="paper", max_iter=6, tol=0, step_size=1e-3
+        ).fit(contexts)
+    problem = make_problem(
+        contexts,
+        dim=4,
+        negatives=10.0,
+        descriptive=1.0,
+        sparsity=0.1,
+        ridge=1.0,
+        context_ridge=1.0,
+    )
+    solver = PaperSolver(
+        Layout(choose_backend("numpy", "cpu", "float64"), problem),
+        tol=0,
+        step_size=1e-3,
+    )
+    rows = [problem.labels, *(data.columns for data in problem.data)]
+    W, *rest = (np.ones((len(names), 4)) for names in rows)
+    state = solver.init(
+        Factors(W, tuple(rest[:2]), tuple(rest[2:])), equal_weights(problem)
+    )
+    state = run(solver, state, max_iter=6)
+    for ours, theirs in zip(model.history_, state.history, strict=False):
+        assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-4)
+
+
+def test_spectral_start_uses_every_dimension(hierarchy_model):
+    strength = np.linalg.svd(hierarchy_model.embedding_.vectors, compute_uv=False)
+    assert strength[-1] / strength[0] > 1e-3
+
+
+def test_paper_solver_descends_with_its_safe_step(backend, rng):
+    problem = make_problem(random_contexts(rng))
+    weights = equal_weights(problem)
+    solver = PaperSolver(Layout(backend, problem), tol=0)
+    start = start_factors(problem, weights, "random", np.random.default_rng(0))
+    state = solver.init(start, weights)
+    for _ in range(30):
+        state = solver.step(state)
+    values = [record["objective"] for record in state.history]
+    assert all(b <= a for a, b in zip(values, values[1:], strict=False))
+    assert values[-1] < 0.9 * values[0]
+
+
+def test_paper_and_mm_end_at_about_the_same_objective(rng):
+    contexts = random_contexts(rng)
+    mm = PHCLE(dim=2, tol=1e-9, dtype="float64", max_iter=20_000).fit(contexts)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="not converged")
+        paper = PHCLE(
+            dim=2, tol=1e-9, dtype="float64", solver="paper", max_iter=4_000
+        ).fit(contexts)
+    ours, theirs = mm.history_[-1]["objective"], paper.history_[-1]["objective"]
+    assert theirs == pytest.approx(ours, rel=0.02)
+
+
+def test_permuting_labels_permutes_the_result(rng):
+    contexts = random_contexts(rng, 8)
+    order = list(rng.permutation(8))
+    labels = [f"label{i}" for i in range(8)]
+    one = PHCLE(dim=3, dtype="float64").fit(contexts, labels=labels).embedding_
+    shuffled = [labels[i] for i in order]
+    other = PHCLE(dim=3, dtype="float64").fit(contexts[::-1], labels=shuffled).embedding_
+    for label in labels:
+        assert np.allclose(one[label], other[label], atol=1e-6)
+
+
+def test_unobserved_values_have_no_influence_to_the_bit(rng):
+    values = rng.normal(size=(8, 5))
+    values[rng.random(values.shape) < 0.4] = np.nan
+    values[:, 0] = rng.normal(size=8)
+    labels = tuple(f"label{i}" for i in range(8))
+    columns = tuple("abcde")
+    counts = rng.integers(1, 5, (8, 4))
+    relation = RelationalContext.from_matrix(counts, labels, "wxyz", name="counts")
+
+    def fit(labels, values):
+        described = DescriptiveContext("values", labels, columns, values)
+        return PHCLE(dim=3).fit([relation, described]).embedding_.vectors
+
+    one = fit(labels, values)
+    # The same knowledge: a row without a single value instead of no row.
+    less = values.copy()
+    less[3] = np.nan
+    with_empty_row = fit(labels, less)
+    without_row = fit(labels[:3] + labels[4:], np.delete(less, 3, axis=0))
+    assert np.array_equal(with_empty_row, without_row)
+    assert not np.array_equal(one, with_empty_row)
+
+
+def test_a_planted_embedding_is_recovered(rng):
+    """Counts and attributes drawn from known vectors give back their similarities."""
+    n, d = 120, 3
+    truth = rng.normal(size=(n, d))
+    columns = rng.normal(size=(60, d))
+    rate = np.exp(truth @ columns.T)
+    counts = rng.poisson(40 * rate / rate.mean())
+    values = truth @ rng.normal(size=(d, 20)) + 0.05 * rng.normal(size=(n, 20))
+    values[rng.random(values.shape) < 0.5] = np.nan
+    labels = tuple(f"label{i}" for i in range(n))
+    contexts = [
+        RelationalContext.from_matrix(counts, labels, [f"c{i}" for i in range(60)]),
+        DescriptiveContext("values", labels, tuple(f"a{i}" for i in range(20)), values),
+    ]
+    found = PHCLE(dim=d + 1, ridge=0.1, context_ridge=0.1).fit(contexts).embedding_
+
+    # The planted vectors are found up to a linear map, and the offset of the counts.
+    design = np.column_stack([found.vectors, np.ones(n)])
+    predicted = design @ np.linalg.lstsq(design, truth, rcond=None)[0]
+    explained = 1 - ((truth - predicted) ** 2).sum() / (truth**2).sum()
+    assert explained > 0.97

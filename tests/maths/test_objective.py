@@ -1,0 +1,113 @@
+"""The objective, its gradient and its floor against independent computations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import make_problem, random_contexts
+from oracle import objective as dense_objective
+from scipy.optimize import check_grad, minimize_scalar
+
+from phcle.contexts.alignment import align
+from phcle.model.layout import Layout
+from phcle.model.objective import objective_terms, saturated_floor
+from phcle.model.paper import values_and_gradient
+from phcle.model.weights import equal_weights
+
+
+def random_factors(problem, rng):
+    return (
+        rng.normal(size=(len(problem.labels), problem.dim)),
+        [rng.normal(size=(len(d.columns), problem.dim)) for d in problem.relational],
+        [rng.normal(size=(len(d.columns), problem.dim)) for d in problem.descriptive],
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_objective_equals_the_dense_oracle(seed):
+    rng = np.random.default_rng(seed)
+    contexts = random_contexts(rng)
+    problem = make_problem(contexts)
+    aligned = align(contexts)
+    W, C, U = random_factors(problem, rng)
+    weights = {name: rng.random() for name in problem.names}
+    ours = objective_terms(problem, W, C, U, weights)["objective"]
+    theirs = dense_objective(
+        aligned.relational,
+        aligned.descriptive,
+        aligned.labels,
+        W,
+        C,
+        U,
+        weights,
+        problem.penalties,
+    )
+    assert ours == pytest.approx(theirs, rel=1e-10)
+
+
+def test_terms_sum_up_to_the_objective(rng):
+    problem = make_problem(random_contexts(rng))
+    terms = objective_terms(
+        problem, *random_factors(problem, rng), equal_weights(problem)
+    )
+    parts = [v for name, v in terms.items() if name not in ("objective", "gap")]
+    assert sum(parts) == pytest.approx(terms["objective"])
+
+
+def test_gradient_of_w_equals_finite_differences(backend, rng):
+    problem = make_problem(random_contexts(rng))
+    weights = {name: rng.random() for name in problem.names}
+    W, C, U = random_factors(problem, rng)
+    side = Layout(backend, problem).labels
+    views = side.views(
+        [backend.asarray(c) for c in C], [backend.asarray(u) for u in U], weights
+    )
+
+    def value(flat):
+        return objective_terms(problem, flat.reshape(W.shape), C, U, weights)["objective"]
+
+    def gradient(flat):
+        w = backend.asarray(flat.reshape(W.shape))
+        _, found = values_and_gradient(backend, w, views, side.blocks)
+        found = backend.to_numpy(found) + problem.penalties.ridge * flat.reshape(W.shape)
+        return found.ravel()
+
+    size = np.linalg.norm(gradient(W.ravel()))
+    assert check_grad(value, gradient, W.ravel()) < 1e-5 * size
+
+
+def test_gradient_of_c_equals_finite_differences(backend, rng):
+    problem = make_problem(random_contexts(rng))
+    weights = {name: rng.random() for name in problem.names}
+    W, C, U = random_factors(problem, rng)
+    for i, side in enumerate(Layout(backend, problem).columns):
+        view = side.term.at(backend.asarray(W), weights[problem.relational[i].name])
+
+        def value(flat, i=i):
+            c = [*C[:i], flat.reshape(C[i].shape), *C[i + 1 :]]
+            return objective_terms(problem, W, c, U, weights)["objective"]
+
+        def gradient(flat, i=i, view=view, side=side):
+            c = backend.asarray(flat.reshape(C[i].shape))
+            _, found = values_and_gradient(backend, c, [view], side.blocks)
+            ridge = problem.penalties.context_ridge * flat
+            return backend.to_numpy(found).ravel() + ridge
+
+        size = np.linalg.norm(gradient(C[i].ravel()))
+        assert check_grad(value, gradient, C[i].ravel()) < 1e-5 * size
+
+
+def test_floor_is_what_the_best_x_of_every_single_pair_gives(rng):
+    problem = make_problem(random_contexts(rng))
+    data, k = problem.relational[0], problem.penalties.negatives
+    D = data.counts.toarray()
+    B = k * np.outer(D.sum(1), D.sum(0)) / D.sum()
+    best = 0.0
+    for d, b in zip(D.ravel(), B.ravel(), strict=True):
+        found = minimize_scalar(
+            lambda x, d=d, b=b: (b + d) * np.logaddexp(0, x) - d * x,
+            bounds=(-40, 40),
+            method="bounded",
+        )
+        best += found.fun
+    assert saturated_floor(data, k) == pytest.approx(best, rel=1e-6)

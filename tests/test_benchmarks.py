@@ -1,0 +1,86 @@
+"""The benchmarks run, judge every method alike, and write what they promise."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    """Make the scripts importable, with a smaller product and a single back end."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    for name in ("fit_speed", "memory", "peers"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    import fit_speed
+
+    whole = fit_speed.yardstick
+    monkeypatch.setattr(fit_speed, "yardstick", lambda: whole(size=50))
+    monkeypatch.setattr(fit_speed, "MM_CASES", fit_speed.MM_CASES[:1])
+    return BENCHMARKS
+
+
+def test_fit_speed_writes_finite_gaps_and_the_promised_keys(
+    benchmarks, tmp_path, capsys
+):
+    import fit_speed
+
+    file = tmp_path / "speed.json"
+    tiny = "--dim 4 --paper-seconds 0.2 --repeats 1 --reference-tol 1e-2"
+    fit_speed.main([*tiny.split(), "--only", "mm,paper,pmi", "--json", str(file)])
+    report = json.loads(file.read_text(encoding="utf-8"))
+
+    keys = {"machine", "problem", "reference", "target", "floor", "results"}
+    assert report.keys() == keys
+    assert {"cpu", "cores", "blas_threads", "versions"} <= report["machine"].keys()
+    results = {result["method"]: result for result in report["results"]}
+    assert all(math.isfinite(r["gap"]) and r["gflops"] > 0 for r in results.values())
+    assert results["mm, NumPy float32"]["reached"]
+    constant = results["one constant, for scale"]["gap"]
+    assert report["target"] < results["PMI + SVD, scikit-learn"]["gap"] < constant
+    assert "PMI + SVD" in capsys.readouterr().out
+
+
+def test_a_peer_that_fails_is_a_line_of_the_table(benchmarks, monkeypatch):
+    import fit_speed
+    import peers
+
+    def missing():
+        raise ImportError("no module named 'nowhere'")
+
+    def broken():
+        return lambda data, dim: 1 / 0
+
+    monkeypatch.setitem(fit_speed.PEERS, "missing", peers.Peer("Missing", missing))
+    monkeypatch.setitem(fit_speed.PEERS, "broken", peers.Peer("Broken", broken))
+    bench = fit_speed.Bench(2, reference_tol=0.1)
+    assert "not installed" in fit_speed.time_peer(bench, "missing").note
+    assert "ZeroDivisionError" in fit_speed.time_peer(bench, "broken").note
+
+
+def test_the_map_undoes_what_a_peer_did_to_the_scale(benchmarks):
+    import fit_speed
+    import numpy as np
+
+    bench = fit_speed.Bench(2, reference_tol=0.1)
+    start = bench.start("spectral")
+    W, C = start.W, start.C[0]
+    plain, *_ = fit_speed.judge_mapped(bench, W, C)
+    scaled, *_ = fit_speed.judge_mapped(bench, 30 * W, C / 2)
+    assert np.isclose(plain["gap"], scaled["gap"], rtol=1e-3)
+    assert plain["gap"] <= bench.judge(W, C)["gap"]
+
+
+def test_memory_reports_time_gap_and_peak(benchmarks, capsys):
+    import memory
+
+    memory.main(["--labels", "50", "--dim", "4"])
+    printed = capsys.readouterr().out
+    assert "50 labels" in printed
+    assert "peak resident memory" in printed

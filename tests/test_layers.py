@@ -1,0 +1,77 @@
+"""Imports go one way: contexts → embedding → model → … → command line."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import phcle
+
+SOURCE = Path(phcle.__file__).parent
+
+LAYERS = [
+    {"errors"},
+    {"files", "contexts", "backends"},
+    {"embedding"},
+    {"model", "progress"},
+    {"datasets"},
+    {"cli"},
+]
+
+
+def layer_of(package):
+    return next(i for i, names in enumerate(LAYERS) if package in names)
+
+
+def imports_of(path):
+    """Packages of phcle that a module imports while it runs, types aside."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("phcle."):
+            yield node.module.split(".")[1]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem not in ("__init__", "__main__")],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_modules_import_only_from_their_own_layer_or_below(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for other in imports_of(path):
+        assert layer_of(other) <= layer_of(own), f"{own} imports {other}"
+        if own != other:
+            assert not {own, other} <= {"contexts", "backends"}
+
+
+def test_only_the_torch_back_end_imports_torch():
+    for path in SOURCE.rglob("*.py"):
+        if path.name in ("torch_backend.py", "protocol.py"):
+            continue
+        assert "import torch" not in path.read_text(), path
+
+
+def test_importing_the_package_loads_nothing_slow():
+    code = (
+        "import sys, phcle; "
+        "slow = {'numpy', 'scipy', 'sklearn', 'pandas', 'torch', 'rich', 'typer'}; "
+        "sys.exit(', '.join(slow & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_public_names_load():
+    for name in phcle.__all__:
+        assert getattr(phcle, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        phcle.nothing  # noqa: B018

@@ -1,0 +1,114 @@
+"""`phcle add`: labels that come later."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import phcle as library
+
+
+@pytest.fixture
+def add(phcle, fitted, zoo):
+    """Write files and add them to the zoo's embedding."""
+
+    def add(*arguments, code=0, **files):
+        for name, content in files.items():
+            (zoo / f"{name}.csv").write_text(content)
+        return phcle("add", fitted, *arguments, "--out", "more.phcle", code=code)
+
+    return add
+
+
+def test_new_labels_join_the_old_ones(add, zoo):
+    result = add("--hierarchy", "new.csv", "--json", new="child,parent\npuma,felid\n")
+    answer = json.loads(result.stdout)
+    assert answer["labels"] == 8
+    (puma,) = answer["added"]
+    assert puma["label"] == "puma"
+    assert {x["label"] for x in puma["neighbours"][:3]} == {"cat", "lion", "tiger"}
+    more = library.load(zoo / "more.phcle")
+    assert len(more) == 8
+    assert more.contexts_of("puma")["tree"]
+
+
+def test_parent_may_be_given_by_its_readable_name(add):
+    new = "child,parent\npuma,Cat family\n"
+    assert "nearest to puma" in add("--hierarchy", "new.csv", new=new).stdout
+
+
+def test_new_inner_node_may_stand_between(add, zoo):
+    new = "child,parent\nlynx,big cat\nbig cat,felid\n"
+    add("--hierarchy", "new.csv", new=new)
+    assert "lynx" in library.load(zoo / "more.phcle")
+
+
+def test_unknown_parent_gets_a_spelling_suggested(add):
+    new = "child,parent\npuma,cat famly\n"
+    result = add("--hierarchy", "new.csv", code=2, new=new)
+    assert "'cat famly' is not in the taxonomy. Did you mean 'cat family'" in (
+        result.stderr
+    )
+
+
+def test_file_goes_to_the_only_context_of_its_sort(add, zoo):
+    add("--attributes", "later.csv", later="label,weight\npuma,60\n")
+    assert library.load(zoo / "more.phcle").contexts_of("puma") == {
+        "tree": False,
+        "eats": False,
+        "looks": True,
+        "uses": False,
+    }
+
+
+def test_known_labels_in_new_edges_are_only_company(add, zoo):
+    add("--edges", "eats=new.csv", new="source,target\npuma,horse\n")
+    more = library.load(zoo / "more.phcle")
+    assert more.labels[-1] == "puma"
+    assert len(more) == 8
+
+
+def test_names_of_new_labels_are_kept(add, zoo):
+    add(
+        *("--hierarchy", "new.csv", "--names", "words.csv"),
+        new="child,parent\npuma,felid\n",
+        words="label,name\npuma,mountain lion\n",
+    )
+    assert library.load(zoo / "more.phcle").resolve("mountain lion") == "puma"
+
+
+@pytest.mark.parametrize(
+    ("flag", "file", "content", "message"),
+    [
+        ("--vectors", "v.txt", "puma 1 0\n", "nothing in the fit was learned from"),
+        (
+            "--tags",
+            "nix=t.csv",
+            "label,tag\npuma,pet\n",
+            "the fit had no context 'nix'",
+        ),
+        ("--tags", "t.csv", "label,tag\ncat,pet\n", "in the embedding already"),
+        ("--edges", "t.csv", "source,target\ncat,dog\n", "names no label that is new"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(
+    phcle, fitted, zoo, flag, file, content, message
+):
+    (zoo / file.split("=")[-1]).write_text(content)
+    result = phcle("add", fitted, flag, file, "--out", "more.phcle", code=2)
+    assert message in result.stderr
+    assert not (zoo / "more.phcle").exists()
+
+
+def test_file_that_may_belong_to_several_contexts_must_be_named(phcle, zoo):
+    (zoo / "more_uses.csv").write_text("label,tag\nzebra,zoo\nlion,zoo\n")
+    phcle(
+        *("fit", "--tags", "uses.csv", "--tags", "more_uses.csv", "--dim", 2),
+        *("--out", "tags.phcle", "--quiet"),
+    )
+    (zoo / "new.csv").write_text("label,tag\npuma,zoo\n")
+    result = phcle(
+        *("add", "tags.phcle", "--tags", "new.csv", "--out", "more.phcle"), code=2
+    )
+    assert "may belong to 'uses', 'more_uses'" in result.stderr

@@ -1,0 +1,130 @@
+"""`phcle fit`: files in, one embedding out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import phcle as library
+from phcle.cli.app import app
+from phcle.model.options import OPTIONS
+
+FIT = ("fit", "--hierarchy", "tree.csv", "--dim", 3, "--out", "out.phcle")
+
+
+def test_summary_names_contexts_file_and_next_steps(phcle, zoo):
+    shown = phcle(*FIT, "--attributes", "looks.csv").output
+    for word in ("7 labels", "tree", "looks", "71%", "sweeps", "written to out.phcle"):
+        assert word in shown
+    assert "phcle nearest out.phcle cat" in shown
+
+
+def test_json_summary_has_contexts_with_coverage(phcle):
+    summary = json.loads(phcle(*FIT, "--attributes", "size=looks.csv", "--json").stdout)
+    assert summary["file"] == "out.phcle"
+    assert summary["labels"] == 7
+    assert [c["name"] for c in summary["contexts"]] == ["tree", "size"]
+    assert summary["contexts"][1]["coverage"] == pytest.approx(5 / 7)
+    assert summary["sweeps"] >= 1
+    assert summary["seconds"] >= 0
+
+
+def test_quiet_fit_prints_nothing(phcle, zoo):
+    assert phcle(*FIT, "--quiet").output == ""
+    assert len(library.load(zoo / "out.phcle")) == 7
+
+
+def test_every_option_of_the_model_is_a_flag_with_the_same_default():
+    command = app.registered_commands[1].callback
+    flags = command.__signature__.parameters
+    for option in OPTIONS:
+        if option.name != "verbose":  # on the command line the terminal decides
+            assert flags[option.name].default == option.default
+
+
+def test_flags_reach_the_model(phcle, zoo):
+    phcle(
+        *(*FIT, "--attributes", "looks.csv", "--weights", "tree=1,looks=0.25"),
+        *("--ridge", 2, "--max-iter", 9, "--random-state", 5, "--dtype", "float64"),
+    )
+    embedding = library.load(zoo / "out.phcle")
+    assert embedding.options["weights"] == {"tree": 1.0, "looks": 0.25}
+    assert embedding.options["ridge"] == 2
+    assert embedding.options["max_iter"] == 9
+    assert embedding.options["random_state"] == 5
+    assert embedding.vectors.dtype == "float64"
+
+
+@pytest.mark.parametrize("kind", ["ancestors", "path", "shared", "walks"])
+def test_every_kind_of_hierarchy_can_be_chosen(phcle, zoo, kind):
+    phcle(*FIT, "--hierarchy-kind", kind)
+    (context,) = library.load(zoo / "out.phcle").contexts
+    assert context.data.hierarchy.kind == kind
+
+
+def test_labels_file_restricts_and_orders_the_vocabulary(phcle, zoo):
+    (zoo / "ids.txt").write_text("wolf\ncat\nfelid\n")
+    phcle(*FIT, "--labels", "ids.txt")
+    assert library.load(zoo / "out.phcle").labels == ("wolf", "cat", "felid")
+
+
+def test_word_vectors_are_taken_for_known_labels_only(phcle, zoo):
+    (zoo / "glove.txt").write_text("cat 1 0\ndog 0 1\nking_of_beasts 1 1\ncar 5 5\n")
+    phcle(*FIT, "--vectors", "glove.txt", "--names", "names.csv")
+    embedding = library.load(zoo / "out.phcle")
+    assert "car" not in embedding
+    assert embedding.contexts[1].observed_labels == ("cat", "lion", "dog")
+
+
+def test_texts_and_annotations_are_contexts(phcle, zoo):
+    (zoo / "texts.csv").write_text("label,text\ncat,soft fur\ndog,warm fur\n")
+    (zoo / "photos.csv").write_text("item,label\n1,cat\n1,dog\n2,lion\n2,zebra\n")
+    phcle(*FIT, "--texts", "texts.csv", "--annotations", "photos.csv")
+    contexts = library.load(zoo / "out.phcle").contexts
+    assert [context.name for context in contexts] == ["tree", "photos", "texts"]
+
+
+def test_warning_is_one_line_on_stderr(phcle):
+    result = phcle(*FIT, "--max-iter", 1, "--quiet")
+    assert result.stderr == (
+        "phcle: warning: not converged after 1 sweeps; raise max_iter or tol.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--dim", 0), "The 'dim' option must be a whole number, 1 or more"),
+        (("--solver", "papper"), "Did you mean 'paper'?"),
+        (("--weights", "tree=heavy"), "Got 'tree=heavy' in it"),
+        (("--weights", "treee=1"), "Did you mean 'tree'?"),
+        (("--hierarchy-kind", "pth"), "Did you mean 'path'?"),
+        (("--attributes", "missing.csv"), "missing.csv: no such file."),
+        (("--attributes", "tree=looks.csv"), "name one of them: NAME=looks.csv"),
+        (("--out", "no/out.phcle"), "the folder no does not exist; make it first."),
+        (("--out", "."), "is a folder; give the name of a file."),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(phcle, zoo, arguments, message):
+    result = phcle(*FIT, *arguments, code=2)
+    assert result.stderr.startswith("phcle: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (zoo / "out.phcle").exists()
+
+
+def test_fit_without_any_context_says_which_flags_there_are(phcle):
+    result = phcle("fit", "--out", "out.phcle", code=2)
+    assert "give at least one of --hierarchy" in result.stderr
+
+
+def test_output_path_is_checked_before_any_file_is_read(phcle):
+    arguments = ("fit", "--hierarchy", "missing.csv", "--out", "no/out.phcle")
+    assert "the folder no does not exist" in phcle(*arguments, code=2).stderr
+
+
+def test_failed_fit_leaves_no_temporary_file(phcle, zoo):
+    before = sorted(path.name for path in zoo.iterdir())
+    phcle(*FIT, "--attributes", "missing.csv", code=2)
+    assert sorted(path.name for path in zoo.iterdir()) == before

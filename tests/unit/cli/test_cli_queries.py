@@ -1,0 +1,99 @@
+"""`phcle info`, `nearest`, `describe` and `explain`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_nearest_json_has_label_name_and_neighbours(phcle, fitted):
+    answer = json.loads(phcle("nearest", fitted, "cat", "-k", 2, "--json").stdout)
+    assert set(answer) == {"label", "name", "neighbours"}
+    assert (answer["label"], answer["name"]) == ("cat", "cat")
+    assert len(answer["neighbours"]) == 2
+    for near in answer["neighbours"]:
+        assert set(near) == {"label", "name", "similarity"}
+
+
+def test_nearest_json_of_several_labels_is_a_list(phcle, fitted):
+    answers = json.loads(phcle("nearest", fitted, "cat", "dog", "--json").stdout)
+    assert [answer["label"] for answer in answers] == ["cat", "dog"]
+
+
+def test_label_may_be_given_by_its_readable_name(phcle, fitted):
+    answer = json.loads(phcle("nearest", fitted, "king of beasts", "--json").stdout)
+    assert (answer["label"], answer["name"]) == ("lion", "King of Beasts")
+
+
+def test_nearest_table_shows_names_and_ids(phcle, fitted):
+    assert "King of Beasts (lion)" in phcle("nearest", fitted, "tiger").stdout
+
+
+def test_unknown_label_exits_with_2_and_suggests_a_spelling(phcle, fitted):
+    result = phcle("nearest", fitted, "zebar", code=2)
+    assert result.stdout == ""
+    assert result.stderr == (
+        "phcle: no label 'zebar' in this embedding. Did you mean 'zebra'?\n"
+    )
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_below_one_is_refused(phcle, fitted, k):
+    result = phcle("nearest", fitted, "cat", "-k", k, code=2)
+    assert result.stderr == f"phcle: k must be 1 or more. Got {k} instead.\n"
+
+
+def test_describe_lists_observed_and_predicted_attributes(phcle, fitted):
+    answer = json.loads(phcle("describe", fitted, "wolf", "--json").stdout)
+    assert answer["name"] == "wolf"
+    assert answer["contexts"] == {
+        "tree": True,
+        "eats": True,
+        "looks": False,
+        "uses": True,
+    }
+    assert {x["context"] for x in answer["predicted"]} <= {"looks"}
+    assert sum(x["share"] for x in answer["related"]) == pytest.approx(1)
+    assert "known in tree, eats, uses" in phcle("describe", fitted, "wolf").stdout
+
+
+def test_explanation_parts_add_up_to_the_similarity(phcle, fitted):
+    answer = json.loads(phcle("explain", fitted, "lion", "tiger", "--json").stdout)
+    total = sum(part["part"] for part in answer["parts"]) + answer["rest"]
+    assert total == pytest.approx(answer["similarity"])
+    assert answer["a"] == {"label": "lion", "name": "King of Beasts"}
+    assert answer["parts"][0]["shared"][0] == {"node": "felid", "name": "cat family"}
+
+
+def test_explanation_names_shared_ancestors_in_words(phcle, fitted):
+    shown = phcle("explain", fitted, "lion", "tiger").stdout
+    assert "Both are below (nearest first): cat family, carnivore" in shown
+
+
+def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
+    answer = json.loads(phcle("info", fitted, "--json").stdout)
+    assert (answer["labels"], answer["dim"], answer["seed"]) == (7, 4, 0)
+    assert [c["name"] for c in answer["contexts"]] == ["tree", "eats", "looks", "uses"]
+    assert answer["objective"] > 0
+    assert answer["format_version"] == 1
+    assert "numpy" in answer["versions"]
+    shown = phcle("info", fitted).stdout
+    assert "options: " in shown
+    assert "format version: 1" in shown
+
+
+def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):
+    (zoo / "odd.csv").write_text("child,parent\n[red]a[/red],x\n:cat:,x\nb,x\n")
+    phcle("fit", "--hierarchy", "odd.csv", "--dim", 2, "--out", "odd.phcle", "--quiet")
+    shown = phcle("nearest", "odd.phcle", "b").stdout
+    assert "[red]a[/red]" in shown
+    assert ":cat:" in shown
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [("none.phcle", "no such file"), (".", "is a folder"), ("tree.csv", "not a phcle")],
+)
+def test_file_that_is_no_embedding_is_refused(phcle, file, message):
+    assert message in phcle("info", file, code=2).stderr

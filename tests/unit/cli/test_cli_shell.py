@@ -1,0 +1,135 @@
+"""The command line seen from a shell: help, start-up, signals, pipes, the demo."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import phcle as library
+from phcle.cli.app import app
+
+PHCLE = [sys.executable, "-m", "phcle"]
+ENDLESS = (
+    *("fit", "--hierarchy", "tree.csv", "--dim", "3", "--out", "out.phcle"),
+    # Steps too small to get anywhere: this fit ends only when it is told to.
+    *("--solver", "paper", "--step-size", "1e-7", "--dtype", "float64"),
+    *("--tol", "0", "--max-iter", "100000000"),
+)
+
+
+def test_version_is_that_of_the_package(phcle):
+    assert phcle("--version").stdout == f"phcle {library.__version__}\n"
+
+
+def test_every_command_has_help_with_an_example(phcle):
+    names = [command.callback.__name__ for command in app.registered_commands]
+    assert names == ["demo", "fit", "info", "nearest", "describe", "explain", "add"]
+    for name in names:
+        shown = phcle(name, "--help").stdout
+        assert "Example" in shown
+        assert f"phcle {name}" in shown.split("Example")[1]
+
+
+def test_help_imports_nothing_slow():
+    code = (
+        "import sys, phcle.cli.app; "
+        "slow = {'numpy', 'scipy', 'sklearn', 'torch', 'pandas'} & set(sys.modules); "
+        "sys.exit(', '.join(slow) or 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("arguments", [["bogus"], ["fit", "--bogus"], ["nearest"]])
+def test_wrong_usage_exits_with_2(phcle, arguments):
+    phcle(*arguments, code=2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
+    import pty
+
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [*PHCLE, *ENDLESS], cwd=zoo, stderr=end, stdout=subprocess.DEVNULL
+    )
+    os.close(end)
+    try:
+        shown = b""
+        while not re.search(rb"sweep [1-9]", shown):  # the progress bar moves
+            shown += os.read(terminal, 4096)
+        process.send_signal(sent)
+        rest = b"".join(_read_all(terminal))
+        assert process.wait(timeout=60) == code
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+    assert b"is written to out.phcle" in rest
+    assert b"Traceback" not in rest
+    assert len(library.load(zoo / "out.phcle")) == 7
+
+
+def _read_all(terminal):
+    """What is written until the other end is closed."""
+    while True:
+        try:
+            data = os.read(terminal, 4096)
+        except OSError:  # how Linux says that the other end is closed
+            return
+        if not data:
+            return
+        yield data
+
+
+def test_fit_stopped_before_the_first_sweep_writes_nothing(phcle, zoo, monkeypatch):
+    def stop(*_arguments, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("phcle.model.estimator.pose", stop)
+    result = phcle(*ENDLESS, code=130)
+    assert result.stderr == (
+        "phcle: stopped before there was anything to keep; nothing is written.\n"
+    )
+    assert not (zoo / "out.phcle").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+@pytest.mark.parametrize("extra", [[], ["--json"]])
+def test_broken_pipe_gives_no_traceback(fitted, extra):
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run(
+        [*PHCLE, "info", fitted, *extra],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writing)
+    assert result.returncode == 1
+    assert result.stderr == b""
+
+
+def test_demo_writes_an_embedding_and_shows_related_labels(phcle, zoo):
+    shown = phcle("demo", "--out", "a/demo").stdout
+    for word in ("1,000 labels", "coffeepot", "teapot", "parts predicted", "Try next"):
+        assert word in shown
+    assert len(library.load(zoo / "a/demo/labels.phcle")) == 1000
+    tried = re.findall(r"^  phcle (.*)$", shown, flags=re.MULTILINE)
+    assert len(tried) == 3
+    for command in tried:
+        phcle(*command.split())
+
+
+def test_demo_folder_that_is_a_file_is_refused(phcle):
+    assert (
+        "cannot be made as a folder"
+        in phcle("demo", "--out", "tree.csv", code=2).stderr
+    )

@@ -1,0 +1,166 @@
+"""Files become contexts, or a message that says where and what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle.contexts import readers
+from phcle.errors import ContextError, FileError
+
+READERS_OF_TABLES = [
+    readers.read_hierarchy_edges,
+    readers.read_edges,
+    readers.read_annotations,
+    readers.read_tags,
+    readers.read_texts,
+    readers.read_names,
+    readers.read_attributes,
+]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file and return its path."""
+
+    def write(content, name="table.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def test_hierarchy_edges_are_found_by_column_name(write):
+    path = write("parent,note,Child\nfelid,tame,cat\nfelid,,lion\n")
+    assert readers.read_hierarchy_edges(path) == [("cat", "felid"), ("lion", "felid")]
+
+
+def test_edges_weigh_one_unless_there_is_a_weight_column(write):
+    assert readers.read_edges(write("source,target\na,b\n")) == [("a", "b", "1")]
+    path = write("source,target,weight\na,b,2.5\n")
+    assert readers.read_edges(path) == [("a", "b", "2.5")]
+
+
+def test_annotations_are_pairs_of_item_and_label(write):
+    path = write("item,label\nphoto,cat\nphoto,dog\n")
+    assert readers.read_annotations(path) == [("photo", "cat"), ("photo", "dog")]
+
+
+def test_empty_tag_says_that_a_label_has_none(write):
+    path = write("label,tag\ncat,fur\ncat,tame\nfish,\n")
+    assert readers.read_tags(path) == {"cat": ["fur", "tame"], "fish": []}
+
+
+def test_empty_text_is_unknown(write):
+    path = write('label,text\ncat,"soft, and\nsmall"\ndog,\n')
+    assert readers.read_texts(path) == {"cat": "soft, and\nsmall"}
+
+
+def test_names_map_labels_to_readable_names(write):
+    path = write("label,name\nn1,coffeepot\nn2,\n")
+    assert readers.read_names(path) == {"n1": "coffeepot"}
+
+
+def test_empty_cell_of_an_attribute_is_unknown(write):
+    path = write(",weight,colour\ncat,4,grey\ndog,,brown\nfox,6,\n", "looks.csv")
+    context = readers.read_attributes(path)
+    assert context.name == "looks"
+    assert context.labels == ("cat", "dog", "fox")
+    assert context.columns == ("weight", "colour=brown", "colour=grey")
+    expected = [[4, 0, 1], [np.nan, 1, 0], [6, np.nan, np.nan]]
+    np.testing.assert_array_equal(context.values, expected)
+
+
+def test_labels_are_lines_and_empty_lines_are_skipped(write):
+    path = write("cat\r\n\r\nsiamese, cat\r\n", "ids.txt")
+    assert readers.read_labels(path) == ("cat", "siamese, cat")
+
+
+def test_vectors_are_looked_up_by_id_and_by_spellings_of_the_name(write):
+    path = write("n1 1 0\negyptian_cat 0 1\nunwanted 5 5\n", "glove.txt")
+    wanted = {"n1": "tabby", "n2": "Egyptian cat", "n3": "violin"}
+    context = readers.read_vectors(path, wanted=wanted)
+    assert context.labels == ("n1", "n2")
+    np.testing.assert_array_equal(context.values, [[1, 0], [0, 1]])
+
+
+def test_vectors_without_any_wanted_label_are_refused(write):
+    path = write("car 1 0\n", "glove.txt")
+    with pytest.raises(ContextError, match=r"no vector for any of the 1 labels"):
+        readers.read_vectors(path, wanted={"n1": "tabby"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("windows.csv", b"child,parent\r\ncat,felid\r\n"),
+        ("mark.csv", b"\xef\xbb\xbfchild,parent\ncat,felid\n"),
+        ("tabs.tsv", b"child\tparent\ncat\tfelid\n"),
+        ("blank.csv", b"child,parent\n\ncat,felid\n , \n"),
+        ("spaces.csv", b"child, parent\n cat , felid\n"),
+        ("no_last_newline.csv", b"child,parent\ncat,felid"),
+    ],
+)
+def test_harmless_differences_between_files_are_accepted(write, name, content):
+    assert readers.read_hierarchy_edges(write(content, name)) == [("cat", "felid")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"is empty; a header and rows were expected"),
+        ("child,parent\n", r"has a header but no rows"),
+        ("kid,parent\na,b\n", r"'child' is not in its header 'kid', 'parent'"),
+        ("child;parent\na;b\n", r"separated by semicolons: save it with commas"),
+        ("child\tparent\na\tb\n", r"separated by tabs: call it \.tsv"),
+        ("child,parent\na,b\nc\n", r"line 3: has 1 cells, but the header has 2"),
+        ("child,parent\na,b,c\n", r"line 2: has 3 cells, but the header has 2"),
+        ("child,parent\n,b\n", r"line 2: child is empty"),
+        ("child,parent\na,\n", r"line 2: parent is empty; leave the row of a root out"),
+        ("child,parent,parent\na,b,c\n", r"two columns are called 'parent'"),
+        ("child,parent,\na,b,c\n", r"line 1: column 3 has no name"),
+        (
+            'child,parent\na,"b\n',
+            r"line 2: is not a row .* is a quotation mark missing",
+        ),
+        (b"child,parent\ncaf\xe9,b\n", r"line 2: is not UTF-8 text; save"),
+    ],
+)
+def test_bad_table_is_refused_with_file_line_and_remedy(write, content, message):
+    path = write(content)
+    with pytest.raises(FileError, match=message) as caught:
+        readers.read_hierarchy_edges(path)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("read", [*READERS_OF_TABLES, readers.read_labels])
+def test_missing_file_and_folder_are_refused(read, tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        read(tmp_path / "missing.csv")
+    with pytest.raises(FileError, match="is a folder"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "read", [readers.read_attributes, readers.read_texts, readers.read_names]
+)
+def test_label_with_two_rows_is_refused_with_both_lines(read, write):
+    path = write("label,text,name\ncat,1,1\ndog,1,1\ncat,1,1\n")
+    with pytest.raises(FileError, match=r"line 4: 'cat' stands in line 2 already"):
+        read(path)
+
+
+def test_label_listed_twice_is_refused_with_both_lines(write):
+    with pytest.raises(FileError, match=r"line 2: 'cat' stands in line 1 already"):
+        readers.read_labels(write("cat\ncat\n"))
+
+
+def test_attributes_need_a_column_beside_the_label(write):
+    with pytest.raises(FileError, match="at least one attribute"):
+        readers.read_attributes(write("label\ncat\n"))
+
+
+def test_empty_label_of_an_attribute_row_is_refused(write):
+    with pytest.raises(FileError, match="line 2: the label is empty"):
+        readers.read_attributes(write("label,weight\n,4\n"))

@@ -1,0 +1,200 @@
+"""RelationalContext: what it stores, refuses and cuts down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from phcle import RelationalContext
+from phcle.contexts.matrices import as_csr, take_rows
+from phcle.errors import ContextError, ContextWarning
+
+COUNTS = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
+
+matrices = arrays.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 6), st.integers(1, 5)),
+    elements=st.sampled_from([0.0, 0.0, 1.0, 2.5]),
+)
+
+
+def make(counts=COUNTS, labels=("a", "b"), contexts=("x", "y", "z"), **options):
+    return RelationalContext.from_matrix(counts, labels, contexts, **options)
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, sp.coo_array, sp.csc_matrix, np.ndarray.tolist]
+)
+def test_matrix_of_any_form_gives_the_same_counts(form):
+    context = make(form(COUNTS))
+    assert context.labels == ("a", "b")
+    assert context.columns == ("x", "y", "z")
+    np.testing.assert_array_equal(context.counts.toarray(), COUNTS)
+    assert context.counts.nnz == 3
+
+
+def test_repeated_sparse_entries_add_up_and_zeros_are_not_stored():
+    counts = sp.coo_array(([1.0, 2.0, 0.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 3))
+    context = make(counts)
+    np.testing.assert_array_equal(context.counts.toarray(), [[0, 3, 0], [0, 0, 0]])
+    assert context.counts.nnz == 1
+    assert context.observed_labels == ("a",)
+
+
+def test_context_does_not_change_with_the_matrix_it_came_from():
+    counts = sp.csr_array(COUNTS)
+    context = make(counts)
+    counts.data[:] = 9.0
+    np.testing.assert_array_equal(context.counts.toarray(), COUNTS)
+
+
+def test_columns_are_the_labels_where_none_are_named():
+    context = make([[0, 1], [2, 0]], contexts=None)
+    assert context.columns == ("a", "b")
+    np.testing.assert_array_equal(context.counts.toarray(), [[0, 1], [2, 0]])
+
+
+def test_diagonal_of_labels_by_labels_is_left_out_and_counted():
+    counts = sp.csr_array([[5.0, 1.0], [2.0, 7.0]])
+    with pytest.warns(
+        ContextWarning, match=r"2 labels occur with themselves.*self_loop"
+    ):
+        context = make(counts, contexts=None)
+    np.testing.assert_array_equal(context.counts.toarray(), [[0, 1], [2, 0]])
+    assert counts[0, 0] == 5.0
+
+
+def test_diagonal_is_kept_when_asked_for_or_when_columns_are_named():
+    square = [[5.0, 1.0], [2.0, 7.0]]
+    asked = make(square, contexts=None, self_loops=True)
+    named = make(square, contexts=("a", "b"))
+    np.testing.assert_array_equal(asked.counts.toarray(), square)
+    np.testing.assert_array_equal(named.counts.toarray(), square)
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [(np.nan, "finite. Got nan"), (np.inf, "finite. Got inf"), (-1.0, "zero or more")],
+)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_bad_count_is_refused_with_its_label_and_column(bad, words, form):
+    counts = COUNTS.copy()
+    counts[1, 2] = bad
+    with pytest.raises(ContextError, match=f"{words}.*'b' and column 'z'"):
+        make(form(counts), name="mine")
+
+
+def test_shape_that_does_not_fit_the_names_is_refused():
+    with pytest.raises(ContextError, match=r"'mine'.*\(2, 3\).*3 labels and 3 columns"):
+        make(labels=("a", "b", "c"), name="mine")
+
+
+def test_repeated_label_is_refused_by_name():
+    with pytest.raises(ContextError, match=r"every label must occur once, but 'a'"):
+        make(labels=("a", " a "))
+
+
+def test_repeated_column_is_refused_by_name():
+    with pytest.raises(ContextError, match=r"columns of context 'matrix'.*'x'"):
+        make(contexts=("x", "y", "x"))
+
+
+def test_constructor_refuses_repeated_names_and_shapes_itself():
+    with pytest.raises(ContextError, match=r"the label 'a' occurs more than once"):
+        RelationalContext("c", ("a", "a"), ("x", "y", "z"), sp.csr_array(COUNTS))
+    with pytest.raises(ContextError, match=r"the column 'x' occurs more than once"):
+        RelationalContext("c", ("a", "b"), ("x", "y", "x"), sp.csr_array(COUNTS))
+    with pytest.raises(ContextError, match=r"shape \(2, 3\)"):
+        RelationalContext("c", ("a", "b"), ("x", "y"), sp.csr_array(COUNTS))
+
+
+@pytest.mark.parametrize("counts", [np.zeros((2, 3)), sp.csr_array((2, 3))])
+def test_empty_context_is_refused_by_name(counts):
+    with pytest.raises(ContextError, match=r"'mine' is empty.*leave it out"):
+        make(counts, name="mine")
+
+
+@pytest.mark.parametrize("counts", [[["a", "b"]], [[1], [1, 2]], object()])
+def test_counts_that_are_no_numbers_are_refused(counts):
+    with pytest.raises(ContextError, match=r"'mine'.*two-dimensional array of numbers"):
+        make(counts, name="mine")
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (["a", "  "], "position 2: the label is empty"),
+        (["a", None], "position 2: the label is empty"),
+        (["a", float("nan")], "position 2: the label is empty"),
+        (["a", 1.5], "text or a whole number. Got 1.5"),
+        (["a", True], "text or a whole number. Got True"),
+        ("ab", "list of labels is needed. Got the text 'ab'"),
+    ],
+)
+def test_label_that_is_no_name_is_refused_with_its_position(labels, words):
+    with pytest.raises(ContextError, match=words):
+        make(labels=labels)
+
+
+def test_whole_numbers_are_labels_and_names_are_stripped():
+    context = make(labels=[np.int64(7), " b "])
+    assert context.labels == ("7", "b")
+    assert all(type(label) is str for label in make(labels=np.array(["a", "b"])).labels)
+
+
+def test_repr_tells_name_and_sizes():
+    assert repr(make(name="mine")) == (
+        "RelationalContext('mine': 2 labels × 3 columns, 3 counts)"
+    )
+
+
+def test_on_columns_selects_by_name_in_the_order_asked():
+    cut = make().on_columns(["z", "x"], ["b", "unknown", "a"])
+    assert cut.labels == ("b", "a")
+    assert cut.columns == ("z", "x")
+    np.testing.assert_array_equal(cut.counts.toarray(), [[3, 1], [0, 0]])
+
+
+@given(matrices, st.data())
+@settings(deadline=None, max_examples=60)
+def test_take_rows_matches_indexing_and_gives_empty_rows_for_minus_one(matrix, data):
+    wanted = data.draw(st.lists(st.integers(-1, len(matrix) - 1), max_size=8))
+    taken = take_rows(sp.csr_array(matrix), wanted)
+    expected = [matrix[i] if i >= 0 else np.zeros(matrix.shape[1]) for i in wanted]
+    np.testing.assert_array_equal(
+        taken.toarray(), np.reshape(expected, (len(wanted), matrix.shape[1]))
+    )
+    assert taken.has_sorted_indices
+
+
+@given(matrices, st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=60)
+def test_rows_follow_their_labels_through_a_permutation(matrix, random):
+    matrix[0, 0] = 1.0  # an empty context is refused
+    labels = [f"label{i}" for i in range(len(matrix))]
+    columns = [f"column{i}" for i in range(matrix.shape[1])]
+    order = list(range(len(labels)))
+    random.shuffle(order)
+    context = RelationalContext.from_matrix(matrix, labels, columns)
+    shuffled = RelationalContext.from_matrix(
+        matrix[order], [labels[i] for i in order], columns
+    )
+    asked = [*labels, "somebody else"]
+    ours, theirs = context.rows_for(asked), shuffled.rows_for(asked)
+    np.testing.assert_array_equal(ours.toarray(), theirs.toarray())
+    np.testing.assert_array_equal(ours.toarray()[:-1], matrix)
+    assert not ours.toarray()[-1].any()
+    assert set(context.observed_labels) == set(shuffled.observed_labels)
+    assert set(context.observed_labels) == {
+        x for x, row in zip(labels, matrix, strict=True) if row.any()
+    }
+
+
+def test_as_csr_returns_a_canonical_matrix_as_it_is():
+    matrix = sp.csr_array(COUNTS)
+    assert as_csr(matrix, "c") is matrix
+    assert as_csr(matrix.astype(np.float32), "c").dtype == np.float64

@@ -1,0 +1,45 @@
+"""The embedded labels."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from phcle.contexts import Hierarchy
+
+
+def test_there_are_1000_labels_with_unique_names(imagenet):
+    assert len(set(imagenet.labels)) == 1000
+    assert len({imagenet.names[label] for label in imagenet.labels}) == 1000
+    assert imagenet.labels[0] == "n01440764"  # tench, class 0
+    assert imagenet.names["n01440764"] == "tench"
+
+
+def test_every_label_reaches_the_root_entity(imagenet):
+    graph = nx.DiGraph(imagenet.edges)
+    roots = [node for node in graph if graph.out_degree(node) == 0]
+    assert [imagenet.names[root] for root in roots] == ["entity"]
+    for label in imagenet.labels:
+        assert nx.has_path(graph, label, roots[0])
+
+
+def test_no_label_lies_above_another(imagenet):
+    tree = Hierarchy.from_edges(imagenet.edges)
+    assert set(imagenet.labels) == set(tree.leaves)
+
+
+def test_every_node_has_a_name_and_every_label_a_gloss(imagenet):
+    assert {node for edge in imagenet.edges for node in edge} <= set(imagenet.names)
+    assert set(imagenet.glosses) == set(imagenet.labels)
+    assert all(imagenet.glosses.values())
+
+
+def test_parts_are_a_partial_context(imagenet):
+    assert 100 < len(imagenet.parts) < 200
+    assert "handle" in imagenet.parts["n03063689"]
+
+
+def test_contexts_cover_what_they_should(imagenet):
+    hierarchy, parts, words = imagenet.contexts()
+    assert len(hierarchy.observed_labels) == 1000
+    assert len(parts.labels) == len(imagenet.parts)
+    assert len(words.labels) == 1000

@@ -1,0 +1,178 @@
+"""Questions to an embedding: nearest, describe, explain, names."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from conftest import random_contexts
+from sklearn.metrics.pairwise import cosine_similarity
+
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
+from phcle.errors import ContextError, UnknownLabelError
+
+
+@pytest.fixture(scope="module")
+def model(imagenet):
+    return PHCLE(dim=40).fit(imagenet.contexts(), names=imagenet.names)
+
+
+@pytest.fixture
+def small(rng):
+    return LabelEmbedding(
+        tuple(f"label{i}" for i in range(30)),
+        rng.normal(size=(30, 4)),
+        names={"label0": "Zero", "label1": "One", "label2": "one"},
+    )
+
+
+def test_nearest_equals_a_full_sort_of_cosines(small):
+    cosine = cosine_similarity(small.vectors)
+    for i, label in enumerate(small.labels):
+        order = [j for j in np.argsort(-cosine[i]) if j != i][:7]
+        found = small.nearest(label, k=7)
+        assert [x for x, _ in found] == [small.labels[j] for j in order]
+        assert [s for _, s in found] == pytest.approx(cosine[i, order])
+
+
+def test_nearest_takes_a_vector(small):
+    assert small.nearest(small["label5"], k=1)[0][0] == "label5"
+
+
+def test_nearest_of_more_than_there_are_gives_all_others(small):
+    assert len(small.nearest("label0", k=100)) == 29
+
+
+def test_readable_name_and_other_case_are_understood(small):
+    assert np.array_equal(small["zero"], small["label0"])
+
+
+def test_ambiguous_name_lists_the_ids(small):
+    with pytest.raises(UnknownLabelError, match="'label1', 'label2'"):
+        small["ONE"]
+
+
+def test_unknown_label_error_suggests_the_nearest_name(model):
+    with pytest.raises(UnknownLabelError, match="Did you mean 'coffeepot'"):
+        model.embedding_.nearest("coffe pot")
+
+
+def test_vector_of_wrong_length_is_refused(small):
+    with pytest.raises(ContextError, match="4 finite numbers"):
+        small.nearest([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "vectors", [np.zeros((2, 3)), np.full((3, 2), np.nan), np.zeros(3)]
+)
+def test_vectors_that_do_not_fit_are_refused(vectors):
+    with pytest.raises(ContextError):
+        LabelEmbedding(("a", "b", "c"), vectors)
+
+
+def test_select_keeps_order_and_names(small):
+    chosen = small.select(["label3", "Zero"])
+    assert chosen.labels == ("label3", "label0")
+    assert np.array_equal(chosen["label0"], small["label0"])
+
+
+def test_describe_lists_observed_and_predicted_apart(model, imagenet):
+    described = model.embedding_.describe("coffeepot")
+    assert "handle" in {a.name for a in described.observed}
+    seen = {(a.context, a.name) for a in described.observed}
+    assert not seen & {(a.context, a.name) for a in described.predicted}
+    assert described.contexts == {"hierarchy": True, "parts": True, "gloss words": True}
+    without = next(x for x in imagenet.labels if x not in imagenet.parts)
+    described = model.embedding_.describe(without)
+    assert not any(a.context == "parts" for a in described.observed)
+    assert described.contexts["parts"] is False
+
+
+def test_describe_predicts_what_relatives_have():
+    families = {"bird": "wings", "fish": "fins", "cat": "whiskers"}
+    edges = [(f"{f}{i}", f) for f in families for i in range(8)]
+    edges += [(family, "animal") for family in families]
+    tags = {f"{f}{i}": [part] for f, part in families.items() for i in range(1, 8)}
+    contexts = [
+        RelationalContext.from_hierarchy(edges),
+        DescriptiveContext.from_tags(tags),
+    ]
+    embedding = PHCLE(dim=5).fit(contexts).embedding_
+    for family, part in families.items():
+        described = embedding.describe(f"{family}0")
+        assert [a.name for a in described.predicted] == [part]
+        assert not described.observed
+        assert 0.5 < described.predicted[0].value < 1.2
+
+
+def test_shares_of_related_labels_sum_to_one(model):
+    related = model.embedding_.describe("violin").related
+    assert sum(share for _, share in related) == pytest.approx(1)
+    assert [s for _, s in related] == sorted((s for _, s in related), reverse=True)
+
+
+def test_describe_takes_any_vector(model):
+    embedding = model.embedding_
+    vector = embedding["violin"] + embedding["cello"]
+    described = embedding.describe(vector)
+    assert described.label is None
+    assert not described.observed
+    assert described.related[0][0] in (
+        embedding.resolve("violin"),
+        embedding.resolve("cello"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [("coffeepot", "teapot"), ("violin", "zebra"), ("tabby", "tiger cat")]
+)
+def test_explanation_adds_up_to_the_similarity(model, a, b):
+    embedding = model.embedding_
+    found = embedding.explain(a, b)
+    assert found.similarity == pytest.approx(
+        cosine_similarity([embedding[a]], [embedding[b]])[0, 0], abs=1e-6
+    )
+    assert sum(part.part for part in found.parts) == pytest.approx(
+        found.similarity, abs=1e-4
+    )
+    assert found.rest == pytest.approx(0, abs=1e-4)
+    json.dumps(found.to_dict())
+
+
+def test_explanation_is_symmetric(model):
+    one = model.embedding_.explain("coffeepot", "teapot")
+    other = model.embedding_.explain("teapot", "coffeepot")
+    for here, there in zip(one.parts, other.parts, strict=True):
+        assert here.part == pytest.approx(there.part)
+
+
+def test_explanation_names_the_shared_ancestors_nearest_first(model):
+    embedding = model.embedding_
+    part = embedding.explain("coffeepot", "teapot").parts[0]
+    names = [embedding.name_of(node) for node in part.shared]
+    assert names[0] == "pot (cooking utensil)"
+    assert names[-1] == "entity"
+
+
+def test_explanation_of_random_problems_adds_up(rng):
+    embedding = PHCLE(dim=4).fit(random_contexts(rng, 9)).embedding_
+    for b in embedding.labels[1:]:
+        found = embedding.explain("label0", b)
+        assert found.rest == pytest.approx(0, abs=1e-4)
+
+
+def test_without_contexts_nothing_can_be_explained(small):
+    with pytest.raises(ContextError, match="keeps no contexts"):
+        small.explain("label0", "label3")
+
+
+def test_predictions_come_back_in_the_users_units(rng):
+    contexts = random_contexts(rng, 9)
+    embedding = PHCLE(dim=9, ridge=1e-3, sparsity=0.0).fit(contexts[2]).embedding_
+    fitted = embedding.contexts[0]
+    for label in embedding.labels:
+        known = fitted.observed_row(label)
+        predicted = fitted.predict(embedding[label][None])[0]
+        seen = ~np.isnan(known)
+        assert np.allclose(predicted[seen], known[seen], atol=0.3)

@@ -1,0 +1,159 @@
+"""One file per embedding: exact round trips, and refusal of anything damaged."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from conftest import random_contexts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from phcle import PHCLE, LabelEmbedding, load
+from phcle.errors import FileError
+
+
+@pytest.fixture(scope="module")
+def embedding(imagenet):
+    rng = np.random.default_rng(1)
+    contexts = random_contexts(rng, 8)
+    return PHCLE(dim=3).fit(contexts, names={"label0": "Nül ✓"}).embedding_
+
+
+@pytest.fixture
+def path(tmp_path, embedding):
+    embedding.save(tmp_path / "labels.phcle")
+    return tmp_path / "labels.phcle"
+
+
+def test_everything_comes_back(embedding, path):
+    again = load(path)
+    assert again.labels == embedding.labels
+    assert np.array_equal(again.vectors, embedding.vectors)
+    assert again.vectors.dtype == embedding.vectors.dtype
+    assert dict(again.names) == dict(embedding.names)
+    assert again.history == tuple(map(dict, embedding.history))
+    assert again.options == embedding.options
+    assert again.penalties == embedding.penalties
+    for old, new in zip(embedding.contexts, again.contexts, strict=True):
+        assert (old.name, old.weight, old.columns) == (new.name, new.weight, new.columns)
+        assert np.array_equal(old.factor, new.factor)
+    for a in embedding.labels:
+        assert again.describe(a) == embedding.describe(a)
+        assert again.explain("label0", a) == embedding.explain("label0", a)
+
+
+def test_hierarchy_comes_back(hierarchy_model, tmp_path):
+    embedding = hierarchy_model.embedding_
+    embedding.save(tmp_path / "tree.phcle")
+    again = load(tmp_path / "tree.phcle")
+    one, other = (e.contexts[0].data.hierarchy for e in (embedding, again))
+    assert one.hierarchy.nodes == other.hierarchy.nodes
+    assert np.array_equal(one.hierarchy.edges, other.hierarchy.edges)
+    assert again.explain("coffeepot", "teapot") == embedding.explain("coffeepot", "teapot")
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
+    vectors = data.draw(
+        arrays(
+            st.sampled_from([np.float32, np.float64]),
+            array_shapes(min_dims=2, max_dims=2, max_side=6),
+            elements=st.floats(-(2.0**99), 2.0**99, width=32),
+        )
+    )
+    text = st.text(st.characters(codec="utf-8"), min_size=1).map(str.strip)
+    labels = data.draw(
+        st.lists(
+            text.filter(bool), min_size=len(vectors), max_size=len(vectors), unique=True
+        )
+    )
+    path = tmp_path_factory.mktemp("round") / "trip.phcle"
+    LabelEmbedding(tuple(labels), vectors).save(path)
+    again = load(path)
+    assert again.labels == tuple(labels)
+    assert np.array_equal(again.vectors, vectors)
+
+
+def test_file_opens_with_the_safetensors_library(path, embedding):
+    with safe_open(path, framework="numpy") as file:
+        assert json.loads(file.metadata()["phcle"])["version"] == 1
+        assert np.array_equal(file.get_tensor("vectors"), embedding.vectors)
+        labels = json.loads(file.get_tensor("labels").tobytes())
+    assert tuple(labels) == embedding.labels
+
+
+def test_same_embedding_gives_the_same_bytes(embedding, path, tmp_path):
+    load(path).save(tmp_path / "again.phcle")
+    assert (tmp_path / "again.phcle").read_bytes() == path.read_bytes()
+
+
+def test_every_cut_and_every_flipped_byte_is_refused(path):
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    damaged = path.with_name("damaged.phcle")
+    for cut in [0, 1, 7, 8, 9, *rng.integers(10, len(whole), 30), len(whole) - 1]:
+        damaged.write_bytes(whole[:cut])
+        with pytest.raises(FileError, match=r"damaged\.phcle"):
+            load(damaged)
+    for position in rng.integers(0, len(whole), 150):
+        flipped = bytearray(whole)
+        flipped[position] ^= 1 << rng.integers(8)
+        damaged.write_bytes(flipped)
+        with pytest.raises(FileError, match=r"damaged\.phcle"):
+            load(damaged)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"PK\x03\x04" + b"\0" * 100, struct.pack("<Q", 2**60)]
+)
+def test_foreign_file_is_refused(tmp_path, content):
+    (tmp_path / "foreign").write_bytes(content)
+    with pytest.raises(FileError, match="not a phcle file"):
+        load(tmp_path / "foreign")
+
+
+def test_safetensors_of_others_are_refused(tmp_path):
+    save_file({"weights": np.zeros(3)}, tmp_path / "model.safetensors")
+    with pytest.raises(FileError, match="not a label embedding"):
+        load(tmp_path / "model.safetensors")
+
+
+def test_later_format_version_asks_for_an_update(path):
+    with safe_open(path, framework="numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = json.loads(file.metadata()["phcle"]) | {"version": 99}
+    save_file(tensors, path, {"phcle": json.dumps(header)})
+    with pytest.raises(FileError, match="version 99"):
+        load(path)
+
+
+def test_missing_file_and_folder_are_told_apart(tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        load(tmp_path / "none.phcle")
+    with pytest.raises(FileError, match="is a folder"):
+        load(tmp_path)
+
+
+def test_existing_file_survives_a_failed_save(path, embedding, monkeypatch):
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", fail)
+    with pytest.raises(FileError, match="No space left"):
+        embedding.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_saving_into_a_missing_folder_says_so(tmp_path, embedding):
+    with pytest.raises(FileError, match="does not exist"):
+        embedding.save(tmp_path / "no" / "labels.phcle")

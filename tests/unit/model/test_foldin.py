@@ -1,0 +1,127 @@
+"""Labels that arrive after the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import random_contexts
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
+from phcle.contexts.hierarchy import KINDS
+from phcle.errors import ContextError, ContextWarning
+
+
+def worst(embedding, again):
+    """Largest relative difference of a label's two vectors."""
+    return max(
+        np.linalg.norm(embedding[x] - again[x]) / np.linalg.norm(embedding[x])
+        for x in again.labels
+    )
+
+
+def test_training_labels_fold_back_onto_their_own_vectors(rng, backend_options):
+    contexts = random_contexts(rng, 9)
+    model = PHCLE(dim=4, **backend_options).fit(contexts)
+    assert worst(model.embedding_, model.transform(contexts)) < 1e-4
+
+
+def test_training_labels_fold_back_on_imagenet(imagenet):
+    contexts = imagenet.contexts()
+    model = PHCLE(backend="numpy").fit(contexts, names=imagenet.names)
+    again = model.transform(contexts)
+    assert len(again) == 1000
+    assert worst(model.embedding_, again) < 1e-4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hierarchy_needs_only_the_new_edges(imagenet, kind):
+    held_out = [x for x in imagenet.labels if imagenet.names[x] == "teapot"]
+    edges = [pair for pair in imagenet.edges if pair[0] not in held_out]
+    known = [x for x in imagenet.labels[400:] if x not in held_out]
+    tree = RelationalContext.from_hierarchy(edges, kind=kind, labels=known)
+    model = PHCLE(dim=30).fit(tree, names=imagenet.names)
+    new_edges = [pair for pair in imagenet.edges if pair[0] in held_out]
+    new = model.transform(RelationalContext.from_hierarchy(new_edges))
+    assert new.labels == tuple(held_out)
+    near = model.embedding_.joined(new).nearest("teapot", k=4)
+    assert {"coffeepot", "caldron"} <= {imagenet.names[label] for label, _ in near}
+
+
+def test_held_out_labels_find_the_neighbours_of_a_full_fit(imagenet):
+    contexts = imagenet.contexts()
+    rng = np.random.default_rng(0)
+    held_out = [imagenet.labels[i] for i in rng.choice(1000, 50, replace=False)]
+    kept = [x for x in imagenet.labels if x not in set(held_out)]
+    full = PHCLE(dim=50).fit(contexts).embedding_
+    model = PHCLE(dim=50).fit(contexts, labels=kept)
+    new = model.transform(
+        [
+            RelationalContext.from_hierarchy(imagenet.edges, labels=held_out),
+            *(context.rows_for(held_out) for context in contexts[1:]),
+        ]
+    )
+    joined = model.embedding_.joined(new)
+    overlap = [
+        len({x for x, _ in full.nearest(q, 10)} & {x for x, _ in joined.nearest(q, 10)})
+        for q in held_out
+    ]
+    assert np.mean(overlap) > 7
+
+
+def test_fold_in_works_on_a_loaded_file(rng, tmp_path):
+    contexts = random_contexts(rng, 9)
+    model = PHCLE(dim=4).fit(contexts)
+    model.embedding_.save(tmp_path / "labels.phcle")
+    again = fold_in(load(tmp_path / "labels.phcle"), contexts)
+    assert np.allclose(again.vectors, model.transform(contexts).vectors, atol=1e-7)
+
+
+def test_one_context_is_enough(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("whole", ("fresh",), ("u", "v"), np.array([[1.0, np.nan]]))
+    folded = model.transform(new)
+    assert folded.labels == ("fresh",)
+    assert np.linalg.norm(folded["fresh"]) > 0
+
+
+def test_a_label_without_usable_context_is_refused_by_name(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext(
+        "whole", ("known", "blank"), ("u", "v"), np.array([[1, 2], [np.nan, np.nan]])
+    )
+    with pytest.raises(ContextError, match="anything about 'blank'"):
+        model.transform(new)
+
+
+def test_an_unknown_context_is_refused_with_the_names_of_the_fit(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("hole", ("fresh",), ("u",), np.array([[1.0]]))
+    with pytest.raises(ContextError, match=r"no context 'hole'. Did you mean 'whole'"):
+        model.transform(new)
+
+
+def test_a_context_of_the_other_kind_is_refused(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("first", ("fresh",), ("u",), np.array([[1.0]]))
+    with pytest.raises(ContextError, match="'first' was relational at the fit"):
+        model.transform(new)
+
+
+def test_unknown_columns_are_counted_in_a_warning(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("whole", ("fresh",), ("u", "w"), np.array([[1.0, 2.0]]))
+    with pytest.warns(ContextWarning, match="1 of 2 columns"):
+        model.transform(new)
+
+
+def test_an_unknown_parent_suggests_the_nearest_node(imagenet, hierarchy_model):
+    new = RelationalContext.from_hierarchy([("espresso maker", "n0399047")])
+    with pytest.raises(ContextError, match="Did you mean 'n03990474'"):
+        hierarchy_model.transform(new)
+
+
+def test_adding_a_label_twice_is_refused(rng):
+    contexts = random_contexts(rng)
+    model = PHCLE(dim=3).fit(contexts)
+    with pytest.raises(ContextError, match="'label0'"):
+        model.embedding_.joined(model.transform(contexts))
