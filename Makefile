@@ -21,7 +21,7 @@ types: $(VENV)/dev
 	$(BIN)/mypy
 
 tests: $(VENV)/dev
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto
 
 # The command line must start with the core dependencies alone.
 core: .venv-core/done

@@ -1,15 +1,11 @@
-"""Problems small enough to check by hand, and every back end."""
+"""Every back end, the embedded data, and one fit of it that many tests share."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from phcle import DescriptiveContext, RelationalContext
 from phcle.backends import choose_backend
-from phcle.contexts.alignment import align
-from phcle.model.problem import Penalties, pose
 
 BACKENDS = [
     pytest.param("numpy", id="numpy"),
@@ -41,59 +37,6 @@ def backend_options(request):
         return {"backend": "numpy"}
     device = "cuda" if request.param == "cuda" else "cpu"
     return {"backend": "torch", "device": device}
-
-
-def random_contexts(rng, n_labels=6, *, sparse_tags=True):
-    """Two relational and three descriptive contexts, each missing some labels."""
-    labels = [f"label{i}" for i in range(n_labels)]
-
-    def some(least):
-        n = rng.integers(least, n_labels + 1)
-        return [labels[i] for i in rng.permutation(n_labels)[:n]]
-
-    def counts(rows, columns):
-        drawn = rng.integers(0, 5, (rows, columns)) * (rng.random((rows, columns)) < 0.6)
-        drawn[np.arange(rows), rng.integers(0, columns, rows)] += 1
-        return drawn.astype(float)
-
-    everyone = list(labels)
-    first = RelationalContext.from_matrix(
-        counts(n_labels, 5), everyone, [f"c{i}" for i in range(5)], name="first"
-    )
-    rows = some(2)
-    second = RelationalContext.from_matrix(
-        counts(len(rows), 4), rows, [f"d{i}" for i in range(4)], name="second"
-    )
-    rows = some(3)
-    values = rng.normal(size=(len(rows), 4)) * 3 + 1
-    values[rng.random(values.shape) < 0.3] = np.nan
-    values[0] = rng.normal(size=4)  # one row is known in full
-    patchy = DescriptiveContext(
-        "patchy", tuple(rows), tuple(f"a{i}" for i in range(4)), values
-    )
-    rows = some(2)
-    tags = DescriptiveContext(
-        "tags",
-        tuple(rows),
-        ("x", "y", "z"),
-        sp.csr_array((rng.random((len(rows), 3)) < 0.5).astype(float)),
-    )
-    rows = some(2)
-    whole = DescriptiveContext(
-        "whole", tuple(rows), ("u", "v"), rng.normal(size=(len(rows), 2))
-    )
-    return [first, second, patchy, tags, whole]
-
-
-def make_problem(contexts, dim=3, **changes):
-    penalties = {
-        "negatives": 5.0,
-        "descriptive": 0.7,
-        "sparsity": 0.3,
-        "ridge": 0.8,
-        "context_ridge": 1.3,
-    } | changes
-    return pose(align(contexts), Penalties(**penalties), dim)
 
 
 @pytest.fixture

@@ -34,13 +34,19 @@ def imports_of(path):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             node.body = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("phcle."):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            "phcle."
+        ):
             yield node.module.split(".")[1]
 
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem not in ("__init__", "__main__")],
+    [
+        p
+        for p in SOURCE.rglob("*.py")
+        if p.parent != SOURCE or p.stem not in ("__init__", "__main__")
+    ],
     ids=lambda path: str(path.relative_to(SOURCE)),
 )
 def test_modules_import_only_from_their_own_layer_or_below(path):

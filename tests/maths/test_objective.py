@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import make_problem, random_contexts
 from oracle import objective as dense_objective
+from problems import make_problem, random_contexts
 from scipy.optimize import check_grad, minimize_scalar
 
 from phcle.contexts.alignment import align
@@ -64,12 +64,16 @@ def test_gradient_of_w_equals_finite_differences(backend, rng):
     )
 
     def value(flat):
-        return objective_terms(problem, flat.reshape(W.shape), C, U, weights)["objective"]
+        return objective_terms(problem, flat.reshape(W.shape), C, U, weights)[
+            "objective"
+        ]
 
     def gradient(flat):
         w = backend.asarray(flat.reshape(W.shape))
         _, found = values_and_gradient(backend, w, views, side.blocks)
-        found = backend.to_numpy(found) + problem.penalties.ridge * flat.reshape(W.shape)
+        found = backend.to_numpy(found) + problem.penalties.ridge * flat.reshape(
+            W.shape
+        )
         return found.ravel()
 
     size = np.linalg.norm(gradient(W.ravel()))

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from phcle.contexts import tables
 from phcle.contexts.labels import as_label, as_labels, index_of
 from phcle.contexts.matrices import as_csr, check_axes, take_rows
+from phcle.contexts.sources import Cells, Source, Words
 from phcle.errors import ContextError, some
 
 __all__ = ["DescriptiveContext"]
@@ -43,6 +44,7 @@ class DescriptiveContext:
     observed: sp.csr_array | None = None  # sparse values only; None: all known
     standardize: bool = False  # every column its own scale, instead of one for all
     readable: bool = True  # whether a column's name means something to a person
+    source: Source | None = None  # what later labels are encoded by
 
     def __post_init__(self) -> None:
         _check_values(self)
@@ -100,6 +102,7 @@ class DescriptiveContext:
             observed,
             self.standardize,
             self.readable,
+            None if self.source is None else self.source.take(rows),
         )
 
     @classmethod
@@ -147,10 +150,13 @@ class DescriptiveContext:
         standardize: bool | None = None,
     ) -> DescriptiveContext:
         """Columns of raw cells, as frames and CSV files have them."""
-        columns, values = tables.encode_columns(labels, cells, name)
+        columns, titles, values = tables.encode_columns(labels, cells, name)
         if standardize is None:
             standardize = tables.units_differ(values)
-        return cls(name, labels, columns, values, standardize=standardize)
+        source = Cells(titles, cells)
+        return cls(
+            name, labels, columns, values, standardize=standardize, source=source
+        )
 
     @classmethod
     def from_tags(
@@ -197,8 +203,9 @@ class DescriptiveContext:
                     f"{text!r}; leave the label out if nothing is known."
                 )
         if encoder is None:
-            columns, words = tables.weigh_words(documents, min_count, name)
-            return cls(name, labels, columns, words)
+            columns, rarity, words = tables.weigh_words(documents, min_count, name)
+            source = Words(rarity, tuple(documents))
+            return cls(name, labels, columns, words, source=source)
         encode = getattr(encoder, "encode", encoder)
         vectors = encode(documents)
         if not sp.issparse(vectors):

@@ -15,7 +15,14 @@ import scipy.sparse as sp
 from phcle.contexts.labels import is_missing
 from phcle.errors import ContextError, ContextWarning, FileError, OptionError, some
 
-__all__ = ["encode_columns", "read_word_vectors", "units_differ", "weigh_words"]
+__all__ = [
+    "as_number",
+    "encode_columns",
+    "read_word_vectors",
+    "units_differ",
+    "weigh_known_words",
+    "weigh_words",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,18 +32,21 @@ UNKNOWN = ("", "nan", "na", "n/a", "null", "none")
 
 def encode_columns(
     labels: Sequence[str], cells: Mapping[str, Sequence[Any]], name: str
-) -> tuple[tuple[str, ...], Floats]:
+) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
     """Numbers as they are, text one column per value, empty cells as NaN.
 
     A column of `yes` and `no` is numbers; beside other words they are two more values.
+    Returns the columns' names, the titles they came from, and the values.
     """
     names: list[str] = []
+    titles: list[str] = []
     columns: list[Floats] = []
     for title, raw in cells.items():
-        numbers = [_number(cell) for cell in raw]
+        numbers = [as_number(cell) for cell in raw]
         texts = [i for i, number in enumerate(numbers) if number is None]
         if not texts:
             names.append(title)
+            titles.append(title)
             columns.append(np.array(numbers, dtype=np.float64))
             continue
         for cell, number in zip(raw, numbers, strict=True):
@@ -52,11 +62,12 @@ def encode_columns(
         ]
         for value in sorted({word for word in words if word is not None}):
             names.append(f"{title}={value}")
+            titles.append(title)
             columns.append(
                 np.array([np.nan if word is None else word == value for word in words])
             )
     values = np.column_stack(columns) if columns else np.empty((len(labels), 0))
-    return tuple(names), values
+    return tuple(names), tuple(titles), values
 
 
 def _is_word(cell: Any) -> bool:
@@ -64,7 +75,7 @@ def _is_word(cell: Any) -> bool:
     return isinstance(cell, str) and cell.strip().lower() in TRUTH
 
 
-def _number(cell: Any) -> float | None:
+def as_number(cell: Any) -> float | None:
     """A cell as a number, NaN if it is empty, None if it is text."""
     if is_missing(cell):
         return math.nan
@@ -96,8 +107,11 @@ def units_differ(values: Floats) -> bool:
 
 def weigh_words(
     documents: Sequence[str], min_count: int, name: str
-) -> tuple[tuple[str, ...], sp.csr_array]:
-    """TF-IDF of the words, without stop words; rows have unit length."""
+) -> tuple[tuple[str, ...], Floats, sp.csr_array]:
+    """TF-IDF of the words, without stop words; rows have unit length.
+
+    Returns the words, how rare they are, and the values.
+    """
     if min_count < 1:
         raise OptionError(f"min_count must be 1 or more. Got {min_count!r} instead.")
     from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
@@ -112,7 +126,22 @@ def weigh_words(
             f"context {name!r}: no word occurs in {min_count} of the texts; "
             "give longer texts or a smaller min_count."
         ) from error
-    return tuple(vectorizer.get_feature_names_out()), sp.csr_array(words)
+    return (
+        tuple(vectorizer.get_feature_names_out()),
+        np.asarray(vectorizer.idf_),
+        sp.csr_array(words),
+    )
+
+
+def weigh_known_words(
+    documents: Sequence[str], words: Sequence[str], rarity: Floats
+) -> sp.csr_array:
+    """TF-IDF of documents that came later, by the words and rarities of others."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
+
+    vectorizer = TfidfVectorizer(vocabulary=words, sublinear_tf=True)
+    vectorizer.idf_ = rarity
+    return sp.csr_array(vectorizer.transform(documents))
 
 
 def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
@@ -167,7 +196,7 @@ def _text(
         if length is None:
             length = len(numbers)
         excess = len(numbers) - length
-        if excess > 0 and _number(numbers[excess - 1]) is None:
+        if excess > 0 and as_number(numbers[excess - 1]) is None:
             # The word itself holds spaces, as some of GloVe's do.
             word = " ".join([word, *numbers[:excess]])
             numbers = numbers[excess:]

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from phcle.contexts.descriptive import DescriptiveContext
 from phcle.contexts.relational import RelationalContext
+from phcle.contexts.sources import Source
 
 __all__ = ["Fitted", "FittedDescriptive", "FittedRelational"]
 
@@ -63,6 +64,7 @@ class FittedDescriptive:
     offset: npt.NDArray[np.float64]
     scale: npt.NDArray[np.float64]
     readable: bool
+    source: Source | None  # what later labels are encoded by, without the labels' own
     data: DescriptiveContext | None
 
     kind = "descriptive"
@@ -85,7 +87,8 @@ class FittedDescriptive:
         if isinstance(self.data.values, np.ndarray):
             known = np.where(np.isnan(self.data.values), -np.inf, self.data.values)
             return np.asarray(np.maximum(known.max(axis=0), self.offset))
-        return np.maximum(self.data.values.max(axis=0).toarray().ravel(), self.offset)
+        top = self.data.values.max(axis=0).toarray().ravel()
+        return np.asarray(np.maximum(top, self.offset))
 
     def observed_row(self, label: str) -> npt.NDArray[np.float64]:
         """Known values of a label, NaN where unknown, in the user's units."""

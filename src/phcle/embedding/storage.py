@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from phcle.contexts.descriptive import DescriptiveContext
 from phcle.contexts.hierarchy import Hierarchy, HierarchyCounts
 from phcle.contexts.relational import RelationalContext
+from phcle.contexts.sources import Cells, Source, Words
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, PhcleError
@@ -190,6 +191,13 @@ def _pack(context: Fitted, prefix: str, tensors: Tensors) -> dict[str, Any]:
     tensors[prefix + "offset"] = context.offset
     tensors[prefix + "scale"] = context.scale
     packed |= {"readable": context.readable, "layout": None, "standardize": False}
+    packed["source"] = None
+    if isinstance(context.source, Words):
+        packed["source"] = "words"
+        tensors[prefix + "rarity"] = context.source.rarity
+    elif isinstance(context.source, Cells):
+        packed["source"] = "cells"
+        _put_names(tensors, prefix + "titles", context.source.titles)
     if context.data is not None:
         _put_names(tensors, prefix + "labels", context.data.labels)
         packed["standardize"] = context.data.standardize
@@ -281,5 +289,14 @@ def _unpack(packed: dict[str, Any], prefix: str, tensors: Tensors) -> Fitted:
         offset=tensors[prefix + "offset"],
         scale=tensors[prefix + "scale"],
         readable=packed["readable"],
+        source=_unpack_source(packed["source"], prefix, tensors),
         data=described,
     )
+
+
+def _unpack_source(kind: str | None, prefix: str, tensors: Tensors) -> Source | None:
+    if kind == "words":
+        return Words(tensors[prefix + "rarity"])
+    if kind == "cells":
+        return Cells(_get_names(tensors, prefix + "titles"))
+    return None

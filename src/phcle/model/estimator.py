@@ -75,8 +75,8 @@ class PHCLE:
         negatives: float = 10.0,
         descriptive_weight: float = 1.0,
         sparsity: float = 0.1,
-        ridge: float = 1.0,
-        context_ridge: float = 1.0,
+        ridge: float = 3.0,
+        context_ridge: float = 3.0,
         weights: str | Mapping[str, float] = "equal",
         complete_only: bool = False,
         solver: str = "mm",
@@ -267,7 +267,7 @@ class PHCLE:
             interrupted = error
         if self.init == "ones":
             W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))
-            C, U = rest[: len(C)], rest[len(C) :]
+            C, U = tuple(rest[: len(C)]), tuple(rest[len(C) :])
             problem = replace(problem, penalties=self._penalties())
         terms = objective_terms(problem, W, C, U, weights)
         final = {"iteration": state.iteration + 1.0, "seconds": 0.0, **terms}
@@ -326,7 +326,8 @@ def _fitted(
             data.offset,
             data.scale,
             context.readable,
-            context.rows_for(problem.labels),
+            None if context.source is None else context.source.take([]),
+            replace(context.rows_for(problem.labels), source=None),
         )
         for context, data, factor in zip(
             aligned.descriptive, problem.descriptive, U, strict=True

@@ -10,7 +10,8 @@ over-fitted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,7 @@ from phcle.model.weights import equal_weights
 __all__ = ["held_out_skills"]
 
 Rows = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 Data = RelationalData | DescriptiveData
 
 SHARE = 0.2  # of a context's labels are held out
@@ -46,9 +47,9 @@ TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)  # 0 is the model that knows nothing
 class _Score:
     """Losses on held-out entries, summed over trials.
 
-    A prediction may be right in direction and too bold, which the logistic loss punishes
-    without limit. So it is trusted by the share that serves one half of the labels best,
-    and judged on the other half.
+    A prediction may be right in direction and too bold, which the logistic loss
+    punishes without limit. So it is trusted by the share that serves one half of the
+    labels best, and judged on the other half.
     """
 
     def __init__(self) -> None:

@@ -140,9 +140,9 @@ class Layout:
         }
 
     def is_finite(self, *factors: Array) -> bool:
-        """Whether every number of every factor is finite."""
+        """Whether every factor is finite, and so are its products with others."""
         xp = self.backend.xp
-        return all(bool(xp.all(xp.isfinite(factor))) for factor in factors)
+        return all(bool(xp.isfinite(xp.sum(factor * factor))) for factor in factors)
 
     def to_numpy(self, factors: Sequence[Array]) -> tuple[np.ndarray, ...]:
         """Factors on the host, in double precision."""

@@ -102,13 +102,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "ridge",
-        1.0,
+        3.0,
         *_number(above_zero=True),
         "λ3: keeps label and description vectors short.",
     ),
     Option(
         "context_ridge",
-        1.0,
+        3.0,
         *_number(above_zero=True),
         "λ4: keeps the vectors of relational columns short.",
     ),

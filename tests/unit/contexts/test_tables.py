@@ -18,7 +18,14 @@ UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.
 
 def encode(**cells):
     n = len(next(iter(cells.values())))
-    return encode_columns([f"label{i}" for i in range(n)], cells, "mine")
+    names, titles, values = encode_columns(
+        [f"label{i}" for i in range(n)], cells, "mine"
+    )
+    assert all(
+        x in (title, f"{title}={x[len(title) + 1 :]}")
+        for x, title in zip(names, titles, strict=True)
+    )
+    return names, values
 
 
 # Cells
@@ -106,7 +113,7 @@ def test_infinite_cell_reaches_the_context_and_is_refused_there():
 
 
 def test_no_columns_give_an_empty_table():
-    names, values = encode_columns(["a", "b"], {}, "mine")
+    names, _, values = encode_columns(["a", "b"], {}, "mine")
     assert names == ()
     assert values.shape == (2, 0)
 

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import random_contexts
+from problems import random_contexts
 from sklearn.metrics.pairwise import cosine_similarity
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext

@@ -7,10 +7,10 @@ import struct
 
 import numpy as np
 import pytest
-from conftest import random_contexts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from problems import random_contexts
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -41,7 +41,11 @@ def test_everything_comes_back(embedding, path):
     assert again.options == embedding.options
     assert again.penalties == embedding.penalties
     for old, new in zip(embedding.contexts, again.contexts, strict=True):
-        assert (old.name, old.weight, old.columns) == (new.name, new.weight, new.columns)
+        assert (old.name, old.weight, old.columns) == (
+            new.name,
+            new.weight,
+            new.columns,
+        )
         assert np.array_equal(old.factor, new.factor)
     for a in embedding.labels:
         assert again.describe(a) == embedding.describe(a)
@@ -55,7 +59,9 @@ def test_hierarchy_comes_back(hierarchy_model, tmp_path):
     one, other = (e.contexts[0].data.hierarchy for e in (embedding, again))
     assert one.hierarchy.nodes == other.hierarchy.nodes
     assert np.array_equal(one.hierarchy.edges, other.hierarchy.edges)
-    assert again.explain("coffeepot", "teapot") == embedding.explain("coffeepot", "teapot")
+    assert again.explain("coffeepot", "teapot") == embedding.explain(
+        "coffeepot", "teapot"
+    )
 
 
 @settings(max_examples=30, deadline=None)

@@ -6,12 +6,11 @@ import inspect
 
 import numpy as np
 import pytest
-from conftest import random_contexts
+from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import ConvergenceWarning, OptionError, PhcleError
 from phcle.model.options import OPTIONS
-
 
 
 def family_of(imagenet, name):
@@ -145,7 +144,12 @@ def test_history_has_every_term_of_every_sweep(rng):
 
 def test_any_mix_of_context_kinds_can_be_fitted(rng):
     contexts = random_contexts(rng, 7)
-    for chosen in (contexts[:1], contexts[:2], contexts[2:], [contexts[3], contexts[0]]):
+    for chosen in (
+        contexts[:1],
+        contexts[:2],
+        contexts[2:],
+        [contexts[3], contexts[0]],
+    ):
         model = PHCLE(dim=3).fit(chosen)
         assert np.isfinite(model.embedding_.vectors).all()
         assert set(model.weights_) == {context.name for context in chosen}
@@ -190,7 +194,10 @@ def test_ctrl_c_in_the_last_solve_keeps_the_sweeps(rng, monkeypatch):
 
 def test_diverging_step_is_an_error_and_not_a_nan(rng):
     model = PHCLE(dim=3, solver="paper", step_size=1e6, max_iter=500, tol=0)
-    with np.errstate(all="ignore"), pytest.raises(PhcleError, match="smaller step_size"):
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(PhcleError, match="smaller step_size"),
+    ):
         model.fit(random_contexts(rng))
     assert not hasattr(model, "embedding_")
 
@@ -211,7 +218,9 @@ def test_scale_of_the_input_does_not_matter(rng):
         return PHCLE(dim=3).fit(
             [
                 RelationalContext.from_matrix(factor * counts, labels, columns),
-                DescriptiveContext("v", tuple(labels), ("x", "y", "z"), factor * values),
+                DescriptiveContext(
+                    "v", tuple(labels), ("x", "y", "z"), factor * values
+                ),
             ]
         )
 

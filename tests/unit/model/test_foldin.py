@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import random_contexts
+from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
 from phcle.contexts.hierarchy import KINDS
@@ -110,8 +110,43 @@ def test_a_context_of_the_other_kind_is_refused(rng):
 def test_unknown_columns_are_counted_in_a_warning(rng):
     model = PHCLE(dim=3).fit(random_contexts(rng))
     new = DescriptiveContext("whole", ("fresh",), ("u", "w"), np.array([[1.0, 2.0]]))
-    with pytest.warns(ContextWarning, match="1 of 2 columns"):
+    with pytest.warns(ContextWarning, match="1 columns were not in the fit.*'w'"):
         model.transform(new)
+
+
+def test_later_texts_are_weighed_as_at_the_fit(rng):
+    texts = {
+        "cat": "small furry pet that purrs and hunts mice",
+        "dog": "loyal furry pet that barks and guards",
+        "wolf": "wild furry hunter that howls and hunts in packs",
+        "mouse": "small furry rodent that squeaks",
+        "lion": "large wild hunter that roars and hunts",
+    }
+    model = PHCLE(dim=3).fit(DescriptiveContext.from_texts(texts))
+    one = {"cat": texts["cat"]}
+    alone = model.transform(DescriptiveContext.from_texts(one, min_count=1))
+    assert np.allclose(alone["cat"], model.embedding_["cat"], atol=1e-4)
+
+
+def test_later_text_cells_know_what_they_are_not():
+    colours = ["red", "red", "blue", "green", "blue", "green"]
+    labels = tuple(f"label{i}" for i in range(6))
+    cells = {"colour": colours, "weight": [1.0, 1.2, 5.0, 3.0, 5.5, 2.8]}
+    model = PHCLE(dim=3).fit(DescriptiveContext.from_cells(labels, cells, "table"))
+    one = {"colour": ["red"], "weight": [1.0]}
+    folded = model.transform(DescriptiveContext.from_cells(("label0",), one, "table"))
+    assert np.allclose(folded["label0"], model.embedding_["label0"], atol=1e-4)
+
+
+def test_hierarchy_over_fixed_labels_folds_back_beside_other_labels(rng):
+    edges = [(f"leaf{i}", f"node{i % 4}") for i in range(16)]
+    edges += [(f"node{i}", "root") for i in range(4)]
+    some = [f"leaf{i}" for i in range(10)]
+    tags = {f"leaf{i}": [f"tag{i % 3}"] for i in range(16)}
+    tree = RelationalContext.from_hierarchy(edges, kind="shared", labels=some)
+    contexts = [tree, DescriptiveContext.from_tags(tags)]
+    model = PHCLE(dim=4).fit(contexts)
+    assert worst(model.embedding_, model.transform(contexts)) < 1e-4
 
 
 def test_an_unknown_parent_suggests_the_nearest_node(imagenet, hierarchy_model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import random_contexts
+from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import OptionError, PhcleWarning

@@ -40,7 +40,9 @@ def objective(relational, descriptive, labels, W, C, U, weights, lam):
         B = lam.negatives * np.outer(D.sum(1), D.sum(0)) / D.sum()
         x = W @ c.T
         loss = (B + D) * np.log1p(np.exp(x)) - D * x
-        total += weights[context.name] * loss.sum() + lam.context_ridge / 2 * (c**2).sum()
+        total += (
+            weights[context.name] * loss.sum() + lam.context_ridge / 2 * (c**2).sum()
+        )
     for context, u in zip(descriptive, U, strict=True):
         A = dense_values(context, labels)
         observed = ~np.isnan(A)
