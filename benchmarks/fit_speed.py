@@ -180,7 +180,7 @@ def time_solver(
         found["misfit"],
         reached,
         state.iteration,
-        "" if reached else f"never within 5 %; began at {begun['gap']:,.0f}",
+        "" if reached else f"not in {limit:.0f} s; began at {begun['gap']:,.0f}",
     )
 
 
@@ -355,7 +355,9 @@ def show(report: dict[str, object], results: list[Result]) -> None:
         f"{machine['blas_threads']} BLAS threads; float32 matrix product "
         f"{min(rates):.0f} to {max(rates):.0f} GFLOP/s during this run\n{versions}\n"
         f"D {problem['labels']} × {problem['columns']}, {problem['nonzeros']} counts, "
-        f"d = {problem['dim']}; converged gap {report['reference']['gap']:,.1f}, "
+        f"d = {problem['dim']}, k = {problem['negatives']:g}, "
+        f"λ3 = {problem['ridge']:g}, λ4 = {problem['context_ridge']:g}\n"
+        f"converged gap {report['reference']['gap']:,.1f}, "
         f"target {report['target']:,.1f}, floor {report['floor']:,.1f}",
         highlight=False,
     )
@@ -417,6 +419,7 @@ def main(arguments: list[str] | None = None) -> None:
             "columns": counts.shape[1],
             "nonzeros": int(counts.nnz),
             "dim": options.dim,
+            **asdict(bench.problem.penalties),
         },
         "reference": bench.reference,
         "target": bench.target,

@@ -17,7 +17,8 @@ LAYERS = [
     {"errors"},
     {"files", "contexts", "backends"},
     {"embedding"},
-    {"model", "progress"},
+    {"model", "progress", "uses"},
+    {"baselines"},
     {"datasets"},
     {"cli"},
 ]

@@ -79,14 +79,31 @@ class NumpyBackend:
         self, x: npt.NDArray[Any]
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Sigmoid and softplus of x from one exponential, safe for any x."""
-        decay = np.abs(x)
-        np.negative(decay, out=decay)
-        np.exp(decay, out=decay)  # exp(−|x|), never above 1
-        total = decay + 1
+        growth, total = self._exponentials(x)
+        sigmoid = growth / total
+        return sigmoid, self._softplus(x, growth, total)
+
+    def softplus(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """log(1 + eˣ), safe for any x."""
+        return self._softplus(x, *self._exponentials(x))
+
+    @staticmethod
+    def _exponentials(
+        x: npt.NDArray[Any],
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """eˣ and 1 + eˣ, with x cut off where e⁸⁰ hides the 1 in any precision."""
+        growth = np.minimum(x, 80)
+        np.exp(growth, out=growth)
+        return growth, growth + 1
+
+    @staticmethod
+    def _softplus(
+        x: npt.NDArray[Any], growth: npt.NDArray[Any], total: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
         # In single precision log is vectorised and log1p is not; what log(1 + tiny)
         # loses lies below the rounding of the sums it goes into.
-        softplus = np.log(total) if x.dtype == np.float32 else np.log1p(decay)
-        softplus += np.maximum(x, 0)
-        np.reciprocal(total, out=total)
-        sigmoid = np.where(x >= 0, total, decay * total)
-        return sigmoid, softplus
+        if x.dtype == np.float32:
+            np.log(total, out=total)
+        else:
+            np.log1p(growth, out=total)
+        return np.maximum(total, x, out=total)  # beyond the cut softplus(x) is x

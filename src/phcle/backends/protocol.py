@@ -64,6 +64,9 @@ class Backend(Protocol):
     def logistic(self, x: Array) -> tuple[Array, Array]:
         """Sigmoid and softplus of x from one exponential, safe for any x."""
 
+    def softplus(self, x: Array) -> Array:
+        """log(1 + eˣ), safe for any x."""
+
 
 def choose_backend(
     backend: str = "auto", device: str = "auto", dtype: str = "float32"

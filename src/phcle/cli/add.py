@@ -41,7 +41,7 @@ def add(
     from phcle.embedding import load
 
     files = context_files(given)
-    check_can_write(out)
+    check_can_write(out, [names, *(new.path for new in files)])
     embedding = load(file)
     readable = {} if names is None else read_names(names)
     new = fold_in(embedding, read_new_contexts(files, embedding), names=readable)

@@ -63,11 +63,12 @@ def fit(
 
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
-    check_can_write(out)
+    files = context_files(given)
+    check_can_write(out, [labels, names, *(file.path for file in files)])
     wanted = None if labels is None else read_labels(labels)
     readable = {} if names is None else read_names(names)
     contexts = read_contexts(
-        context_files(given),
+        files,
         labels=wanted,
         names=readable,
         hierarchy_kind=hierarchy_kind,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from phcle.errors import FileError
 from phcle.files import write_whole
 
 __all__ = ["check_can_write", "show"]
@@ -19,8 +20,14 @@ class _OnlyChecking(Exception):
     """Ends a write before anything is written."""
 
 
-def check_can_write(path: Path) -> None:
-    """Refuse an output path now rather than after a long run."""
+def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
+    """Refuse an output path now rather than after a long run.
+
+    An input file is no place for the output: it would be lost.
+    """
+    for file in inputs:
+        if file is not None and file.exists() and path.exists() and path.samefile(file):
+            raise FileError(f"{path}: is an input of this command; give another --out.")
     with suppress(_OnlyChecking), write_whole(path):
         raise _OnlyChecking
 

@@ -41,9 +41,13 @@ def solve_labels(
     U: Sequence[Floats],
     weights: Mapping[str, float],
     *,
-    tol: float = 1e-7,
+    tol: float = 1e-4,
 ) -> Floats:
-    """W at its optimum for these C and U, in double precision."""
+    """W at its optimum for these C and U, in double precision.
+
+    Newton's steps end with one that moves no row by more than `tol`; what is left to go
+    then is a tenth of that or less.
+    """
     precise = backend.with_dtype("float64")
     side = LabelSide(precise, problem)
     move = precise.asarray

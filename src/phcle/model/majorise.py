@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
 from phcle.model.blocks import Rows
+from phcle.model.conjugate import conjugate_gradients
 from phcle.model.terms import Curvature, Local, View
 
 __all__ = ["Updated", "solve_rows", "update_rows"]
@@ -26,8 +27,11 @@ __all__ = ["Updated", "solve_rows", "update_rows"]
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep; more did not pay."""
 
-SOLVED = 0.01
-"""Conjugate gradients that may run on stop when every residual fell to this share."""
+NEWTON_STEPS = 50
+"""Conjugate-gradient steps at most for a Newton step of the last solve."""
+
+SOLVED = 0.1
+"""They end when every residual fell to this share."""
 
 MODEL_HOLDS = 0.3
 """A step is tried at another length where the quadratic model is off by more."""
@@ -51,7 +55,7 @@ def update_rows(
     """Improve every row once."""
 
     def once(y: Array, block: int) -> tuple[Array, list[Array]]:
-        return _step(backend, y, views, ridge, block, Curvature.MATCHED, GRADIENT_STEPS)
+        return _step(backend, y, views, ridge, block, Curvature.MATCHED)
 
     return _over_blocks(backend, factor, blocks, len(views), once)
 
@@ -72,9 +76,7 @@ def solve_rows(
 
     def to_the_end(y: Array, block: int) -> tuple[Array, list[Array]]:
         for _ in range(max_iter):
-            moved, values = _step(
-                backend, y, views, ridge, block, Curvature.EXACT, y.shape[1]
-            )
+            moved, values = _step(backend, y, views, ridge, block, Curvature.EXACT)
             change = xp.sqrt(
                 xp.sum((moved - y) ** 2, axis=1) / (xp.sum(moved**2, axis=1) + tiny)
             )
@@ -114,7 +116,6 @@ def _step(
     ridge: float,
     block: int,
     curvature: Curvature,
-    n_steps: int,
 ) -> tuple[Array, list[Array]]:
     """One step of a block: the new rows, and each term's value there."""
     xp = backend.xp
@@ -125,7 +126,7 @@ def _step(
     noise = 8 * np.finfo(backend.dtype).eps * xp.abs(start)
 
     def attempt(curvature: Curvature) -> tuple[_Trial, Array]:
-        direction = _direction(backend, locals_, gradient, ridge, curvature, n_steps)
+        direction = _direction(backend, locals_, gradient, ridge, curvature)
         slope = xp.sum(gradient * direction, axis=1)
         return _search(backend, locals_, y, direction, slope, ridge, start), slope
 
@@ -146,46 +147,41 @@ def _direction(
     gradient: Array,
     ridge: float,
     curvature: Curvature,
-    n_steps: int,
 ) -> Array:
     """Solve H δ = −gradient roughly for all rows.
 
-    Stopped early, conjugate gradients still lower the quadratic model, so a bound on
-    the objective stays a bound on what the step achieves.
+    Exact products cost as much as a gradient, matched ones next to nothing: so a solve
+    by the matched curvature preconditions the exact one.
     """
     xp = backend.xp
-    dim = gradient.shape[1]
-    typical = sum(
-        (local.mean_curvature(curvature) for local in locals_),
-        ridge * xp.eye(dim, dtype=gradient.dtype, device=gradient.device),
-    )
+
+    def product(z: Array, kind: Curvature) -> Array:
+        return sum((local.product(z, kind) for local in locals_), ridge * z)
+
+    rough = Curvature.BOUND if curvature is Curvature.BOUND else Curvature.MATCHED
+    eye = xp.eye(gradient.shape[1], dtype=gradient.dtype, device=gradient.device)
+    typical = sum((local.mean_curvature(rough) for local in locals_), ridge * eye)
     inverse = xp.linalg.inv(typical)
-    tiny = float(np.finfo(backend.dtype).tiny)
-    step = xp.zeros_like(gradient)
-    residual = -gradient
-    preconditioned = xp.matmul(residual, inverse)
-    search = preconditioned
-    strength = xp.sum(residual * preconditioned, axis=1)
-    enough = SOLVED**2 * strength
-    # Below this a row is solved to rounding, and further steps would amplify noise.
-    noise = (4 * float(np.finfo(backend.dtype).eps)) ** 2 * strength
-    for _ in range(min(n_steps, dim)):
-        bent = ridge * search
-        for local in locals_:
-            bent = bent + local.product(search, curvature)
-        length = strength / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
-        length = xp.where(strength > noise, length, 0.0)
-        step = step + length[:, None] * search
-        residual = residual - length[:, None] * bent
-        preconditioned = xp.matmul(residual, inverse)
-        renewed = xp.sum(residual * preconditioned, axis=1)
-        if n_steps > GRADIENT_STEPS and bool(xp.all(renewed <= enough)):
-            break
-        search = (
-            preconditioned + (renewed / xp.clip(strength, min=tiny))[:, None] * search
+
+    def solve_roughly(target: Array) -> Array:
+        return conjugate_gradients(
+            backend,
+            lambda z: product(z, rough),
+            lambda z: xp.matmul(z, inverse),
+            target,
+            n_steps=GRADIENT_STEPS,
         )
-        strength = renewed
-    return step
+
+    if curvature is not Curvature.EXACT:
+        return solve_roughly(-gradient)
+    return conjugate_gradients(
+        backend,
+        lambda z: product(z, curvature),
+        solve_roughly,
+        -gradient,
+        n_steps=NEWTON_STEPS,
+        solved=SOLVED,
+    )
 
 
 @dataclass

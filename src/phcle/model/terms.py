@@ -142,6 +142,11 @@ class _LocalLogistic:
         return self.sigmoid * (1 - self.sigmoid)
 
     @cached_property
+    def _exact(self) -> Array:
+        """Curvature of every pair of the dense part, but for the rate: (r, columns)."""
+        return self._spread * self.view.term.mass
+
+    @cached_property
     def _matched(self) -> Array:
         """Factor on the shared Gram matrix that gives each row's true trace: (r,)."""
         return self.rate * self.xp.matmul(self._spread, self.view.trace_share)
@@ -158,7 +163,7 @@ class _LocalLogistic:
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp, view = self.xp, self.view
         if curvature is Curvature.EXACT:
-            bent = xp.matmul(z, view.other.T) * self._spread * view.term.mass
+            bent = xp.matmul(z, view.other.T) * self._exact
             result = self.rate[:, None] * xp.matmul(bent, view.other)
         else:
             result = self._shared(curvature)[:, None] * xp.matmul(z, view.gram)
@@ -200,13 +205,11 @@ class _LogisticLine:
         local, xp = self.local, self.local.xp
         backend, mass = local.view.term.backend, local.view.term.mass
         x = local.x[chosen] + step[:, None] * self.slope[chosen]
-        total = local.rate[chosen] * xp.matmul(backend.logistic(x)[1], mass)
+        total = local.rate[chosen] * xp.matmul(backend.softplus(x), mass)
         if local.padded is None:
             return total
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
-        return total + xp.sum(
-            local.weights[chosen] * (backend.logistic(x)[1] - x), axis=1
-        )
+        return total + xp.sum(local.weights[chosen] * (backend.softplus(x) - x), axis=1)
 
 
 class SquaredTerm:

@@ -128,3 +128,10 @@ def test_failed_fit_leaves_no_temporary_file(phcle, zoo):
     before = sorted(path.name for path in zoo.iterdir())
     phcle(*FIT, "--attributes", "missing.csv", code=2)
     assert sorted(path.name for path in zoo.iterdir()) == before
+
+
+def test_output_never_overwrites_an_input(phcle, zoo):
+    before = (zoo / "tree.csv").read_bytes()
+    shown = phcle("fit", "--hierarchy", "tree.csv", "--out", "tree.csv", code=2).output
+    assert "is an input" in shown
+    assert (zoo / "tree.csv").read_bytes() == before
