@@ -10,6 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 demo: $(VENV)/core
 	$(BIN)/phcle demo --out demo
+	@echo "(first: . $(BIN)/activate)"
 
 test: lint types tests
 
