@@ -106,4 +106,4 @@ class NumpyBackend:
             np.log(total, out=total)
         else:
             np.log1p(growth, out=total)
-        return np.maximum(total, x, out=total)  # beyond the cut softplus(x) is x
+        return np.asarray(np.maximum(total, x))  # beyond the cut softplus(x) is x
