@@ -1,0 +1,228 @@
+"""Features of one's own pictures: NumPy files with a label for each row.
+
+Files are never unpickled, so opening one cannot run anything.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.delimited import check_is_file, read_rows, read_text
+from phcle.datasets.image_data import ImageData
+from phcle.errors import FileError, some
+
+__all__ = ["load_feature_folder", "read_array"]
+
+MATRICES = ("X.npy", "features.npy")
+LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")
+CLASS_KEYS = ("wnids", "classes")
+# What other people call the lists that ImageData names.
+SPLIT_NAMES = {"val": "validation", "valid": "validation", "test": "unseen"}
+
+
+def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageData:
+    """Features and labels from a folder, or from one file of it.
+
+    An `.npz` file has the arrays `features` (images × features) and `labels`: texts, or
+    numbers from 0 that count into its array `wnids` or `classes`. A matrix `X.npy` or
+    `features.npy` has its labels beside it, in `labels.csv` (a column `label`),
+    `labels.txt` (one per line) or `labels.npy`. A `split.json` beside it, of names and
+    lists of classes, gives the splits; `test` classes are called `unseen`, and `train`
+    and `validation` together `seen`.
+    """
+    path = Path(path)
+    source = _find(path) if path.is_dir() else path
+    check_is_file(source)
+    if source.suffix == ".npz":
+        features, labels = _read_npz(source)
+    elif source.suffix == ".npy":
+        features, labels = read_array(source, 2), _read_labels(source.parent)
+    else:
+        raise FileError(f"{source}: must be an .npz or .npy file of features.")
+    if len(features) != len(labels):
+        raise FileError(
+            f"{source}: has features of {len(features)} images, but there are "
+            f"{len(labels)} labels; give one label per row."
+        )
+    if features.dtype.kind not in "fiub":
+        raise FileError(
+            f"{source}: features must be numbers. Got {features.dtype} instead."
+        )
+    split = source.parent / "split.json"
+    known = set(labels.tolist())
+    return ImageData(
+        name=name or (path if path.is_dir() else path.parent).resolve().name,
+        features=features,
+        labels=labels,
+        splits=_read_splits(split, known) if split.is_file() else {},
+        note=f"features of {source.name}",
+    )
+
+
+def read_array(path: Path, ndim: int) -> npt.NDArray[Any]:
+    """The array of an `.npy` file, never unpickled."""
+    check_is_file(path)
+    try:
+        array = np.load(path, allow_pickle=False)
+    # A damaged header makes NumPy raise whatever Python's tokenizer does.
+    except Exception as error:
+        raise FileError(_unreadable(path, error)) from error
+    if not isinstance(array, np.ndarray) or array.ndim != ndim:
+        form = "a matrix, images × features" if ndim == 2 else "one row of labels"
+        raise FileError(
+            f"{path}: must be {form}. Got shape {getattr(array, 'shape', '?')}."
+        )
+    return array
+
+
+def _find(folder: Path) -> Path:
+    """The feature file of a folder, or which ones it could be."""
+    packed = sorted(folder.glob("*.npz"))
+    plain = [folder / name for name in MATRICES if (folder / name).is_file()]
+    found = [x for x in packed if x.name == "features.npz"] or [*packed, *plain]
+    if not found:
+        raise FileError(
+            f"{folder}: has no features; features.npz, or X.npy with labels.csv, was "
+            "expected."
+        )
+    if len(found) > 1:
+        raise FileError(
+            f"{folder}: has {len(found)} files of features, "
+            f"{some(path.name for path in found)}; name the one to load."
+        )
+    return found[0]
+
+
+def _read_npz(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.str_]]:
+    """The arrays `features` and `labels`."""
+    try:
+        # Opened here, as NumPy leaves the file of a damaged archive open.
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+            keys = [*file.keys()]
+            missing = [key for key in ("features", "labels") if key not in keys]
+            if missing:
+                raise FileError(
+                    f"{path}: needs the arrays 'features' and 'labels', but has "
+                    f"{some(keys) or 'none'}; save it with "
+                    "np.savez(path, features=..., labels=...)."
+                )
+            features, labels = file["features"], file["labels"]
+            key = next((key for key in CLASS_KEYS if key in keys), None)
+            classes = file[key] if key else None
+    except FileError:
+        raise
+    # A damaged archive makes zipfile and zlib raise errors of their own.
+    except Exception as error:
+        raise FileError(_unreadable(path, error)) from error
+    if features.ndim != 2:
+        raise FileError(
+            f"{path}: 'features' must be images × features. Got shape {features.shape}."
+        )
+    return features, _as_names(labels, classes, path)
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    """What is wrong with a file that NumPy refuses."""
+    # NumPy takes whatever it does not know for a pickle, so look at the first bytes.
+    with path.open("rb") as handle:
+        start = handle.read(6)
+    if "pickle" in str(error) and start.startswith((b"\x93NUMPY", b"PK")):
+        return (
+            f"{path}: holds Python objects, which are not loaded because that can run "
+            "code; save numbers, and labels as text (labels.astype(str))."
+        )
+    return f"{path}: is not a NumPy file, or it is damaged ({error})."
+
+
+def _as_names(
+    labels: npt.NDArray[Any], classes: npt.NDArray[Any] | None, path: Path
+) -> npt.NDArray[np.str_]:
+    """Labels as texts: as they are, or numbers counted into the classes."""
+    if labels.ndim != 1 or labels.dtype.kind not in "USiu":
+        raise FileError(
+            f"{path}: labels must be one row of texts or whole numbers. "
+            f"Got {labels.dtype} of shape {labels.shape}."
+        )
+    if labels.dtype.kind == "S":
+        try:
+            return np.asarray(np.char.decode(labels, "utf-8"), dtype=np.str_)
+        except UnicodeDecodeError as error:
+            raise FileError(
+                f"{path}: labels must be UTF-8 text ({error.reason}); save them as "
+                "text (labels.astype(str))."
+            ) from error
+    if labels.dtype.kind == "U":
+        return np.asarray(labels, dtype=np.str_)
+    if classes is None:
+        return labels.astype(np.str_)
+    names = _as_names(classes, None, path)
+    if labels.size and not 0 <= labels.min() <= labels.max() < len(names):
+        raise FileError(
+            f"{path}: numbered labels must count into the {len(names)} classes, from 0 "
+            f"to {len(names) - 1}. Got {labels.min()} to {labels.max()}."
+        )
+    return np.asarray(names[labels])
+
+
+def _read_labels(folder: Path) -> npt.NDArray[np.str_]:
+    """Labels from the one label file beside a matrix."""
+    found = [folder / name for name in LABEL_FILES if (folder / name).is_file()]
+    if len(found) != 1:
+        raise FileError(
+            f"{folder}: needs one file of labels, {some(LABEL_FILES)}. "
+            f"Got {some(path.name for path in found) or 'none'}."
+        )
+    path = found[0]
+    if path.suffix == ".npy":
+        return _as_names(read_array(path, 1), None, path)
+    if path.suffix == ".txt":
+        lines = [line.strip() for line in read_text(path).splitlines()]
+        if not all(lines):
+            raise FileError(
+                f"{path}, line {lines.index('') + 1}: is empty; give one label per "
+                "row of the features."
+            )
+        return np.array(lines)
+    header, rows = read_rows(path)
+    titles = [title.lower() for title in header]
+    if "label" not in titles:
+        raise FileError(
+            f"{path}: needs a column 'label'. Its header has {some(header)}."
+        )
+    column = titles.index("label")
+    for line, cells in rows:
+        if not cells[column]:
+            raise FileError(f"{path}, line {line}: the label is empty; fill it in.")
+    return np.array([cells[column] for _, cells in rows])
+
+
+def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:
+    """Lists of classes by name, under the names that ImageData uses."""
+    try:
+        lists = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise FileError(
+            f"{path}, line {error.lineno}: is not JSON ({error.msg})."
+        ) from error
+    if not isinstance(lists, dict) or not all(
+        isinstance(own, list) and all(isinstance(x, str) for x in own)
+        for own in lists.values()
+    ):
+        raise FileError(f"{path}: must be an object of lists of classes, by split.")
+    splits: dict[str, tuple[str, ...]] = {
+        SPLIT_NAMES.get(str(key), str(key)): tuple(own) for key, own in lists.items()
+    }
+    if "seen" not in splits and "train" in splits:
+        splits["seen"] = splits["train"] + splits.get("validation", ())
+    unknown = [x for own in splits.values() for x in own if x not in known]
+    if unknown:
+        raise FileError(
+            f"{path}: names {len(set(unknown))} classes that have no images: "
+            f"{some(dict.fromkeys(unknown))}; correct them, or leave them out."
+        )
+    return splits

@@ -1,0 +1,121 @@
+"""Pictures as numbers: features, labels, and what is known about the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts import DescriptiveContext
+from phcle.errors import ContextError, did_you_mean, some
+
+__all__ = ["ClassAttributes", "ImageData"]
+
+Features = npt.NDArray[np.float32]
+Labels = npt.NDArray[np.str_]
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAttributes:
+    """Attributes of classes without pictures, and the class lists of the source."""
+
+    name: str
+    attributes: DescriptiveContext
+    splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    n_images: dict[str, int] = field(default_factory=dict)  # where the source says so
+    note: str = ""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes, in the order of the source."""
+        return self.attributes.labels
+
+
+@dataclass(frozen=True, eq=False)
+class ImageData:
+    """Features of pictures with one label each.
+
+    `splits` are lists of classes. Where a source has them they are called `seen` (to
+    train on) and `unseen` (to test on); `train` and `validation` part the seen classes
+    for choosing options. `locations` are rows of `features`, counted from 0, under
+    the names the source gives them.
+    """
+
+    name: str
+    features: Features  # (images, features)
+    labels: Labels  # (images,)
+    attributes: DescriptiveContext | None = None  # of the classes
+    splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    locations: dict[str, Rows] = field(default_factory=dict)
+    note: str = ""
+    item_attributes: Features | None = None  # (images, columns of attributes)
+
+    def __post_init__(self) -> None:
+        with np.errstate(over="ignore"):  # too large for float32: not finite, below
+            features = np.ascontiguousarray(self.features, dtype=np.float32)
+        labels = np.asarray(self.labels, dtype=np.str_)
+        if features.ndim != 2 or labels.shape != features.shape[:1] or not labels.size:
+            raise ContextError(
+                f"data set {self.name!r}: features must be (images, features) and "
+                f"labels (images,), with at least one image. Got {features.shape} and "
+                f"{labels.shape}."
+            )
+        if not np.isfinite(features).all():
+            row = int(np.argmin(np.isfinite(features).all(axis=1)))
+            raise ContextError(
+                f"data set {self.name!r}: features must be finite, but those of image "
+                f"{row} (counted from 0, label {labels[row]!r}) are not; leave it out."
+            )
+        both = set(self.splits.get("seen", ())) & set(self.splits.get("unseen", ()))
+        if both:
+            raise ContextError(
+                f"data set {self.name!r}: a class must be seen or unseen, but "
+                f"{some(sorted(both))} is in both lists; take it out of one."
+            )
+        for where, rows in self.locations.items():
+            if rows.size and not 0 <= rows.min() <= rows.max() < len(labels):
+                raise ContextError(
+                    f"data set {self.name!r}: the locations {where!r} must be rows "
+                    f"from 0 to {len(labels) - 1}. "
+                    f"Got {rows.min()} to {rows.max()} instead."
+                )
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "labels", labels)
+
+    def __repr__(self) -> str:
+        return (
+            f"ImageData({self.name!r}: {len(self.labels)} images × "
+            f"{self.features.shape[1]} features, {len(self.classes)} classes)"
+        )
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Classes that have pictures, in order of first appearance."""
+        return tuple(dict.fromkeys(self.labels.tolist()))
+
+    @property
+    def n_images(self) -> dict[str, int]:
+        """Number of pictures of each class."""
+        names, counts = np.unique(self.labels, return_counts=True)
+        found = dict(zip(names.tolist(), counts.tolist(), strict=True))
+        return {name: found[name] for name in self.classes}
+
+    def rows_of(self, classes: Iterable[str]) -> Rows:
+        """Rows of all pictures of some classes, in the order of the source."""
+        wanted = list(classes)
+        known = self.classes
+        for name in wanted:
+            if name not in known:
+                raise ContextError(
+                    f"data set {self.name!r} has no picture of {name!r}."
+                    f"{did_you_mean(name, known)}"
+                )
+        return np.flatnonzero(np.isin(self.labels, np.array(wanted, dtype=np.str_)))
+
+    def select(self, classes: Iterable[str]) -> tuple[Features, Labels]:
+        """Features and labels of all pictures of some classes."""
+        rows = self.rows_of(classes)
+        return self.features[rows], self.labels[rows]

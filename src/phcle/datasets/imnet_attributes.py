@@ -1,0 +1,51 @@
+"""ImNet-A and ImNet-O: attributes of some ImageNet classes, as tags."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from phcle.contexts import DescriptiveContext
+from phcle.contexts.delimited import read_text
+from phcle.datasets.class_names import readable_name
+from phcle.datasets.releases import IMNET
+from phcle.errors import FileError
+
+__all__ = ["load_imnet_attributes"]
+
+FILES = ("ImNet_A.json", "ImNet_O.json")
+
+
+def load_imnet_attributes(path: str | Path) -> DescriptiveContext:
+    """Tags of wnids, from one JSON file, or from both in a folder.
+
+    A class may be outside ImageNet-1K: `match_wnids` keeps those within.
+    """
+    path = Path(path)
+    paths = [IMNET.file(path, name) for name in FILES] if path.is_dir() else [path]
+    tags: dict[str, list[str]] = {}
+    for source in paths:
+        for wnid, own in _read(source).items():
+            tags.setdefault(wnid, []).extend(map(readable_name, own))
+    return DescriptiveContext.from_tags(tags, name="ImNet attributes")
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    """An object of wnids with a list of attribute names each."""
+    try:
+        found = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise FileError(
+            f"{path}, line {error.lineno}: is not JSON ({error.msg}). {IMNET.remedy}"
+        ) from error
+    if not isinstance(found, dict) or not found:
+        raise FileError(
+            f"{path}: must be a JSON object from wnids to attributes. {IMNET.remedy}"
+        )
+    for wnid, own in found.items():
+        if not isinstance(own, list) or not all(isinstance(tag, str) for tag in own):
+            raise FileError(
+                f"{path}: the attributes of {wnid!r} must be a list of names. "
+                f"Got {str(own)[:40]!r} instead. {IMNET.remedy}"
+            )
+    return found

@@ -1,0 +1,63 @@
+"""Where data sets come from: one row for each, named in every error about its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from phcle.errors import FileError
+
+__all__ = ["APY", "AWA", "IMNET", "LAD", "MEN", "XLSA17", "Release"]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a data set is called, and whose work it is."""
+
+    title: str
+    cite: str
+
+    def file(self, folder: Path, name: str) -> Path:
+        """The path of a file of the release, which must be there."""
+        if not folder.exists():
+            raise FileError(f"{folder}: no such folder. {self.remedy}")
+        if not folder.is_dir():
+            raise FileError(f"{folder}: is a file; give the folder that holds {name}.")
+        path = folder / name
+        if not path.is_file():
+            raise FileError(f"{path}: no such file. {self.remedy}")
+        return path
+
+    @property
+    def remedy(self) -> str:
+        """What to do if a file is missing or damaged."""
+        return f"It belongs to {self.title} ({self.cite}); get it from its authors."
+
+
+XLSA17 = Release(
+    'the "proposed splits" release xlsa17',
+    "Xian, Lampert, Schiele and Akata: Zero-Shot Learning, a Comprehensive Evaluation "
+    "of the Good, the Bad and the Ugly, 2018",
+)
+AWA = Release(
+    "Animals with Attributes 2, base package",
+    "Lampert, Nickisch and Harmeling: Attribute-Based Classification for Zero-Shot "
+    "Visual Object Categorization, 2014; Xian et al., 2018",
+)
+APY = Release(
+    "aPascal and aYahoo, attribute annotations",
+    "Farhadi, Endres, Hoiem and Forsyth: Describing Objects by their Attributes, 2009",
+)
+LAD = Release(
+    "LAD, a large-scale attribute data set",
+    "Zhao, Fu, Liang, Wu, Wang and Wang: A Large-scale Attribute Dataset for Zero-shot "
+    "Learning, 2019",
+)
+IMNET = Release(
+    "the attribute lists ImNet-A and ImNet-O",
+    "Geng et al.: OntoZSL, Ontology-enhanced Zero-shot Learning, 2021",
+)
+MEN = Release(
+    "the MEN test collection",
+    "Bruni, Tran and Baroni: Multimodal Distributional Semantics, 2014",
+)

@@ -1,0 +1,79 @@
+"""Pictures as numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import phcle.datasets
+from phcle.datasets import ImageData
+from phcle.errors import ContextError
+
+
+def make(**changes):
+    parts = {
+        "name": "pets",
+        "features": np.arange(8.0).reshape(4, 2),
+        "labels": np.array(["dog", "cat", "dog", "fish"]),
+    }
+    return ImageData(**{**parts, **changes})
+
+
+def test_classes_and_counts_are_in_order_of_appearance():
+    data = make()
+    assert data.classes == ("dog", "cat", "fish")
+    assert data.n_images == {"dog": 2, "cat": 1, "fish": 1}
+    assert data.features.dtype == np.float32
+
+
+def test_selecting_classes_keeps_the_order_of_the_pictures():
+    features, labels = make().select(["fish", "dog"])
+    assert labels.tolist() == ["dog", "dog", "fish"]
+    assert features[:, 0].tolist() == [0, 4, 6]
+
+
+def test_selecting_an_unknown_class_suggests_a_name():
+    with pytest.raises(ContextError, match=r"'dogs'\. Did you mean 'dog'"):
+        make().select(["dogs"])
+
+
+def test_labels_must_be_as_many_as_images():
+    with pytest.raises(ContextError, match=r"\(4, 2\) and \(1,\)"):
+        make(labels=np.array(["dog"]))
+
+
+def test_a_feature_that_is_not_finite_is_named_by_its_image():
+    features = np.zeros((4, 2))
+    features[1, 1] = np.nan
+    with pytest.raises(ContextError, match=r"image 1 .*'cat'"):
+        make(features=features)
+
+
+def test_a_class_cannot_be_seen_and_unseen():
+    with pytest.raises(ContextError, match="'cat' is in both"):
+        make(splits={"seen": ("dog", "cat"), "unseen": ("cat",)})
+
+
+def test_locations_must_be_rows():
+    with pytest.raises(ContextError, match=r"from 0 to 3\. Got 1 to 4"):
+        make(locations={"train": np.array([1, 4])})
+
+
+def test_every_public_name_loads():
+    for name in phcle.datasets.__all__:
+        assert getattr(phcle.datasets, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        phcle.datasets.nothing  # noqa: B018
+
+
+def test_every_loader_names_a_folder_that_is_missing(tmp_path):
+    from phcle.errors import FileError
+
+    for name in (
+        *("load_apy", "load_apy_objects", "load_awa", "load_awa_word_vectors"),
+        *("load_class_attributes", "load_feature_folder", "load_imnet_attributes"),
+        *("load_lad", "load_men", "load_xlsa17"),
+    ):
+        load = getattr(phcle.datasets, name)
+        with pytest.raises(FileError, match="nowhere: no such"):
+            load(tmp_path / "nowhere")
