@@ -1,0 +1,46 @@
+"""Recognising classes never seen in training, and what an embedding is worth for it."""
+
+from phcle.uses.zero_shot.base import ZeroShotClassifier, class_matrix
+from phcle.uses.zero_shot.conse import ConSE
+from phcle.uses.zero_shot.eszsl import ESZSL
+from phcle.uses.zero_shot.evaluation import compare, evaluate
+from phcle.uses.zero_shot.features import TrainingImages
+from phcle.uses.zero_shot.metrics import (
+    GeneralisedAccuracy,
+    class_accuracies,
+    confusion_frame,
+    generalised_accuracy,
+    mean_class_accuracy,
+)
+from phcle.uses.zero_shot.selection import SEARCHES, Choice, Search, select
+from phcle.uses.zero_shot.sje import SJE
+from phcle.uses.zero_shot.tasks import (
+    ZeroShotTask,
+    hold_out,
+    resplits,
+    validation_splits,
+)
+
+__all__ = [
+    "ESZSL",
+    "SEARCHES",
+    "SJE",
+    "Choice",
+    "ConSE",
+    "GeneralisedAccuracy",
+    "Search",
+    "TrainingImages",
+    "ZeroShotClassifier",
+    "ZeroShotTask",
+    "class_accuracies",
+    "class_matrix",
+    "compare",
+    "confusion_frame",
+    "evaluate",
+    "generalised_accuracy",
+    "hold_out",
+    "mean_class_accuracy",
+    "resplits",
+    "select",
+    "validation_splits",
+]

@@ -1,0 +1,109 @@
+"""ESZSL: zero-shot learning in closed form (Romera-Paredes & Torr, ICML 2015).
+
+With images X (n, p), Y (n, z) holding 1 for an image's class and −1 elsewhere, and
+vectors S (z, d) of the seen classes, V (p, d) minimises
+
+    ‖X V Sᵀ − Y‖² + γ‖V Sᵀ‖² + λ‖X V‖² + γλ‖V‖²,
+
+and an image x scores x V s for a class with vector s. The minimum is a ridge regression
+of Y on the images, times a ridge regression of a class on the seen classes:
+
+    x V s = x (XᵀX + γI)⁻¹ XᵀY · (S Sᵀ + λI)⁻¹ S s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve
+
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.uses.zero_shot.base import ZeroShotClassifier, positive
+from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
+
+__all__ = ["ESZSL"]
+
+Floats = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class _RidgeSide:
+    """Scores of the seen classes by ridge regression."""
+
+    scaling: Scaling
+    weights: Floats  # (features, seen)
+
+    def read(self, X: Floats) -> Floats:
+        return np.asarray(self.scaling.apply(X) @ self.weights)
+
+
+class ESZSL(ZeroShotClassifier):
+    """Embarrassingly simple zero-shot learning.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        One vector for every seen and every candidate class.
+    candidates : "unseen", "all" or list of labels
+        The classes that `predict` chooses among.
+    feature_ridge, class_ridge : float
+        γ and λ, in units of the mean squared length of an image's features and of a
+        seen class's vector: at length one they are the penalties of the paper, and at
+        any other length they mean the same.
+    normalize : "l2", "center" or "none"
+        How class vectors are brought to scale.
+    features : "standardize", "l2" or "none"
+        How features are brought to scale.
+
+    Examples
+    --------
+    >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[1, 0], [0, 1], [1, 1]]))
+    >>> model = ESZSL(pets, features="none").fit([[1, 0], [0, 1]], ["cat", "dog"])
+    >>> model.predict([[2.0, 2.0]]).tolist()
+    ['fox']
+    """
+
+    feature_parameters = ("features", "feature_ridge")
+
+    def __init__(
+        self,
+        embedding: LabelEmbedding,
+        *,
+        candidates: str | Sequence[str] = "unseen",
+        feature_ridge: float = 100.0,
+        class_ridge: float = 1.0,
+        normalize: str = "l2",
+        features: str = "standardize",
+    ) -> None:
+        self.embedding = embedding
+        self.candidates = candidates
+        self.feature_ridge = feature_ridge
+        self.class_ridge = class_ridge
+        self.normalize = normalize
+        self.features = features
+
+    def feature_side(self, images: TrainingImages) -> FeatureSide:
+        """Ridge regression of the seen classes on the features."""
+        return _RidgeSide(
+            images.scaling(self.features),
+            images.spectrum(self.features).ridge_weights(self.feature_ridge),
+        )
+
+    def decide(self, readings: Floats) -> Floats:
+        """Carry scores of the seen classes over to the candidates."""
+        return np.asarray(readings @ self.class_map_)
+
+    def _check_options(self) -> None:
+        positive("feature_ridge", self.feature_ridge)
+        positive("class_ridge", self.class_ridge)
+
+    def _learn_classes(
+        self, images: TrainingImages, seen: Floats, candidates: Floats
+    ) -> None:
+        unit = float((seen**2).sum() / len(seen)) or 1.0
+        gram = seen @ seen.T + self.class_ridge * unit * np.eye(len(seen))
+        # (seen, candidates)
+        self.class_map_ = solve(gram, seen @ candidates.T, assume_a="pos")

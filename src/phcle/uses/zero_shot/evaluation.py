@@ -1,0 +1,249 @@
+"""Comparing label embeddings by the classes they let a classifier recognise unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
+from phcle.uses.zero_shot.base import ZeroShotClassifier
+from phcle.uses.zero_shot.features import TrainingImages
+from phcle.uses.zero_shot.frames import pandas_for
+from phcle.uses.zero_shot.metrics import generalised_accuracy, mean_class_accuracy
+from phcle.uses.zero_shot.selection import SEARCHES, Search, Variants, select
+from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare", "evaluate"]
+
+Embeddings = Mapping[str, LabelEmbedding | Mapping[str, LabelEmbedding]]
+
+
+def evaluate(
+    embeddings: Embeddings,
+    classifiers: Iterable[str] | Mapping[str, Search],
+    tasks: Iterable[ZeroShotTask],
+    *,
+    seeds: Sequence[int] = (0,),
+    generalised: bool = False,
+    n_validation: int = 3,
+    validation_share: float = 0.2,
+    progress: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Mean per-class accuracy of every embedding, classifier, task and seed.
+
+    Options are chosen on validation classes, never on the unseen classes of a task;
+    then the classifier learns from all seen classes and meets the unseen ones once.
+
+    Parameters
+    ----------
+    embeddings : mapping
+        Name to embedding, or to variants of it by name (dimensions, penalties): the
+        variant is then chosen on validation classes too.
+    classifiers : names of `SEARCHES`, or mapping of name to `Search`
+    tasks : iterable of ZeroShotTask
+        Several tasks of one name are splits of it (see `resplits`).
+    seeds : sequence of int
+        Draws of validation classes, and of whatever chance a classifier has in it.
+    generalised : bool
+        Answer among seen and unseen classes too; a task that holds no images of seen
+        classes out gets a fifth of them held out.
+    n_validation, validation_share
+        How many sets of validation classes are drawn, and of what size, for a task
+        that brings none.
+    progress : function of (done, total)
+
+    Returns
+    -------
+    DataFrame
+        One row per embedding, classifier, task, split and seed.
+    """
+    pandas = pandas_for("evaluate")
+    variants = {
+        name: {"": entry} if isinstance(entry, LabelEmbedding) else dict(entry)
+        for name, entry in embeddings.items()
+    }
+    searches = _searches(classifiers)
+    tasks = list(tasks)
+    if not (variants and searches and tasks and seeds):
+        raise OptionError("evaluate needs an embedding, a classifier, a task, a seed.")
+    for task in tasks:
+        _check_covered(variants, task)
+    n_steps = len(tasks) * len(seeds) * len(searches)
+    rows: list[dict[str, Any]] = []
+    done = 0
+    for task in tasks:
+        if generalised and task.held_out is None:
+            task = hold_out(task)
+        splits = [
+            validation_splits(task, n_validation, validation_share, seed)
+            for seed in seeds
+        ]
+        for found in _task_rows(variants, searches, task, seeds, splits, generalised):
+            rows += found
+            done += 1
+            if progress is not None:
+                progress(done, n_steps)
+    frame: pd.DataFrame = pandas.DataFrame(rows)
+    return frame
+
+
+def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """How every embedding differs from the reference, split by split.
+
+    Accuracies are averaged over seeds first: seeds bring no new classes. Random splits
+    share most of their classes, so the standard error is corrected after Nadeau and
+    Bengio (2003): variance · (1 / splits + unseen classes / seen classes). It is NaN
+    for a single split.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `evaluate`.
+    reference : str
+        Name of the embedding that the others are compared with.
+
+    Returns
+    -------
+    DataFrame
+        One row per task, classifier and embedding: `accuracy` and `spread` (mean and
+        standard deviation over splits), `difference` from the reference, its corrected
+        `standard_error`, and `n_splits`.
+    """
+    pandas = pandas_for("compare")
+    if reference not in set(frame["embedding"]):
+        raise OptionError(
+            f"reference must be one of {some(dict.fromkeys(frame['embedding']))}. "
+            f"Got {reference!r} instead."
+        )
+    rows = []
+    for (task, classifier), cell in frame.groupby(["task", "classifier"], sort=False):
+        # (splits, embeddings)
+        table = cell.pivot_table(
+            index="split", columns="embedding", values="accuracy", aggfunc="mean"
+        )
+        ratio = float((cell["n_unseen"] / cell["n_seen"]).mean())
+        for embedding in dict.fromkeys(cell["embedding"]):
+            accuracy = table[embedding]
+            difference = accuracy - table[reference]
+            n = int(difference.count())
+            rows.append(
+                {
+                    "task": task,
+                    "classifier": classifier,
+                    "embedding": embedding,
+                    "accuracy": accuracy.mean(),
+                    "spread": accuracy.std(ddof=1),
+                    "difference": difference.mean(),
+                    "standard_error": np.sqrt(difference.var(ddof=1) * (1 / n + ratio)),
+                    "n_splits": n,
+                }
+            )
+    result: pd.DataFrame = pandas.DataFrame(rows)
+    return result
+
+
+def _task_rows(
+    variants: Variants,
+    searches: Mapping[str, Search],
+    task: ZeroShotTask,
+    seeds: Sequence[int],
+    splits: Sequence[Sequence[ZeroShotTask]],
+    generalised: bool,
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of one task, by seed and classifier."""
+
+    # Images are kept over classifiers and, as far as splits repeat, over seeds. The
+    # classes tell the splits of one task apart.
+    @lru_cache(maxsize=len(splits[0]) + 1)
+    def images_of(classes: tuple[str, ...]) -> TrainingImages:
+        return TrainingImages(*task.images(classes))
+
+    for seed, validation in zip(seeds, splits, strict=True):
+        for name, search in searches.items():
+            choices = select(
+                search,
+                variants,
+                validation,
+                seed=seed,
+                prepare=lambda split: images_of(split.seen),
+            )
+            yield [
+                {
+                    "embedding": embedding,
+                    "variant": choice.variant,
+                    "classifier": name,
+                    "task": task.name,
+                    "split": task.split,
+                    "seed": seed,
+                    "parameters": choice.parameters,
+                    "validation_accuracy": choice.accuracy,
+                    **_test(
+                        search.make(
+                            variants[embedding][choice.variant],
+                            choice.parameters,
+                            candidates=(*task.unseen, *task.seen),
+                            seed=seed,
+                        ).fit_images(images_of(task.seen)),
+                        task,
+                        generalised,
+                    ),
+                    "n_seen": len(task.seen),
+                    "n_unseen": len(task.unseen),
+                }
+                for embedding, choice in choices.items()
+            ]
+
+
+def _test(
+    model: ZeroShotClassifier, task: ZeroShotTask, generalised: bool
+) -> dict[str, float]:
+    """Accuracy among the unseen classes, and among all if it is asked for."""
+    X, y = task.images(task.unseen)
+    scores = model.decision_function(X)  # unseen classes come first
+    nearest = scores[:, : len(task.unseen)].argmax(axis=1)
+    found = {"accuracy": mean_class_accuracy(y, model.candidates_[nearest])}
+    if generalised:
+        X_seen, y_seen = task.held_out_images()
+        answers = np.concatenate(
+            [model.candidates_[scores.argmax(axis=1)], model.predict(X_seen)]
+        )
+        found |= generalised_accuracy(
+            np.concatenate([y, y_seen]), answers, unseen=task.unseen
+        )._asdict()
+    return found
+
+
+def _searches(classifiers: Iterable[str] | Mapping[str, Search]) -> dict[str, Search]:
+    """Searches by name."""
+    if isinstance(classifiers, Mapping):
+        return dict(classifiers)
+    names = [classifiers] if isinstance(classifiers, str) else list(classifiers)
+    strange = [name for name in names if name not in SEARCHES]
+    if strange:
+        raise OptionError(
+            f"classifiers must be among {', '.join(SEARCHES)}, or a mapping of name "
+            f"to Search. Got {some(strange)}."
+        )
+    return {name: SEARCHES[name] for name in names}
+
+
+def _check_covered(variants: Variants, task: ZeroShotTask) -> None:
+    """Name the embedding that lacks classes of the task, before hours are spent."""
+    for name, entry in variants.items():
+        if not entry:
+            raise OptionError(f"embedding {name!r} has no variant; give one or more.")
+        for variant, embedding in entry.items():
+            missing = [x for x in (*task.seen, *task.unseen) if x not in embedding]
+            if missing:
+                what = f"{name!r}, variant {variant!r}," if variant else f"{name!r}"
+                raise UnknownLabelError(
+                    f"embedding {what} has no vector for {some(missing)} of task "
+                    f"{task.name!r}.{did_you_mean(missing[0], embedding.labels)}"
+                )

@@ -1,0 +1,106 @@
+"""How good zero-shot answers are: every class counts the same, large or small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.errors import OptionError, some
+from phcle.uses.zero_shot.frames import pandas_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "GeneralisedAccuracy",
+    "class_accuracies",
+    "confusion_frame",
+    "generalised_accuracy",
+    "mean_class_accuracy",
+]
+
+
+class GeneralisedAccuracy(NamedTuple):
+    """Mean per-class accuracy on seen and on unseen classes, and their balance."""
+
+    seen: float
+    unseen: float
+    harmonic: float
+
+
+def class_accuracies(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> dict[str, float]:
+    """Share of right answers for every class of `y_true`.
+
+    >>> class_accuracies(["cat", "cat", "dog"], ["cat", "dog", "dog"])
+    {'cat': 0.5, 'dog': 1.0}
+    """
+    truth, answers = _pair(y_true, y_pred)
+    classes, codes = np.unique(truth, return_inverse=True)
+    right = np.bincount(codes, weights=truth == answers)
+    shares = right / np.bincount(codes)
+    return dict(zip(classes.tolist(), shares.tolist(), strict=True))
+
+
+def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
+    """Mean over the classes of `y_true` of the share of right answers.
+
+    >>> mean_class_accuracy(["cat", "cat", "dog"], ["cat", "dog", "dog"])
+    0.75
+    """
+    return float(np.mean(list(class_accuracies(y_true, y_pred).values())))
+
+
+def generalised_accuracy(
+    y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, unseen: Iterable[str]
+) -> GeneralisedAccuracy:
+    """Accuracy of seen and of unseen classes when answers may be any of both.
+
+    >>> generalised_accuracy(["cat", "fox"], ["cat", "cat"], unseen=["fox"])
+    GeneralisedAccuracy(seen=1.0, unseen=0.0, harmonic=0.0)
+    """
+    shares = class_accuracies(y_true, y_pred)
+    new = set(unseen)
+    parts = {
+        "seen": [share for label, share in shares.items() if label not in new],
+        "unseen": [share for label, share in shares.items() if label in new],
+    }
+    for name, part in parts.items():
+        if not part:
+            raise OptionError(
+                f"y_true must hold images of seen and of unseen classes. Got {name} "
+                f"classes: none; classes: {some(shares)}."
+            )
+    seen, other = (float(np.mean(part)) for part in parts.values())
+    harmonic = 2 * seen * other / (seen + other) if seen + other > 0 else 0.0
+    return GeneralisedAccuracy(seen, other, harmonic)
+
+
+def confusion_frame(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> pd.DataFrame:
+    """Images by class (rows) and answer (columns), over every class that occurs."""
+    pandas = pandas_for("confusion_frame")
+    truth, answers = _pair(y_true, y_pred)
+    classes, codes = np.unique(np.concatenate([truth, answers]), return_inverse=True)
+    n = len(classes)
+    cells = np.bincount(codes[: len(truth)] * n + codes[len(truth) :], minlength=n * n)
+    frame: pd.DataFrame = pandas.DataFrame(
+        cells.reshape(n, n),
+        index=pandas.Index(classes, name="class"),
+        columns=pandas.Index(classes, name="answer"),
+    )
+    return frame
+
+
+def _pair(
+    y_true: npt.ArrayLike, y_pred: npt.ArrayLike
+) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.str_]]:
+    """Both as text, of one length."""
+    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
+    if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
+        raise OptionError(
+            "y_true and y_pred must be two lists of one length, not empty. "
+            f"Got shapes {truth.shape} and {answers.shape}."
+        )
+    return truth, answers

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix
+
+from phcle.errors import OptionError, PhcleError
+from phcle.uses.zero_shot import (
+    class_accuracies,
+    confusion_frame,
+    generalised_accuracy,
+    mean_class_accuracy,
+)
+
+LABELS = ("cat", "dog", "elk", "fox")
+pairs = st.lists(
+    st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=40
+)
+
+
+@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
+@pytest.mark.filterwarnings("ignore:A single label was found")
+@given(pairs)
+def test_mean_class_accuracy_is_balanced_accuracy(answers):
+    truth, given = zip(*answers, strict=True)
+    assert mean_class_accuracy(truth, given) == pytest.approx(
+        balanced_accuracy_score(truth, given)
+    )
+
+
+@given(pairs)
+def test_generalised_accuracy_joins_its_two_halves(answers):
+    truth, given = map(np.array, zip(*answers, strict=True))
+    new = np.isin(truth, ["elk", "fox"])
+    if new.all() or not new.any():
+        with pytest.raises(OptionError, match="seen and of unseen classes"):
+            generalised_accuracy(truth, given, unseen=["elk", "fox"])
+        return
+    found = generalised_accuracy(truth, given, unseen=["elk", "fox"])
+    assert found.seen == pytest.approx(mean_class_accuracy(truth[~new], given[~new]))
+    assert found.unseen == pytest.approx(mean_class_accuracy(truth[new], given[new]))
+    if found.seen and found.unseen:
+        assert 2 / found.harmonic == pytest.approx(1 / found.seen + 1 / found.unseen)
+    else:
+        assert found.harmonic == 0
+
+
+@pytest.mark.filterwarnings("ignore:A single label was found")
+@given(pairs)
+def test_confusion_frame_counts_answers_and_agrees_with_class_accuracies(answers):
+    truth, given = zip(*answers, strict=True)
+    frame = confusion_frame(truth, given)
+    labels = sorted({*truth, *given})
+    assert frame.index.tolist() == frame.columns.tolist() == labels
+    np.testing.assert_array_equal(frame, confusion_matrix(truth, given, labels=labels))
+    for label, share in class_accuracies(truth, given).items():
+        assert frame.loc[label, label] / frame.loc[label].sum() == pytest.approx(share)
+
+
+def test_lists_of_different_length_are_refused():
+    with pytest.raises(OptionError, match=r"one length.*\(2,\) and \(1,\)"):
+        mean_class_accuracy(["cat", "dog"], ["cat"])
+    with pytest.raises(OptionError, match="not empty"):
+        mean_class_accuracy([], [])
+
+
+def test_missing_pandas_is_answered_with_the_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(PhcleError, match=r"pip install 'phcle\[frames\]'"):
+        confusion_frame(["cat"], ["cat"])
