@@ -149,10 +149,10 @@ def test_ones_start_gives_the_same_trajectory_as_equal_dimensions(rng):
         contexts,
         dim=4,
         negatives=10.0,
-        descriptive=1.0,
+        descriptive=3.0,
         sparsity=0.1,
-        ridge=3.0,
-        context_ridge=3.0,
+        ridge=10.0,
+        context_ridge=10.0,
     )
     solver = PaperSolver(
         Layout(choose_backend("numpy", "cpu", "float64"), problem),

@@ -90,7 +90,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "descriptive_weight",
-        1.0,
+        3.0,
         *_number(),
         "λ1: weight of descriptive against relational contexts.",
     ),
@@ -102,13 +102,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "ridge",
-        3.0,
+        10.0,
         *_number(above_zero=True),
         "λ3: keeps label and description vectors short.",
     ),
     Option(
         "context_ridge",
-        3.0,
+        10.0,
         *_number(above_zero=True),
         "λ4: keeps the vectors of relational columns short.",
     ),
