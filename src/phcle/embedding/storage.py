@@ -231,58 +231,20 @@ def _pack_recipe(
 
 def _unpack(packed: dict[str, Any], prefix: str, tensors: Tensors) -> Fitted:
     """The reverse of `_pack`."""
-    columns = _get_names(tensors, prefix + "columns")
     common = {
         "name": packed["name"],
         "weight": packed["weight"],
-        "columns": columns,
+        "columns": _get_names(tensors, prefix + "columns"),
         "factor": tensors[prefix + "factor"],
     }
-    labels = _get_names(tensors, prefix + "labels") if packed["has_data"] else ()
+    has_data = packed["has_data"]
     if packed["kind"] == "relational":
-        counts = None
-        if packed["has_data"]:
-            recipe = None
-            if packed["hierarchy"] is not None:
-                recipe = HierarchyCounts(
-                    Hierarchy(
-                        _get_names(tensors, prefix + "nodes"), tensors[prefix + "edges"]
-                    ),
-                    **packed["hierarchy"],
-                )
-            counts = RelationalContext(
-                packed["name"],
-                labels,
-                columns,
-                _get_sparse(tensors, prefix + "counts", len(columns)),
-                recipe,
-            )
         return FittedRelational(
             **common,
             column_mass=tensors[prefix + "column_mass"],
             total=packed["total"],
             scale=packed["scale"],
-            data=counts,
-        )
-    described = None
-    if packed["has_data"]:
-        layout = packed["layout"]
-        values: Any = (
-            tensors[prefix + "values"]
-            if layout == "dense"
-            else _get_sparse(tensors, prefix + "values", len(columns))
-        )
-        observed = None
-        if layout == "masked":
-            observed = _get_sparse(tensors, prefix + "observed", len(columns))
-        described = DescriptiveContext(
-            packed["name"],
-            labels,
-            columns,
-            values,
-            observed,
-            packed["standardize"],
-            packed["readable"],
+            data=_unpack_counts(packed, prefix, tensors) if has_data else None,
         )
     return FittedDescriptive(
         **common,
@@ -290,7 +252,48 @@ def _unpack(packed: dict[str, Any], prefix: str, tensors: Tensors) -> Fitted:
         scale=tensors[prefix + "scale"],
         readable=packed["readable"],
         source=_unpack_source(packed["source"], prefix, tensors),
-        data=described,
+        data=_unpack_values(packed, prefix, tensors) if has_data else None,
+    )
+
+
+def _unpack_counts(
+    packed: dict[str, Any], prefix: str, tensors: Tensors
+) -> RelationalContext:
+    columns = _get_names(tensors, prefix + "columns")
+    recipe = None
+    if packed["hierarchy"] is not None:
+        nodes = _get_names(tensors, prefix + "nodes")
+        hierarchy = Hierarchy(nodes, tensors[prefix + "edges"])
+        recipe = HierarchyCounts(hierarchy, **packed["hierarchy"])
+    return RelationalContext(
+        packed["name"],
+        _get_names(tensors, prefix + "labels"),
+        columns,
+        _get_sparse(tensors, prefix + "counts", len(columns)),
+        recipe,
+    )
+
+
+def _unpack_values(
+    packed: dict[str, Any], prefix: str, tensors: Tensors
+) -> DescriptiveContext:
+    columns = _get_names(tensors, prefix + "columns")
+    observed = None
+    if packed["layout"] == "masked":
+        observed = _get_sparse(tensors, prefix + "observed", len(columns))
+    values: Any = (
+        tensors[prefix + "values"]
+        if packed["layout"] == "dense"
+        else _get_sparse(tensors, prefix + "values", len(columns))
+    )
+    return DescriptiveContext(
+        packed["name"],
+        _get_names(tensors, prefix + "labels"),
+        columns,
+        values,
+        observed,
+        packed["standardize"],
+        packed["readable"],
     )
 
 

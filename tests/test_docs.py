@@ -1,0 +1,55 @@
+"""Documents say what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from phcle.cli.app import app
+from phcle.model.options import OPTIONS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+MODEL = (ROOT / "docs" / "model.md").read_text()
+
+
+def test_defaults_in_the_documentation_are_those_of_the_model():
+    rows = re.findall(r"^\| [^|]+ \| `(\w+)`[^|]* \| `?([^|`]+)`? \|$", MODEL, re.M)
+    documented = dict(rows)
+    assert {"dim", "negatives", "sparsity", "ridge", "weights"} <= set(documented)
+    defaults = {option.name: option.default for option in OPTIONS}
+    for name, value in documented.items():
+        if isinstance(defaults[name], str):
+            assert value.strip('"') == defaults[name]
+        else:
+            assert float(value) == defaults[name]
+
+
+def test_every_command_is_in_the_readme():
+    names = [c.name or c.callback.__name__ for c in app.registered_commands]
+    assert len(names) >= 7
+    for name in names:
+        assert re.search(rf"(phcle|make) {name}\b", README), name
+
+
+def test_the_python_example_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    example = next(
+        block
+        for block in re.findall(r"```python\n(.*?)```", README, re.S)
+        if "load_imagenet1k" in block
+    )
+    scope: dict[str, object] = {}
+    exec(compile(example, "README.md", "exec"), scope)
+    embedding = scope["embedding"]
+    assert embedding.name_of(embedding.nearest("coffeepot", k=1)[0][0]) == "teapot"
+    assert (tmp_path / "labels.phcle").exists()
+
+
+@pytest.mark.parametrize("path", ["README.md", "benchmarks/README.md"])
+def test_links_lead_somewhere(path):
+    text = (ROOT / path).read_text()
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
+        assert ((ROOT / path).parent / target).exists(), target
