@@ -20,6 +20,7 @@ LAYERS = [
     {"model", "progress", "uses"},
     {"baselines"},
     {"datasets"},
+    {"experiments"},
     {"cli"},
 ]
 

@@ -12,8 +12,10 @@ from phcle import __version__
 from phcle.cli.add import add
 from phcle.cli.demo import demo
 from phcle.cli.edge import GuardedGroup, raise_terminated
+from phcle.cli.evaluate import evaluate
 from phcle.cli.fit import fit
 from phcle.cli.queries import describe, explain, info, nearest
+from phcle.cli.reproduce import reproduce
 
 __all__ = ["app", "main"]
 
@@ -83,6 +85,20 @@ app.command(
     ),
     no_args_is_help=True,
 )(add)
+app.command(
+    epilog=_example(
+        "phcle evaluate labels.phcle --features my_images",
+        "phcle evaluate labels.phcle --features X.npy --classifier eszsl --splits 20",
+    ),
+    no_args_is_help=True,
+)(evaluate)
+app.command(
+    epilog=_example(
+        "phcle reproduce table2 --data data --out tables --dataset awa",
+        "phcle reproduce all --data data --out tables --quick",
+    ),
+    no_args_is_help=True,
+)(reproduce)
 
 
 def main() -> None:

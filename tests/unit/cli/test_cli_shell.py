@@ -28,7 +28,8 @@ def test_version_is_that_of_the_package(phcle):
 
 def test_every_command_has_help_with_an_example(phcle):
     names = [command.callback.__name__ for command in app.registered_commands]
-    assert names == ["demo", "fit", "info", "nearest", "describe", "explain", "add"]
+    learning = ["demo", "fit", "info", "nearest", "describe", "explain", "add"]
+    assert names == [*learning, "evaluate", "reproduce"]
     for name in names:
         shown = phcle(name, "--help").stdout
         assert "Example" in shown

@@ -1,0 +1,136 @@
+"""Runs an experiment cell by cell: one split and one classifier at a time."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from phcle.errors import FileError
+from phcle.experiments.benches import Bench, load_bench, thinned
+from phcle.experiments.cells import CellFile, fingerprint
+from phcle.experiments.embeddings import available, make_embeddings
+from phcle.experiments.render import write_table
+from phcle.experiments.settings import Experiment
+from phcle.experiments.tables import accuracy_table, statistics_table
+from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
+
+__all__ = ["reproduce", "run_cells"]
+
+Tell = Callable[[str], None]
+Row = dict[str, Any]
+
+
+def reproduce(
+    experiment: Experiment,
+    data: str | Path,
+    out: str | Path,
+    *,
+    command: str = "",
+    sentences: str | Path | None = None,
+    tell: Tell = lambda message: None,
+) -> dict[str, Any]:
+    """Make one table of one data set, write it to `out`, and return it.
+
+    Parameters
+    ----------
+    experiment
+        From `load_shipped` or `load_config`.
+    data
+        The folder that holds `xlsa17/AWA1`, `awa` and `tiny-imagenet`.
+    out
+        The folder for `NAME.md`, `NAME.csv`, `NAME.json` and the finished cells,
+        `NAME.cells.jsonl`; run again, an interrupted experiment goes on from there.
+    command
+        What the user typed; it is written into the table.
+    sentences
+        Vectors of labels; see `label_sentences`.
+    tell
+        Called with a line of text whenever there is news.
+    """
+    data, out = Path(data), Path(out)
+    if not data.is_dir():
+        raise FileError(f"{data}: no such folder of data.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{out}: cannot be made ({error.strerror}).") from error
+    if experiment.table == "table1":
+        table = statistics_table(experiment, data)
+    else:
+        bench = load_bench(
+            experiment.dataset,
+            data,
+            features=experiment.features,
+            sentences=None if sentences is None else Path(sentences),
+        )
+        experiment, notes = available(experiment, bench)
+        rows = run_cells(experiment, bench, out, tell)
+        table = accuracy_table(experiment, rows, [*bench.notes, *notes])
+    table["command"] = command
+    write_table(table, out / experiment.name)
+    return table
+
+
+def run_cells(experiment: Experiment, bench: Bench, out: Path, tell: Tell) -> list[Row]:
+    """Rows of all cells, from the file where they are known and else computed."""
+    mark = fingerprint(experiment, bench.digest)
+    kept = CellFile(out / f"{experiment.name}.cells.jsonl", mark)
+    if kept.changed:
+        tell("settings or data have changed: earlier results are dropped")
+    wanted = {
+        f"{task.name}/{task.split}/{name}": (task, name)
+        for task in _tasks(experiment, bench)
+        for name in experiment.classifiers
+    }
+    left = [cell for cell in wanted if cell not in kept.cells]
+    if len(left) < len(wanted):
+        tell(f"{len(wanted) - len(left)} of {len(wanted)} cells are finished already")
+    embeddings = make_embeddings(experiment, bench, tell) if left else {}
+    began = time.perf_counter()
+    for done, cell in enumerate(left, 1):
+        task, name = wanted[cell]
+        kept.add(cell, _evaluate(experiment, embeddings, task, name))
+        spent = time.perf_counter() - began
+        rest = spent / done * (len(left) - done)
+        tell(f"{done} of {len(left)} cells ({cell}), about {rest:.0f} s left")
+    return [row for cell in wanted for row in kept.cells[cell]]
+
+
+def _tasks(experiment: Experiment, bench: Bench) -> list[ZeroShotTask]:
+    """The paper's split, then random ones, each with its share of the images."""
+    plan = experiment.splits
+    paper = thinned(bench.task, plan.images_per_class_paper, plan.split_seed)
+    random = thinned(bench.task, plan.images_per_class, plan.split_seed)
+    drawn = (
+        resplits(
+            replace(random, name="random"), plan.random, plan.n_unseen, plan.split_seed
+        )
+        if plan.random
+        else []
+    )
+    return [replace(paper, name="paper"), *drawn]
+
+
+def _evaluate(
+    experiment: Experiment, embeddings: Any, task: ZeroShotTask, classifier: str
+) -> list[Row]:
+    plan = experiment.splits
+    with warnings.catch_warnings():
+        # A logistic regression that stops early is as good for ranking options.
+        warnings.filterwarnings("ignore", module="sklearn")
+        frame = evaluate(
+            embeddings,
+            {classifier: experiment.searches[classifier]},
+            [task],
+            seeds=plan.seeds,
+            n_validation=plan.n_validation,
+            validation_share=plan.validation_share,
+        )
+    return [
+        {str(key): value for key, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
