@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from phcle.datasets.pictures import picture_features
     from phcle.datasets.shapes import RenderedShapes, load_shapes
+    from phcle.datasets.wordnet import WordNetNouns, load_wordnet_nouns, match_nouns
     from phcle.datasets.xlsa17 import load_class_attributes, load_xlsa17
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "ImageNetMatch",
     "PaperSplit",
     "RenderedShapes",
+    "WordNetNouns",
     "WordPair",
     "load_apy",
     "load_apy_objects",
@@ -57,9 +59,11 @@ __all__ = [
     "load_lad",
     "load_men",
     "load_shapes",
+    "load_wordnet_nouns",
     "load_xlsa17",
     "match_lad",
     "match_names",
+    "match_nouns",
     "match_wnids",
     "picture_features",
 ]
@@ -83,6 +87,7 @@ _HOMES = {
     ),
     "pictures": ("picture_features",),
     "shapes": ("RenderedShapes", "load_shapes"),
+    "wordnet": ("WordNetNouns", "load_wordnet_nouns", "match_nouns"),
     "xlsa17": ("load_class_attributes", "load_xlsa17"),
 }
 

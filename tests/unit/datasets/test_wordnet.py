@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from phcle.datasets.wordnet import FOLDER, load_wordnet_nouns
-from phcle.errors import FileError, UnknownLabelError
+from phcle.contexts import DescriptiveContext
+from phcle.datasets.wordnet import FOLDER, load_wordnet_nouns, match_nouns
+from phcle.errors import ContextError, FileError, UnknownLabelError
 
 LICENCE = "  1 This software and database is being provided to you\n"
 DATA = (
@@ -68,6 +69,22 @@ def test_edges_reach_from_the_synsets_to_the_root(folder):
         ("n00000002", "n00000001"),
     ]
     assert len(nouns.edges()) == 5
+
+
+def test_labels_are_matched_to_the_sense_in_their_part_of_the_hierarchy(folder):
+    nouns = load_wordnet_nouns(folder)
+    tags = {"dog": ["tame"], "rex": ["good"], "flag": ["long"], "unicorn": ["rare"]}
+    context = DescriptiveContext.from_tags(tags)
+    below = dict.fromkeys(tags, ("n00000002",))
+    matched = match_nouns(context, nouns, below=below)
+    assert matched.labels == ("n00000003", "n00000004")
+    assert matched.values.toarray()[:, matched.columns.index("tame")].tolist() == [1, 0]
+    # Chiefly called dog is the animal, though the tail is the more frequent sense.
+    anywhere = dict.fromkeys(tags, ("n00000001",))
+    matched = match_nouns(context, nouns, below=anywhere, senses={"rex": None})
+    assert matched.labels == ("n00000003", "n00000005")
+    with pytest.raises(ContextError, match="none of its 4 labels"):
+        match_nouns(context, nouns, below={})
 
 
 def test_unknown_synset_is_refused_by_name(folder):
