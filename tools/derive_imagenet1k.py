@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HYPERNYMS = {"@", "@i"}
-PART_MERONYM = "%p"
+PART_MERONYMS = {"%p", "%s"}  # parts, and substances a thing is made of
 WNID_LIST = "timm/data/_info/imagenet_synsets.txt"
 TARGET = Path(__file__).parents[1] / "src/phcle/datasets/data/imagenet1k.tsv.gz"
 
@@ -55,7 +55,7 @@ def read_nouns(path: Path) -> dict[str, Synset]:
             symbol, offset, pos = words[first + 1 + 4 * i : first + 4 + 4 * i]
             if symbol in HYPERNYMS:
                 hypernyms.append("n" + offset)
-            elif symbol == PART_MERONYM and pos == "n":
+            elif symbol in PART_MERONYMS and pos == "n":
                 parts.append("n" + offset)
         nouns["n" + words[0]] = Synset(lemmas, hypernyms, parts, gloss.strip())
     return nouns
