@@ -35,12 +35,14 @@ def conjugate_gradients(
     strength = xp.sum(residual * search, axis=1)
     enough = solved**2 * strength
     # Below this a row is solved to rounding, and further steps would amplify noise.
-    noise = (4 * float(np.finfo(backend.dtype).eps)) ** 2 * strength
+    eps = float(np.finfo(backend.dtype).eps)
+    noise = xp.clip((4 * eps) ** 2 * strength, min=tiny / eps)
     for step in range(n_steps):
         bent = product(search)
         slope = xp.sum(residual * search, axis=1)
         length = slope / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
-        length = xp.where(strength > noise, length, 0.0)
+        goes_on = strength > noise
+        length = xp.where(goes_on, length, 0.0)
         x = x + length[:, None] * search
         if step + 1 == n_steps:
             break
@@ -50,6 +52,7 @@ def conjugate_gradients(
         if solved and bool(xp.all(renewed <= enough)):
             break
         turned = renewed - xp.sum(before * better, axis=1)
-        search = better + (turned / xp.clip(strength, min=tiny))[:, None] * search
+        ratio = xp.where(goes_on, turned / xp.clip(strength, min=tiny), 0.0)
+        search = better + ratio[:, None] * search
         strength = renewed
     return x

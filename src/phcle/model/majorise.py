@@ -226,9 +226,9 @@ def _search(
     whole = trial(xp.ones_like(slope), everyone)
     # The parabola through both values and the slope has its lowest point at `vertex`,
     # which is 1 where the quadratic model holds.
-    bend = whole.total - start - slope
-    vertex = -slope / xp.clip(2 * bend, min=np.finfo(backend.dtype).tiny)
-    vertex = xp.clip(vertex, 0.05, 4.0)
+    bend = xp.maximum(whole.total - start - slope, -slope / 8)  # at most four steps
+    vertex = -slope / (2 * bend + np.finfo(backend.dtype).tiny)
+    vertex = xp.clip(vertex, min=0.05)
     chosen = xp.nonzero(xp.abs(vertex - 1) > MODEL_HOLDS)[0]
     if chosen.shape[0] == 0:
         return whole
