@@ -103,6 +103,10 @@ def read_context(
         return DescriptiveContext.from_texts(
             readers.read_texts(path), name=name, min_count=min_count
         )
+    if file.sort == "sentences":
+        return DescriptiveContext.from_texts(
+            readers.read_texts(path), name=name, encoder="sentences"
+        )
     return readers.read_vectors(path, name)
 
 

@@ -40,7 +40,8 @@ CONTEXT_FILES = {
     "annotations": "Annotations: columns item,label; labels of one item co-occur.",
     "attributes": "Attributes: label in the first column; an empty cell is unknown.",
     "tags": "Tags: columns label,tag with a row for each tag; an empty tag: has none.",
-    "texts": "Texts: columns label,text.",
+    "texts": "Texts: columns label,text; their words count.",
+    "sentences": "Texts: columns label,text; a sentence encoder reads them.",
     "vectors": "Vectors of another model: a word2vec or GloVe file.",
 }
 """Every sort of context that a file can hold, with its columns."""

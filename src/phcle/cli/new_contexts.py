@@ -70,7 +70,7 @@ def _sorts(context: Fitted) -> tuple[str, ...]:
         has_tree = context.data is not None and context.data.hierarchy is not None
         return ("hierarchy",) if has_tree else ("edges", "annotations")
     if not context.readable:
-        return ("vectors",)
+        return ("vectors", "sentences")
     is_sparse = context.data is not None and context.data.is_sparse
     return ("tags", "texts") if is_sparse else ("attributes",)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,15 +22,17 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
+    context: typer.Context,
     what: Annotated[
         str,
         typer.Argument(
-            metavar="[table1|table2|table3|all]", help="Which table to make."
+            metavar="[table1|table2|table3|partial|completion|similarity|all]",
+            help="Which table or study to make.",
         ),
     ] = "all",
     data: Annotated[
         Path,
-        typer.Option("--data", help="Folder with xlsa17/, awa/ and tiny-imagenet/."),
+        typer.Option("--data", help="Folder with xlsa17/, awa/, tiny-imagenet/, …"),
     ] = Path("data"),
     out: Annotated[Path, typer.Option("--out", help="Folder for the tables.")] = Path(
         "phcle-tables"
@@ -58,45 +60,84 @@ def reproduce(
             help="Label vectors: .npy in class order, or a word vector file.",
         ),
     ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Processes that work side by side.")
+    ] = 1,
+    generalised: Annotated[
+        bool,
+        typer.Option("--generalised", help="Answers among seen classes too."),
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A trial run on few images.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make the paper's tables anew, with its numbers beside them.
+    """Make the paper's tables anew, with its numbers beside them, and further studies.
 
-    An interrupted run goes on where it stopped when it is started again with the same
+    An interrupted table goes on where it stopped when it is started again with the same
     settings and the same --out.
     """
     from phcle.experiments import settings
     from phcle.experiments.runner import reproduce as run
+    from phcle.experiments.studies import STUDIES, Request, run_study
 
-    chosen = list(_experiments(what, data, dataset, config))
-    if not chosen:
-        raise FileError(
-            f"{data}: holds no data set with features of images; it must hold "
-            "xlsa17/AWA1, xlsa17/APY or tiny-imagenet."
-        )
-    tables = []
-    for experiment in chosen:
-        if quick and experiment.table != "table1":
-            experiment = settings.quick(experiment)
-        if splits is not None:
-            plan = replace(experiment.splits, random=splits)
-            experiment = replace(experiment, splits=plan)
-        name = experiment.name
-        found = run(
-            experiment,
-            data,
-            out,
-            command=_command(
-                what, data, out, dataset, splits, config, sentences, quick
-            ),
-            sentences=sentences,
-            tell=lambda message, name=name: say(f"{name}: {message}"),  # type: ignore[misc]
-        )
-        tables.append({**found, "files": str(out / f"{name}.md")})
-    show(tables, _show, as_json=as_json)
+    settings.known("what to make", what, (*settings.TABLES, *STUDIES, "all"))
+    if not data.is_dir():
+        raise FileError(f"{data}: no such folder; --data names the folder of all data.")
+    command = _command(context)
+    made = []
+    if what not in STUDIES:
+        for experiment in _experiments(what, data, dataset, config):
+            experiment = _adapted(experiment, splits, generalised, quick)
+            found = run(
+                experiment,
+                data,
+                out,
+                command=command,
+                sentences=sentences,
+                jobs=jobs,
+                tell=_teller(experiment.name),
+            )
+            made.append({**found, "files": str(out / f"{experiment.name}.md")})
+    for study in _studies(what, data):
+        request = Request(data, out, sentences, jobs, quick, _teller(study))
+        found = run_study(study, request, config=config, command=command)
+        made.append({**found, "files": str(out / f"{study}.md")})
+    show(made, _show, as_json=as_json)
+
+
+def _studies(what: str, data: Path) -> Iterator[str]:
+    """The study asked for, or with "all" those whose data is there."""
+    from phcle.experiments.studies import STUDIES, missing_folders
+
+    if what in STUDIES:
+        yield what
+    for study in STUDIES if what == "all" else ():
+        missing = missing_folders(study, data)
+        if missing:
+            say(f"{study}: left out, there is no {missing[0]}")
+        else:
+            yield study
+
+
+def _teller(name: str) -> Callable[[str], None]:
+    return lambda message: say(f"{name}: {message}")
+
+
+def _adapted(
+    experiment: Experiment, splits: int | None, generalised: bool, quick: bool
+) -> Experiment:
+    """The experiment as the flags want it; statistics stay what they are."""
+    from phcle.experiments import settings
+
+    if experiment.table == "table1":
+        return experiment
+    if quick:
+        experiment = settings.quick(experiment)
+    if splits is not None:
+        plan = replace(experiment.splits, random=splits)
+        experiment = replace(experiment, splits=plan)
+    return replace(experiment, generalised=generalised)
 
 
 def _experiments(
@@ -106,11 +147,8 @@ def _experiments(
     from phcle.experiments import settings
     from phcle.experiments.benches import FOLDERS, has_features
 
-    settings.known("the table", what, (*settings.TABLES, "all"))
     if dataset is not None:
         settings.known("--dataset", dataset, settings.DATASETS)
-    if not data.is_dir():
-        raise FileError(f"{data}: no such folder; --data names the folder of all data.")
     if config is not None:
         found = settings.load_config(config)
         if what not in ("all", found.table) or dataset not in (None, found.dataset):
@@ -119,38 +157,35 @@ def _experiments(
             )
         yield found
         return
+    found_any = False
     for table in settings.TABLES if what == "all" else (what,):
         for each in settings.DATASETS if dataset is None else (dataset,):
             there = has_features(each, data)
             if table == "table1":
                 there = (data / FOLDERS[each]).is_dir()
             if dataset is not None or there:
+                found_any = True
                 yield settings.load_shipped(table, each)
             else:
                 say(f"{table}-{each}: left out, {data / FOLDERS[each]} has no features")
+    if not found_any:
+        raise FileError(
+            f"{data}: holds no data set with features of images; it must hold "
+            "xlsa17/AWA1, xlsa17/APY or tiny-imagenet."
+        )
 
 
-def _command(
-    what: str,
-    data: Path,
-    out: Path,
-    dataset: str | None,
-    splits: int | None,
-    config: Path | None,
-    sentences: Path | None,
-    quick: bool,
-) -> str:
-    """What to type for the same table again."""
-    words = ["phcle", "reproduce", what, "--data", str(data), "--out", str(out)]
-    for flag, value in (
-        ("--dataset", dataset),
-        ("--splits", splits),
-        ("--config", config),
-        ("--sentences", sentences),
-    ):
-        if value is not None:
-            words += [flag, str(value)]
-    return shlex.join([*words, "--quick"] if quick else words)
+def _command(context: typer.Context) -> str:
+    """What to type for the same again."""
+    words = ["phcle", "reproduce"]
+    for parameter in context.command.params:
+        value = context.params.get(str(parameter.name))
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif parameter.name != "as_json" and value not in (None, False):
+            flag = parameter.opts[0]
+            words += [flag] if value is True else [flag, str(value)]
+    return shlex.join(words)
 
 
 def _show(tables: list[dict[str, Any]]) -> None:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from phcle.contexts import tables
 from phcle.contexts.labels import as_label, as_labels, index_of
 from phcle.contexts.matrices import as_csr, check_axes, take_rows
+from phcle.contexts.sentence_encoder import encode_sentences
 from phcle.contexts.sources import Cells, Source, Words
 from phcle.errors import ContextError, some
 
@@ -186,14 +187,15 @@ class DescriptiveContext:
         texts: Mapping[Any, str],
         *,
         name: str = "texts",
-        encoder: Callable[[list[str]], Any] | Any | None = None,
+        encoder: Callable[[list[str]], Any] | Any | str | None = None,
         min_count: int = 2,
     ) -> DescriptiveContext:
         """A text about each label, as TF-IDF words or through an encoder.
 
-        `encoder` is any callable from a list of texts to an array of vectors, or an
-        object with an `encode` method (a sentence encoder). Without one, words are
-        weighted by TF-IDF; those in fewer than `min_count` texts are left out.
+        `encoder` is any callable from a list of texts to an array of vectors, an
+        object with an `encode` method, or "sentences" for the sentence encoder of
+        the extra `phcle[sentences]`. Without one, words are weighted by TF-IDF; those
+        in fewer than `min_count` texts are left out.
         """
         labels, documents = _split(texts, name)
         for label, text in zip(labels, documents, strict=True):
@@ -206,6 +208,8 @@ class DescriptiveContext:
             columns, rarity, words = tables.weigh_words(documents, min_count, name)
             source = Words(rarity, tuple(documents))
             return cls(name, labels, columns, words, source=source)
+        if isinstance(encoder, str):
+            encoder = _named_encoder(encoder, name)
         encode = getattr(encoder, "encode", encoder)
         vectors = encode(documents)
         if not sp.issparse(vectors):
@@ -261,6 +265,15 @@ class DescriptiveContext:
         rows = as_labels(found, f"context {name!r}")
         values = _stack(rows, list(found.values()), name)
         return cls(name, rows, _numbered(values.shape[1]), values, readable=False)
+
+
+def _named_encoder(encoder: str, name: str) -> Callable[[list[str]], Any]:
+    if encoder != "sentences":
+        raise ContextError(
+            f"context {name!r}: encoder must be 'sentences' or a callable. "
+            f"Got {encoder!r} instead."
+        )
+    return encode_sentences
 
 
 def _split(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:

@@ -178,6 +178,28 @@ class LabelEmbedding:
         rows = [self._index[label] for label in kept]
         return LabelEmbedding(tuple(kept), self.vectors[rows], names=self.names)
 
+    def with_spectrum(self, power: float) -> LabelEmbedding:
+        """The vectors with every principal direction at its strength to a power.
+
+        V = P·S·Qᵀ becomes P·S^power·Qᵀ: 1 leaves the vectors alone, below 1 weak
+        directions count more (0 whitens), above 1 strong ones do. A factorisation
+        splits its strength between labels and contexts, so that 2 brings vectors of
+        PHCLE to the geometry of what they predict. Contexts do not fit the new space
+        and are left out.
+        """
+        if not np.isfinite(power) or power < 0:
+            raise ContextError(f"power must be 0 or more. Got {power!r} instead.")
+        left, strength, right = np.linalg.svd(
+            np.asarray(self.vectors, np.float64), full_matrices=False
+        )
+        top = strength.max(initial=0.0)
+        kept = strength > 1e-10 * top  # the rest is rounding, which 0 would blow up
+        share = strength[kept] / top
+        vectors = (left[:, kept] * (top * share**power)) @ right[kept]
+        return replace(
+            self, vectors=vectors.astype(self.vectors.dtype), contexts=(), penalties={}
+        )
+
     def with_rows(
         self,
         labels: Sequence[str],

@@ -17,7 +17,7 @@ from phcle.errors import FileError
 from phcle.experiments.settings import Experiment
 from phcle.files import write_whole
 
-__all__ = ["CellFile", "fingerprint"]
+__all__ = ["CellFile", "digest_of", "fingerprint"]
 
 Row = dict[str, Any]
 
@@ -35,7 +35,12 @@ def fingerprint(experiment: Experiment, digest: str) -> str:
         caveats=(),
         title="",
     )
-    text = json.dumps([asdict(same), digest, __version__], sort_keys=True)
+    return digest_of([asdict(same), digest])
+
+
+def digest_of(what: Any) -> str:
+    """A fingerprint of plain values and of this version."""
+    text = json.dumps([what, __version__], sort_keys=True)
     return sha256(text.encode()).hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,10 +58,16 @@ def make_embeddings(
     found: dict[str, dict[str, LabelEmbedding]] = {}
     for plan in experiment.embeddings:
         tell(f"making {plan.name} ({len(plan.variants)} variants)")
-        found[plan.name] = {
-            variant_name(plan, i): make_embedding(plan.method, variant, bench)
-            for i, variant in enumerate(plan.variants)
-        }
+        made: dict[str, LabelEmbedding] = {}  # variants may differ in spectrum alone
+        found[plan.name] = {}
+        for i, variant in enumerate(plan.variants):
+            own = {key: value for key, value in variant.items() if key != "spectrum"}
+            key = repr(sorted(own.items()))
+            if key not in made:
+                made[key] = make_embedding(plan.method, own, bench)
+            found[plan.name][variant_name(plan, i)] = _at_power(
+                made[key], variant.get("spectrum", 1.0), bench.classes
+            )
     return found
 
 
@@ -116,6 +122,15 @@ def make_embedding(
     if method == "PHCLE_NoSp":
         return phcle_without_sparsity(contexts, **own)
     return phcle_full_context(contexts, **own)
+
+
+def _at_power(
+    embedding: LabelEmbedding, power: float, classes: Sequence[str]
+) -> LabelEmbedding:
+    """The classes that have images, out of all labels at their new strength."""
+    if power != 1.0:
+        embedding = embedding.with_spectrum(power)
+    return embedding.select(classes)
 
 
 def _cut(

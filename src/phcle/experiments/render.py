@@ -45,7 +45,8 @@ def as_csv(table: Table) -> str:
     buffer = io.StringIO()
     for line in (table["title"], table.get("command", ""), *table["caveats"]):
         buffer.write(f"# {line}\n")
-    writer = csv.DictWriter(buffer, list(table["rows"][0]), lineterminator="\n")
+    keys = dict.fromkeys(key for row in table["rows"] for key in row)
+    writer = csv.DictWriter(buffer, list(keys), lineterminator="\n")
     writer.writeheader()
     writer.writerows(table["rows"])
     return buffer.getvalue()
@@ -53,7 +54,10 @@ def as_csv(table: Table) -> str:
 
 def as_markdown(table: Table) -> str:
     """A page to read."""
-    body = _statistics(table) if table["table"] == "table1" else _accuracies(table)
+    if "columns" in table:
+        body = _plain(table)
+    else:
+        body = _statistics(table) if table["table"] == "table1" else _accuracies(table)
     lines = [f"# {table['title']}", "", *body, "", "Caveats:", ""]
     lines += [f"- {caveat}" for caveat in table["caveats"]]
     if table.get("command"):
@@ -71,6 +75,35 @@ def _statistics(table: Table) -> list[str]:
         name = WORDS.get(row["statistic"], row["statistic"])
         rows.append((name, _count(row["paper"]), _count(row["ours"]), remark))
     return _grid(("", "paper", "here", ""), rows)
+
+
+def _plain(table: Table) -> list[str]:
+    """The table of a study: what it measured, figures, and what was found.
+
+    `columns` maps a key of the rows to its title, a format, and the key of a standard
+    error to print beside it; only the title must be there.
+    """
+    columns = table["columns"]
+    rows = [
+        [_cell(row, key, *columns[key]) for key in columns] for row in table["rows"]
+    ]
+    lines = [*table.get("lead", ()), ""]
+    lines += _grid([title for title, *_ in columns.values()], rows)
+    for figure in table.get("figures", ()):
+        lines += ["", f"![{figure['title']}]({figure['file']})"]
+    if table.get("findings"):
+        lines += ["", *(f"- {finding}" for finding in table["findings"])]
+    return lines
+
+
+def _cell(row: Table, key: str, title: str, form: str = "", error: str = "") -> str:
+    value = row.get(key)
+    if value is None:
+        return "–"
+    text = format(value, form)
+    if error and row.get(error) is not None:
+        text += f" ± {format(row[error], form.lstrip('+'))}"
+    return text.replace("|", "\\|")
 
 
 def _accuracies(table: Table) -> list[str]:
@@ -98,11 +131,24 @@ def _accuracies(table: Table) -> list[str]:
                 for name in names
             ],
         )
+    if "harmonic" in table["rows"][0]:
+        lines += ["", *_generalised(names, columns, cell)]
     for by in dict.fromkeys(x["by"] for x in table["verdicts"]):
         lines += ["", f"Verdict, {by}:", ""]
         own = [x for x in table["verdicts"] if x["by"] == by]
         lines += [f"- {_sentence(table, x)}" for x in own]
     return lines
+
+
+def _generalised(
+    names: Sequence[str], columns: Sequence[str], cell: dict[tuple[str, str], Table]
+) -> list[str]:
+    def triple(row: Table) -> str:
+        return " / ".join(_number(row[key]) for key in ("seen", "unseen", "harmonic"))
+
+    lines = ["Generalised: seen / unseen / harmonic mean, answers among all classes:"]
+    rows = [(name, *(triple(cell[name, x]) for x in columns)) for name in names]
+    return [*lines, "", *_grid(("", *columns), rows)]
 
 
 def _sentence(table: Table, verdict: Table) -> str:

@@ -1,4 +1,4 @@
-"""Runs an experiment cell by cell: one split and one classifier at a time."""
+"""Runs an experiment cell by cell: one split, one classifier and one embedding each."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from phcle.experiments.embeddings import available, make_embeddings
 from phcle.experiments.render import write_table
 from phcle.experiments.settings import Experiment
 from phcle.experiments.tables import accuracy_table, statistics_table
+from phcle.experiments.workers import in_parallel
 from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
 
 __all__ = ["reproduce", "run_cells"]
@@ -31,6 +32,7 @@ def reproduce(
     *,
     command: str = "",
     sentences: str | Path | None = None,
+    jobs: int = 1,
     tell: Tell = lambda message: None,
 ) -> dict[str, Any]:
     """Make one table of one data set, write it to `out`, and return it.
@@ -48,6 +50,8 @@ def reproduce(
         What the user typed; it is written into the table.
     sentences
         Vectors of labels; see `label_sentences`.
+    jobs
+        How many processes work on cells side by side.
     tell
         Called with a line of text whenever there is news.
     """
@@ -68,32 +72,43 @@ def reproduce(
             sentences=None if sentences is None else Path(sentences),
         )
         experiment, notes = available(experiment, bench)
-        rows = run_cells(experiment, bench, out, tell)
+        rows = run_cells(experiment, bench, out, tell, jobs)
         table = accuracy_table(experiment, rows, [*bench.notes, *notes])
     table["command"] = command
     write_table(table, out / experiment.name)
     return table
 
 
-def run_cells(experiment: Experiment, bench: Bench, out: Path, tell: Tell) -> list[Row]:
+def run_cells(
+    experiment: Experiment, bench: Bench, out: Path, tell: Tell, jobs: int = 1
+) -> list[Row]:
     """Rows of all cells, from the file where they are known and else computed."""
     mark = fingerprint(experiment, bench.digest)
     kept = CellFile(out / f"{experiment.name}.cells.jsonl", mark)
     if kept.changed:
         tell("settings or data have changed: earlier results are dropped")
     wanted = {
-        f"{task.name}/{task.split}/{name}": (task, name)
+        f"{task.name}/{task.split}/{classifier}/{plan.name}": (
+            task,
+            classifier,
+            plan.name,
+        )
         for task in _tasks(experiment, bench)
-        for name in experiment.classifiers
+        for classifier in experiment.classifiers
+        for plan in experiment.embeddings
     }
     left = [cell for cell in wanted if cell not in kept.cells]
     if len(left) < len(wanted):
         tell(f"{len(wanted) - len(left)} of {len(wanted)} cells are finished already")
     embeddings = make_embeddings(experiment, bench, tell) if left else {}
     began = time.perf_counter()
-    for done, cell in enumerate(left, 1):
-        task, name = wanted[cell]
-        kept.add(cell, _evaluate(experiment, embeddings, task, name))
+    calls = [
+        (experiment, {name: embeddings[name]}, task, classifier)
+        for task, classifier, name in (wanted[cell] for cell in left)
+    ]
+    for done, (number, rows) in enumerate(in_parallel(_evaluate, calls, jobs), 1):
+        cell = left[number]
+        kept.add(cell, rows)
         spent = time.perf_counter() - began
         rest = spent / done * (len(left) - done)
         tell(f"{done} of {len(left)} cells ({cell}), about {rest:.0f} s left")
@@ -127,6 +142,7 @@ def _evaluate(
             {classifier: experiment.searches[classifier]},
             [task],
             seeds=plan.seeds,
+            generalised=experiment.generalised,
             n_validation=plan.n_validation,
             validation_share=plan.validation_share,
         )

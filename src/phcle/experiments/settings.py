@@ -67,7 +67,11 @@ class SplitPlan:
 
 @dataclass(frozen=True)
 class EmbeddingPlan:
-    """One row of the table: a method and the variants that validation chooses from."""
+    """One row of the table: a method and the variants that validation chooses from.
+
+    A variant is a set of options of the method, and the power of its `spectrum` (see
+    `LabelEmbedding.with_spectrum`).
+    """
 
     name: str
     method: str
@@ -88,11 +92,13 @@ class Experiment:
     embeddings: tuple[EmbeddingPlan, ...] = ()
     paper: Mapping[str, Any] = field(default_factory=dict)
     caveats: tuple[str, ...] = ()
+    generalised: bool = False  # answers among seen and unseen classes too
 
     @property
     def name(self) -> str:
         """Also the name of its files."""
-        return f"{self.table}-{self.dataset}"
+        ending = "-generalised" if self.generalised else ""
+        return f"{self.table}-{self.dataset}{ending}"
 
     @property
     def searches(self) -> dict[str, Search]:
@@ -192,7 +198,7 @@ def known(
 
 def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
     """One row, with the shared options put into every variant."""
-    _check_keys(raw, ("name", "method", "options", "variants"), where)
+    _check_keys(raw, ("name", "method", "options", "variants", "spectrum"), where)
     name = raw.get("name")
     if not isinstance(name, str):
         raise OptionError(f"{where}: every one of [[embeddings]] needs a name.")
@@ -202,7 +208,14 @@ def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
     variants = tuple({**shared, **own} for own in raw.get("variants", [{}]))
     for variant in variants:
         _check_keys(variant, METHODS[method], f"{where}, embedding {name!r}")
-    return EmbeddingPlan(name, method, variants)
+    powers = raw.get("spectrum", [1.0])
+    if not powers or not all(isinstance(x, (int, float)) and x >= 0 for x in powers):
+        raise OptionError(
+            f"{where}, embedding {name!r}: spectrum must be a list of powers, 0 or "
+            f"more. Got {powers!r} instead."
+        )
+    at_powers = ({**own, "spectrum": float(p)} for own in variants for p in powers)
+    return EmbeddingPlan(name, method, tuple(at_powers))
 
 
 def _table(raw: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:

@@ -43,6 +43,8 @@ def accuracy_table(
     paper = frame[frame["task"] == "paper"]
     random = frame[frame["task"] == "random"]
     n_splits = int(random["split"].nunique())
+    judged = random if n_splits else paper
+    generalised = ("seen", "unseen", "harmonic") if experiment.generalised else ()
     cells = []
     for plan in experiment.embeddings:
         for classifier in experiment.classifiers:
@@ -55,6 +57,10 @@ def accuracy_table(
                     "ours": _percent(ours["accuracy"].mean()),
                     "variant": str(ours["variant"].iloc[0]),
                     **_over_splits(random, experiment.reference, plan.name, classifier),
+                    **{
+                        key: _percent(_part(judged, plan.name, classifier)[key].mean())
+                        for key in generalised
+                    },
                 }
             )
     return {
@@ -198,6 +204,8 @@ def _sampling(experiment: Experiment) -> list[str]:
     """What the splits leave out."""
     plan = experiment.splits
     found = ["the standard split is a single draw of classes: it proves little"]
+    if experiment.generalised:
+        found.append("a fifth of the images of seen classes is kept for the test")
     if plan.random and plan.images_per_class:
         found.append(
             f"random splits use {plan.images_per_class} images of a class at most"

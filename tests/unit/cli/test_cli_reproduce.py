@@ -84,7 +84,7 @@ def test_a_table_is_made_from_a_config(phcle, apy, zoo):
         *("reproduce", "table2", "--data", apy, "--out", zoo / "out"),
         *("--config", zoo / "small.toml", "--splits", 2),
     )
-    assert "3 of 3 cells are finished already" in again.stderr
+    assert "6 of 6 cells are finished already" in again.stderr
     assert "Random class splits, 2 of them" in again.stdout
 
 

@@ -14,7 +14,7 @@ from phcle.experiments.settings import load_shipped
 
 @pytest.fixture
 def no_encoder(monkeypatch):
-    monkeypatch.setattr(sentences, "_encoder", lambda: None)
+    monkeypatch.setattr(sentences, "has_sentence_encoder", lambda: False)
 
 
 def shortened(plan):

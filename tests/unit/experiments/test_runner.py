@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from phcle.errors import FileError
-from phcle.experiments import runner
+from phcle.experiments import embeddings, runner
+from phcle.experiments.benches import load_bench
 from phcle.experiments.render import as_csv, as_markdown
 from phcle.experiments.runner import reproduce
 from phcle.experiments.settings import load_shipped, parse
@@ -75,13 +76,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     small, small_data, tmp_path, counted
 ):
     whole = reproduce(small, small_data, tmp_path)
-    assert len(counted) == 6
+    assert len(counted) == 12
     path = tmp_path / "table2-apy.cells.jsonl"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:4], lines[4][:30]]))  # cut in a line
     counted.clear()
     assert reproduce(small, small_data, tmp_path) == whole
-    assert len(counted) == 3
+    assert len(counted) == 9
 
 
 def test_more_splits_keep_the_first(small, small_data, tmp_path, counted):
@@ -89,7 +90,7 @@ def test_more_splits_keep_the_first(small, small_data, tmp_path, counted):
     counted.clear()
     more = replace(small, splits=replace(small.splits, random=3))
     assert reproduce(more, small_data, tmp_path)["n_splits"] == 3
-    assert len(counted) == 2
+    assert len(counted) == 4
 
 
 def test_changed_settings_start_anew_and_say_so(small, small_data, tmp_path, counted):
@@ -99,7 +100,42 @@ def test_changed_settings_start_anew_and_say_so(small, small_data, tmp_path, cou
     other = replace(small, splits=replace(small.splits, n_validation=2))
     reproduce(other, small_data, tmp_path, tell=said.append)
     assert "have changed: earlier results are dropped" in said[0]
-    assert len(counted) == 6
+    assert len(counted) == 12
+
+
+def test_several_processes_find_the_same(small, small_data, tmp_path):
+    one = reproduce(small, small_data, tmp_path / "one")
+    two = reproduce(small, small_data, tmp_path / "two", jobs=2)
+    assert one["rows"] == two["rows"]
+
+
+def test_a_generalised_table_has_seen_unseen_and_their_balance(
+    small, small_data, tmp_path
+):
+    table = reproduce(replace(small, generalised=True), small_data, tmp_path)
+    page = (tmp_path / "table2-apy-generalised.md").read_text()
+    assert "Generalised: seen / unseen / harmonic mean" in page
+    for row in table["rows"]:
+        assert 0 <= row["harmonic"] <= 100
+        low, high = sorted((row["seen"], row["unseen"]))
+        assert low - 1e-9 <= row["harmonic"] <= high + 1e-9 or low == 0
+
+
+def test_a_spectrum_is_tried_without_fitting_anew(small_data, monkeypatch):
+    plan = parse(
+        SMALL.replace('name = "ALE"', 'name = "ALE"\nspectrum = [0.5, 1.0]'), "x"
+    ).embeddings[0]
+    bench = load_bench("apy", small_data)
+    made = []
+    real = embeddings.make_embedding
+    monkeypatch.setattr(
+        embeddings, "make_embedding", lambda *a: made.append(a) or real(*a)
+    )
+    found = embeddings.make_embeddings(
+        replace(parse(SMALL, "x"), embeddings=(plan,)), bench
+    )["ALE"]
+    assert list(found) == ["spectrum=0.5", "spectrum=1"]
+    assert len(made) == 1
 
 
 def test_a_lost_column_is_printed_as_lost(small):

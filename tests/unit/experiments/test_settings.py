@@ -48,8 +48,8 @@ def test_no_config_lies_there_unread():
 def test_shared_options_reach_every_variant():
     (plan,) = parse(SMALL, "here").embeddings
     assert plan.variants == (
-        {"contexts": ["hierarchy"], "dim": 5, "ridge": 1.0},
-        {"contexts": ["hierarchy"], "dim": 5, "ridge": 3.0},
+        {"contexts": ["hierarchy"], "dim": 5, "ridge": 1.0, "spectrum": 1.0},
+        {"contexts": ["hierarchy"], "dim": 5, "ridge": 3.0, "spectrum": 1.0},
     )
 
 

@@ -7,20 +7,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
 from phcle.uses.zero_shot.base import ZeroShotClassifier
 from phcle.uses.zero_shot.features import TrainingImages
 from phcle.uses.zero_shot.frames import pandas_for
-from phcle.uses.zero_shot.metrics import generalised_accuracy, mean_class_accuracy
+from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
 from phcle.uses.zero_shot.selection import SEARCHES, Search, Variants, select
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare", "evaluate"]
+__all__ = ["compare", "corrected_error", "evaluate"]
 
 Embeddings = Mapping[str, LabelEmbedding | Mapping[str, LabelEmbedding]]
 
@@ -32,6 +33,7 @@ def evaluate(
     *,
     seeds: Sequence[int] = (0,),
     generalised: bool = False,
+    by_class: bool = False,
     n_validation: int = 3,
     validation_share: float = 0.2,
     progress: Callable[[int, int], None] | None = None,
@@ -54,6 +56,8 @@ def evaluate(
     generalised : bool
         Answer among seen and unseen classes too; a task that holds no images of seen
         classes out gets a fifth of them held out.
+    by_class : bool
+        Keep the accuracy of every unseen class too, in the column `classes`.
     n_validation, validation_share
         How many sets of validation classes are drawn, and of what size, for a task
         that brings none.
@@ -85,7 +89,9 @@ def evaluate(
             validation_splits(task, n_validation, validation_share, seed)
             for seed in seeds
         ]
-        for found in _task_rows(variants, searches, task, seeds, splits, generalised):
+        for found in _task_rows(
+            variants, searches, task, seeds, splits, generalised, by_class
+        ):
             rows += found
             done += 1
             if progress is not None:
@@ -141,12 +147,27 @@ def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
                     "accuracy": accuracy.mean(),
                     "spread": accuracy.std(ddof=1),
                     "difference": difference.mean(),
-                    "standard_error": np.sqrt(difference.var(ddof=1) * (1 / n + ratio)),
+                    "standard_error": corrected_error(difference, ratio),
                     "n_splits": n,
                 }
             )
     result: pd.DataFrame = pandas.DataFrame(rows)
     return result
+
+
+def corrected_error(differences: npt.ArrayLike, ratio: float) -> float:
+    """Standard error of the mean over overlapping splits, after Nadeau and Bengio.
+
+    `ratio` is unseen over seen classes; NaN stands for a difference that is not there.
+
+    >>> round(corrected_error([1.0, 2.0, 3.0], 0.25), 4)
+    0.7638
+    """
+    values = np.asarray(differences, np.float64)
+    values = values[~np.isnan(values)]
+    if len(values) < 2:
+        return float("nan")
+    return float(np.sqrt(values.var(ddof=1) * (1 / len(values) + ratio)))
 
 
 def _task_rows(
@@ -156,6 +177,7 @@ def _task_rows(
     seeds: Sequence[int],
     splits: Sequence[Sequence[ZeroShotTask]],
     generalised: bool,
+    by_class: bool,
 ) -> Iterator[list[dict[str, Any]]]:
     """The rows of one task, by seed and classifier."""
 
@@ -193,6 +215,7 @@ def _task_rows(
                         ).fit_images(images_of(task.seen)),
                         task,
                         generalised,
+                        by_class,
                     ),
                     "n_seen": len(task.seen),
                     "n_unseen": len(task.unseen),
@@ -202,13 +225,16 @@ def _task_rows(
 
 
 def _test(
-    model: ZeroShotClassifier, task: ZeroShotTask, generalised: bool
-) -> dict[str, float]:
+    model: ZeroShotClassifier, task: ZeroShotTask, generalised: bool, by_class: bool
+) -> dict[str, Any]:
     """Accuracy among the unseen classes, and among all if it is asked for."""
     X, y = task.images(task.unseen)
     scores = model.decision_function(X)  # unseen classes come first
     nearest = scores[:, : len(task.unseen)].argmax(axis=1)
-    found = {"accuracy": mean_class_accuracy(y, model.candidates_[nearest])}
+    shares = class_accuracies(y, model.candidates_[nearest])
+    found: dict[str, Any] = {"accuracy": float(np.mean(list(shares.values())))}
+    if by_class:
+        found["classes"] = shares
     if generalised:
         X_seen, y_seen = task.held_out_images()
         answers = np.concatenate(
