@@ -13,6 +13,7 @@ from phcle.experiments.settings import (
     parse,
     quick,
 )
+from phcle.experiments.studies import STUDIES
 
 SMALL = """
 table = "table2"
@@ -42,6 +43,7 @@ def test_every_shipped_config_parses(table, dataset):
 def test_no_config_lies_there_unread():
     folder = files("phcle.experiments").joinpath("configs")
     names = {f"{table}-{dataset}.toml" for table in TABLES for dataset in DATASETS}
+    names |= {f"{study}.toml" for study in STUDIES}
     assert {file.name for file in folder.iterdir()} == names
 
 
