@@ -16,7 +16,7 @@ pytest.importorskip("sklearn")
 def benchmarks(monkeypatch):
     """Make the scripts importable, with a smaller product and a single back end."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    for name in ("fit_speed", "memory", "peers"):
+    for name in ("fit_speed", "memory", "peers", "retrieval"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import fit_speed
 
@@ -84,3 +84,17 @@ def test_memory_reports_time_gap_and_peak(benchmarks, capsys):
     printed = capsys.readouterr().out
     assert "50 labels" in printed
     assert "peak resident memory" in printed
+
+
+def test_retrieval_reports_ratio_and_recall(benchmarks, tmp_path, capsys):
+    pytest.importorskip("faiss", reason="the extra 'index' is not installed")
+    import retrieval
+
+    file = tmp_path / "retrieval.json"
+    tiny = "--labels 300 --dim 8 --queries 60"
+    retrieval.main([*tiny.split(), "--json", str(file)])
+    (row,) = json.loads(file.read_text(encoding="utf-8")).values()
+    assert row["labels"] == 300
+    assert 0.5 < row["recall"] <= 1
+    assert row["ratio"] > 0
+    assert "recall@10" in capsys.readouterr().out

@@ -20,8 +20,8 @@ LAYERS = [
     {"model", "progress", "uses"},
     {"baselines"},
     {"datasets"},
-    {"experiments"},
-    {"cli"},
+    {"experiments", "report"},
+    {"cli", "web"},
 ]
 
 

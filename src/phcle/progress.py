@@ -1,4 +1,4 @@
-"""A progress bar for a fit: the objective, and the time that is left."""
+"""Progress bars: of a fit, with its objective, and of work that can be counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from phcle.model.state import State
 
-__all__ = ["fit_progress", "share_done"]
+__all__ = ["counted_progress", "fit_progress", "share_done"]
 
 
 @contextmanager
@@ -52,6 +52,22 @@ def fit_progress(
             )
 
         yield show
+
+
+@contextmanager
+def counted_progress(
+    title: str, *, enabled: bool
+) -> Iterator[Callable[[int, int], None]]:
+    """Give a function of (done, total); does nothing unless enabled."""
+    if not enabled:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def share_done(state: State, max_iter: int, tol: float) -> float:

@@ -13,7 +13,7 @@ from phcle.baselines.reduction import as_dense, reduce_dimensions, unit_rows
 from phcle.contexts.descriptive import DescriptiveContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["attribute_embedding", "described_embedding"]
+__all__ = ["attribute_embedding"]
 
 
 def attribute_embedding(
@@ -49,28 +49,6 @@ def attribute_embedding(
     >>> attribute_embedding(tags)["cat"]
     array([0., 1.])
     """
-    return described_embedding(
-        "ALE",
-        context,
-        labels=labels,
-        center=center,
-        normalize=normalize,
-        dim=dim,
-        names=names,
-    )
-
-
-def described_embedding(
-    method: str,
-    context: DescriptiveContext,
-    *,
-    labels: Iterable[Any] | None,
-    center: bool,
-    normalize: bool,
-    dim: int | None,
-    names: Mapping[str, str] | None,
-) -> LabelEmbedding:
-    """Values of a context as vectors, under the name of a method."""
     kept, values = known_values(context, labels)
     if center:
         dense = as_dense(values)
@@ -82,7 +60,7 @@ def described_embedding(
         reduce_dimensions(values, dim),
         names=dict(names or {}),
         options={
-            "method": method,
+            "method": "ALE",
             "context": context.name,
             "center": center,
             "normalize": normalize,

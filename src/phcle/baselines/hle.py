@@ -42,27 +42,11 @@ def hierarchy_embedding(
         Nodes to compare with, by default all. The PHCLE paper compares each of the
         1000 ImageNet labels with these labels, so it has 1000 dimensions.
     similarity
-        One of "path", "wup", "lin", "jcn"; see the notes.
+        One of "path", "wup", "lin", "jcn"; `node_similarity.py` defines them.
     dim
         Then reduce to this many dimensions; see `reduce_dimensions`.
     names
         Readable names of labels.
-
-    Notes
-    -----
-    A common ancestor c of label u and node v is at or above both (a node is at 0 steps
-    from itself); steps(u, c) is the fewest edges up from u to c. Without a common
-    ancestor every similarity is 0. With several, the one that gives the most counts.
-
-    - path: 1 / (1 + steps(u, c) + steps(v, c)).
-    - wup: 2 depth(c) / (2 depth(c) + steps(u, c) + steps(v, c)), where depth(c) is the
-      number of nodes on the shortest way from a root down to c; a root has depth 1.
-    - lin: 2 I(c) / (I(u) + I(v)), and where I(u) = I(v) = 0, 1 if u is v, else 0.
-    - jcn: 1 / (1 + I(u) + I(v) − 2 I(c)): Jiang and Conrath's distance as a similarity
-      that stays finite.
-
-    The information content I(c) is −log of the share of the hierarchy's leaves that
-    are at or below c: each leaf counts once, whichever labels are embedded.
 
     Examples
     --------
@@ -70,11 +54,7 @@ def hierarchy_embedding(
     >>> hierarchy_embedding(tree, nodes=["dog", "pet", "cat"])["dog"].round(2)
     array([1.  , 0.5 , 0.33])
     """
-    if similarity not in SIMILARITIES:
-        raise OptionError(
-            f"similarity must be one of {', '.join(map(repr, SIMILARITIES))}. "
-            f"Got {similarity!r} instead.{did_you_mean(str(similarity), SIMILARITIES)}"
-        )
+    _check_similarity(similarity)
     tree, own_labels = _tree_of(hierarchy)
     kept = own_labels if labels is None else _nodes_of(tree, labels, "labels")
     compared = tree.nodes if nodes is None else _nodes_of(tree, nodes, "nodes")
@@ -90,6 +70,15 @@ def hierarchy_embedding(
             "dim": dim,
         },
     )
+
+
+def _check_similarity(similarity: str) -> None:
+    """Refuse what is no similarity of nodes."""
+    if similarity not in SIMILARITIES:
+        raise OptionError(
+            f"similarity must be one of {', '.join(map(repr, SIMILARITIES))}. "
+            f"Got {similarity!r} instead.{did_you_mean(str(similarity), SIMILARITIES)}"
+        )
 
 
 def _tree_of(

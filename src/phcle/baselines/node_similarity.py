@@ -1,4 +1,19 @@
-"""How similar two nodes of a taxonomy are, as `hierarchy_embedding` defines it."""
+"""How similar a label is to a node of its taxonomy, in four ways.
+
+A common ancestor c of label u and node v is at or above both (a node is at 0 steps
+from itself); steps(u, c) is the fewest edges up from u to c. Without a common
+ancestor every similarity is 0. With several, the one that gives the most counts.
+
+- path: 1 / (1 + steps(u, c) + steps(v, c)).
+- wup: 2 depth(c) / (2 depth(c) + steps(u, c) + steps(v, c)), where depth(c) is the
+  number of nodes on the shortest way from a root down to c; a root has depth 1.
+- lin: 2 I(c) / (I(u) + I(v)), and where I(u) = I(v) = 0, 1 if u is v, else 0.
+- jcn: 1 / (1 + I(u) + I(v) − 2 I(c)): Jiang and Conrath's distance as a similarity
+  that stays finite.
+
+The information content I(c) is −log of the share of the hierarchy's leaves that
+are at or below c: each leaf counts once, whichever labels are embedded.
+"""
 
 from __future__ import annotations
 

@@ -57,24 +57,10 @@ def pmi_svd_embedding(
     PMI_wc = log(D_wc · ΣΣD / (Σ_c D_wc · Σ_w D_wc)); where the count is 0, so is the
     entry.
     """
-    check_dim(dim)
-    for option, value, must_be, is_good in (
-        ("negatives", negatives, "above 0", negatives > 0),
-        ("power", power, "0 or more", power >= 0),
-    ):
-        if not (np.isfinite(value) and is_good):
-            raise OptionError(f"{option} must be {must_be}. Got {value!r} instead.")
+    _check(dim, negatives, power)
     kept, counts = _counted(context, labels)
     information = shifted_pmi(counts, negatives)
-    blank = np.flatnonzero(np.diff(information.indptr) == 0)
-    if len(blank):
-        warnings.warn(
-            f"{len(blank)} of {len(kept)} labels occur with nothing more often than "
-            f"{negatives:g} times chance and get a zero vector: "
-            f"{some(kept[i] for i in blank)}.",
-            ContextWarning,
-            stacklevel=2,
-        )
+    _warn_of_blank_rows(kept, information, negatives)
     left, strength = left_singular(information, dim, random_state=random_state)
     strength = strength[strength > NEGLIGIBLE * strength[0]]
     return LabelEmbedding(
@@ -103,6 +89,32 @@ def shifted_pmi(counts: sp.csr_array, negatives: float = 1.0) -> sp.csr_array:
     information = sp.csr_array((ratio, (rows, columns)), shape=counts.shape)
     information.eliminate_zeros()
     return information
+
+
+def _check(dim: int, negatives: float, power: float) -> None:
+    """Refuse options outside their range."""
+    check_dim(dim)
+    for option, value, must_be, is_good in (
+        ("negatives", negatives, "above 0", negatives > 0),
+        ("power", power, "0 or more", power >= 0),
+    ):
+        if not (np.isfinite(value) and is_good):
+            raise OptionError(f"{option} must be {must_be}. Got {value!r} instead.")
+
+
+def _warn_of_blank_rows(
+    labels: tuple[str, ...], information: sp.csr_array, negatives: float
+) -> None:
+    """Tell which labels are left without information."""
+    blank = np.flatnonzero(np.diff(information.indptr) == 0)
+    if len(blank):
+        warnings.warn(
+            f"{len(blank)} of {len(labels)} labels occur with nothing more often than "
+            f"{negatives:g} times chance and get a zero vector: "
+            f"{some(labels[i] for i in blank)}.",
+            ContextWarning,
+            stacklevel=3,
+        )
 
 
 def _counted(

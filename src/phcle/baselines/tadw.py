@@ -1,12 +1,18 @@
 """TADW, text-associated DeepWalk: relations factorised through the labels' features.
 
 Yang et al., "Network representation learning with rich text information", IJCAI 2015.
+
+M (labels, labels) is (A + A²)/2, where A holds the chances of one step from label to
+label; see `proximity`. T (labels, features) is U·S of the uncentred SVD of the
+descriptions, scaled to columns of length one on average; see `text_features`. Both
+halves of a sweep solve their least squares exactly, so the objective never rises.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,8 +64,7 @@ def tadw_embedding(
     ridge
         λ. A direction in which M T is weaker than λ/2 (T whitened) gets nothing.
     feature_dim
-        T (labels, features) is U·S of the uncentred SVD of the descriptions, at most
-        this many columns, scaled to columns of length one on average.
+        Columns of T at most.
     whiten
         Scale every column of T to length one, as the authors' code does. With as many
         columns as labels T is then a rotation, and descriptions make no difference.
@@ -69,22 +74,9 @@ def tadw_embedding(
         Seed of the start of H (dim/2, features).
     names
         Readable names of labels.
-
-    Notes
-    -----
-    M (labels, labels) is (A + A²)/2, where A holds the chances of one step from label
-    to label; see `proximity`. Both halves of a sweep solve their least squares exactly,
-    so the objective, kept in `history`, never rises.
     """
-    check_dim(dim, must_be_even=True)
-    check_dim(feature_dim)
-    for option, value in (("ridge", ridge), ("max_iter", max_iter)):
-        if not (np.isfinite(value) and value > 0):
-            raise OptionError(f"{option} must be above 0. Got {value!r} instead.")
-    aligned = align([relational, descriptive], labels=labels, complete_only=True)
-    kept = _complete(aligned.labels, descriptive, labels)
-    _, values = known_values(descriptive, kept)
-    M = proximity(aligned.relational[0], kept)
+    _check(dim=dim, feature_dim=feature_dim, ridge=ridge, max_iter=max_iter)
+    kept, M, values = _both_contexts(relational, descriptive, labels)
     T = text_features(values, feature_dim, whiten=whiten)
     start = np.random.default_rng(random_state).standard_normal((dim // 2, T.shape[1]))
     W, H, history = factorise(M, T, start, ridge, max_iter=max_iter, tol=tol)
@@ -103,10 +95,7 @@ def tadw_embedding(
             "tol": tol,
             "random_state": random_state,
         },
-        history=tuple(
-            {"iteration": float(i), "objective": value}
-            for i, value in enumerate(history)
-        ),
+        history=_as_history(history),
     )
 
 
@@ -154,27 +143,19 @@ def factorise(
     Alternates exact solutions, beginning with W for the given H. The columns of T must
     be orthogonal, which makes the equations of H separate.
     """
-    half, square = ridge / 2, float((M.data**2).sum())
-    eye = np.eye(len(H))
-    MT = np.asarray(M @ T)  # (labels, features)
-    column_energy = (T**2).sum(axis=0)  # (features,), the diagonal of TᵀT
-
-    def objective(W: Floats, H: Floats) -> float:
-        # ‖M − W H Tᵀ‖² written out, so that no dense (labels, labels) is needed.
-        fit = np.vdot(W.T @ W, (H * column_energy) @ H.T) - 2 * np.vdot(W.T @ MT, H)
-        return float(square + fit + half * (np.vdot(W, W) + np.vdot(H, H)))
-
+    equations = _Equations(
+        MT=np.asarray(M @ T),
+        column_energy=(T**2).sum(axis=0),
+        square=float((M.data**2).sum()),
+        half=ridge / 2,
+    )
     history: list[float] = []
     for _ in range(max_iter):
-        gram = (H * column_energy) @ H.T  # ZᵀZ
-        W = np.linalg.solve(gram + half * eye, H @ MT.T).T
+        W = equations.solve_labels(H)
         if not history:
-            history.append(objective(W, H))
-        # WᵀW h t² + λ/2 h = Wᵀ(M T), column by column, in the eigenbasis of WᵀW.
-        energy, basis = np.linalg.eigh(W.T @ W)
-        right = basis.T @ (W.T @ MT)
-        H = basis @ (right / (np.outer(energy, column_energy) + half))
-        history.append(objective(W, H))
+            history.append(equations.objective(W, H))
+        H = equations.solve_features(W)
+        history.append(equations.objective(W, H))
         if history[-2] - history[-1] <= tol * abs(history[-1]):
             return W, H, history
     warnings.warn(
@@ -185,10 +166,72 @@ def factorise(
     return W, H, history
 
 
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """The least squares of both factors, without a dense (labels, labels)."""
+
+    MT: Floats  # M T (labels, features)
+    column_energy: Floats  # (features,), the diagonal of TᵀT
+    square: float  # ‖M‖²
+    half: float  # λ/2
+
+    def solve_labels(self, H: Floats) -> Floats:
+        """W (labels, k) for this H."""
+        gram = (H * self.column_energy) @ H.T  # ZᵀZ
+        return np.asarray(
+            np.linalg.solve(gram + self.half * np.eye(len(H)), H @ self.MT.T).T
+        )
+
+    def solve_features(self, W: Floats) -> Floats:
+        """H (k, features) for this W.
+
+        WᵀW h t² + λ/2 h = Wᵀ(M T), column by column, in the eigenbasis of WᵀW.
+        """
+        energy, basis = np.linalg.eigh(W.T @ W)
+        right = basis.T @ (W.T @ self.MT)
+        shares = right / (np.outer(energy, self.column_energy) + self.half)
+        return np.asarray(basis @ shares)
+
+    def objective(self, W: Floats, H: Floats) -> float:
+        """‖M − W H Tᵀ‖² written out, and the penalties."""
+        fit = np.vdot(W.T @ W, (H * self.column_energy) @ H.T)
+        fit -= 2 * np.vdot(W.T @ self.MT, H)
+        penalty = self.half * (np.vdot(W, W) + np.vdot(H, H))
+        return float(self.square + fit + penalty)
+
+
+def _check(*, dim: int, feature_dim: int, ridge: float, max_iter: int) -> None:
+    """Refuse options that no factorisation can have."""
+    check_dim(dim, must_be_even=True)
+    check_dim(feature_dim)
+    for option, value in (("ridge", ridge), ("max_iter", max_iter)):
+        if not (np.isfinite(value) and value > 0):
+            raise OptionError(f"{option} must be above 0. Got {value!r} instead.")
+
+
 def _row_shares(counts: sp.csr_array) -> sp.csr_array:
     """Each row divided by its sum; an empty row stays empty."""
     mass = np.asarray(counts.sum(axis=1)).ravel()
     return sp.csr_array(sp.diags_array(1 / np.where(mass > 0, mass, 1)) @ counts)
+
+
+def _both_contexts(
+    relational: RelationalContext,
+    descriptive: DescriptiveContext,
+    wanted: Iterable[Any] | None,
+) -> tuple[tuple[str, ...], sp.csr_array, Matrix]:
+    """Labels that both contexts know in full, M, and the descriptions."""
+    aligned = align([relational, descriptive], labels=wanted, complete_only=True)
+    kept = _complete(aligned.labels, descriptive, wanted)
+    _, values = known_values(descriptive, kept)
+    return kept, proximity(aligned.relational[0], kept), values
+
+
+def _as_history(objectives: Iterable[float]) -> tuple[dict[str, float], ...]:
+    return tuple(
+        {"iteration": float(i), "objective": value}
+        for i, value in enumerate(objectives)
+    )
 
 
 def _complete(

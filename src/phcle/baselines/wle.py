@@ -7,9 +7,10 @@ CVPR 2015; there word2vec and GloVe vectors of the class names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from phcle.baselines.ale import described_embedding
+from phcle.baselines.ale import attribute_embedding
 from phcle.contexts.descriptive import DescriptiveContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
@@ -37,8 +38,7 @@ def word_vector_embedding(
     >>> word_vector_embedding(words, normalize=True)["cat"]
     array([0.6, 0.8])
     """
-    return described_embedding(
-        "WLE",
+    embedding = attribute_embedding(
         context,
         labels=labels,
         center=center,
@@ -46,3 +46,4 @@ def word_vector_embedding(
         dim=dim,
         names=names,
     )
+    return replace(embedding, options={**embedding.options, "method": "WLE"})

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phcle.embedding import LabelEmbedding
+    import numpy.typing as npt
 
-__all__ = ["added", "description", "explanation", "nearest_labels", "summary"]
+    from phcle.embedding import LabelEmbedding
+    from phcle.uses.retrieval import Neighbours
+
+__all__ = [
+    "added",
+    "description",
+    "explanation",
+    "nearest_labels",
+    "nearest_to_all",
+    "summary",
+]
 
 Answer = dict[str, Any]
 
@@ -16,12 +26,26 @@ Answer = dict[str, Any]
 def nearest_labels(embedding: LabelEmbedding, label: str, k: int) -> Answer:
     """Neighbours of a label, best first."""
     near = embedding.nearest(label, k=k)
-    return {
-        **_named(embedding, embedding.resolve(label)),
-        "neighbours": [
-            {**_named(embedding, x), "similarity": similarity} for x, similarity in near
-        ],
-    }
+    head = _named(embedding, embedding.resolve(label))
+    return {**head, "neighbours": _neighbours(embedding, near)}
+
+
+def nearest_to_all(
+    search: Neighbours,
+    labels: Sequence[str],
+    vectors: Mapping[str, npt.ArrayLike],
+    k: int,
+    among: Sequence[str] | None,
+) -> list[Answer]:
+    """Neighbours of labels and of named vectors, which have no label."""
+    embedding = search.embedding
+    found = search.nearest_many([*labels, *vectors.values()], k, among=among)
+    heads = [_named(embedding, embedding.resolve(label)) for label in labels]
+    heads += [{"label": None, "name": name} for name in vectors]
+    return [
+        {**head, "neighbours": _neighbours(embedding, near)}
+        for head, near in zip(heads, found, strict=True)
+    ]
 
 
 def description(embedding: LabelEmbedding, label: str, k: int) -> Answer:
@@ -90,6 +114,12 @@ def summary(embedding: LabelEmbedding) -> Answer:
 def added(whole: LabelEmbedding, labels: Iterable[str], k: int) -> list[Answer]:
     """Neighbours of labels that were added, in the embedding that has them."""
     return [nearest_labels(whole, label, k) for label in labels]
+
+
+def _neighbours(
+    embedding: LabelEmbedding, near: Iterable[tuple[str, float]]
+) -> list[Answer]:
+    return [{**_named(embedding, x), "similarity": cosine} for x, cosine in near]
 
 
 def _named(embedding: LabelEmbedding, label: str) -> Answer:

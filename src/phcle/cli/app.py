@@ -10,11 +10,15 @@ import typer
 
 from phcle import __version__
 from phcle.cli.add import add
+from phcle.cli.clusters import clusters, index
 from phcle.cli.demo import demo
 from phcle.cli.edge import GuardedGroup, raise_terminated
 from phcle.cli.evaluate import evaluate
 from phcle.cli.fit import fit
+from phcle.cli.pictures import map as map_pictures
+from phcle.cli.pictures import understand
 from phcle.cli.queries import describe, explain, info, nearest
+from phcle.cli.report import report
 from phcle.cli.reproduce import reproduce
 
 __all__ = ["app", "main"]
@@ -68,6 +72,7 @@ app.command(
     epilog=_example(
         "phcle nearest labels.phcle coffeepot -k 5",
         "phcle nearest labels.phcle coffeepot violin --json",
+        "phcle nearest labels.phcle --vector X.npy --among wanted.txt",
     ),
     no_args_is_help=True,
 )(nearest)
@@ -87,11 +92,41 @@ app.command(
 )(add)
 app.command(
     epilog=_example(
+        "phcle clusters labels.phcle --n 12 --out clusters.png",
+        "phcle clusters labels.phcle --labels pets.txt --json",
+    ),
+    no_args_is_help=True,
+)(clusters)
+app.command(epilog=_example("phcle index labels.phcle"), no_args_is_help=True)(index)
+app.command(
+    epilog=_example(
         "phcle evaluate labels.phcle --features my_images",
         "phcle evaluate labels.phcle --features X.npy --classifier eszsl --splits 20",
     ),
     no_args_is_help=True,
 )(evaluate)
+app.command(
+    epilog=_example(
+        "phcle map labels.phcle --features my_images --out pictures.map",
+        "phcle map labels.phcle --photos folder --network resnet --out pictures.map",
+    ),
+    no_args_is_help=True,
+)(map_pictures)
+app.command(
+    epilog=_example(
+        "phcle understand photo.jpg --labels labels.phcle --model pictures.map",
+        "phcle understand X.npy --labels labels.phcle --model pictures.map --json",
+    ),
+    no_args_is_help=True,
+)(understand)
+app.command(
+    epilog=_example(
+        "phcle report labels.phcle --out report",
+        "phcle report labels.phcle --out report --labels-shown coffeepot "
+        "--labels-shown violin",
+    ),
+    no_args_is_help=True,
+)(report)
 app.command(
     epilog=_example(
         "phcle reproduce table2 --data data --out tables --dataset awa",

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phcle.cli import answers, tables
+from phcle.cli.edge import say
 from phcle.cli.fit import next_steps
 from phcle.cli.output import check_can_write
-from phcle.errors import FileError
+from phcle.errors import BackendError, FileError
 
 if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
@@ -38,7 +39,8 @@ def demo(
     """Learn the 1000 labels of ImageNet from WordNet and look at the result.
 
     Contexts are WordNet's hypernyms, the parts of things, which only some labels have,
-    and the words of the definitions. It takes seconds and needs no network.
+    and the words of the definitions. Then shapes are drawn, and those of classes never
+    seen are recognised by their vectors. It takes seconds and needs no network.
     """
     from phcle import PHCLE
     from phcle.datasets import load_imagenet1k
@@ -56,7 +58,44 @@ def demo(
     _show_neighbours(embedding)
     _show_parts(embedding)
     tables.show_written(file)
+    _show_new_shapes(out)
+    _write_report(embedding, out)
     tables.show_next(next_steps(embedding, file, embedding.resolve("coffeepot")))
+
+
+def _show_new_shapes(out: Path) -> None:
+    """Zero-shot classification: pictures of classes that were never seen."""
+    from phcle.datasets import load_shapes
+    from phcle.experiments.new_shapes import draw_answers, recognise_new_shapes
+
+    found = recognise_new_shapes(load_shapes())
+    tables.show_table(
+        ("recognising drawn shapes never seen, from", "accuracy"),
+        [
+            *((name, f"{x:.0%}") for name, x in found.accuracies.items()),
+            ("chance", f"{found.chance:.0%}"),
+        ],
+    )
+    try:
+        draw_answers(found, out / "shapes.png")
+    except BackendError as error:
+        say(str(error))
+    else:
+        tables.show_written(out / "shapes.png")
+
+
+def _write_report(embedding: LabelEmbedding, out: Path) -> None:
+    """A page with a map of the labels, where the extra that makes it is installed."""
+    from phcle.report import write_report
+    from phcle.report.extras import REMEDY, has_extra
+
+    if not has_extra():
+        say(f"for a page with a map of the labels: {REMEDY}")
+        return
+    made = write_report(
+        embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS
+    )
+    tables.show_written(f"{made['report']}: open it in a browser")
 
 
 def _make_folder(folder: Path) -> None:
@@ -84,9 +123,14 @@ def _show_parts(embedding: LabelEmbedding) -> None:
     rows = []
     for label in SHOWN_PARTS:
         answer = answers.description(embedding, label, 60)
-        parts = {
-            kind: [x["name"] for x in answer[kind] if x["context"] == "parts"][:2]
+        parts = [
+            [_part(x) for x in answer[kind] if x["context"] == "parts"][:2]
             for kind in ("observed", "predicted")
-        }
-        rows.append((label, *(", ".join(names) or "–" for names in parts.values())))
-    tables.show_table(("label", "parts in WordNet", "parts predicted"), rows)
+        ]
+        rows.append((label, *(", ".join(names) or "–" for names in parts)))
+    tables.show_table(("label", "parts in WordNet", "parts predicted, how sure"), rows)
+
+
+def _part(attribute: answers.Answer) -> str:
+    sure = attribute["confidence"]
+    return str(attribute["name"]) + ("" if sure is None else f" {sure:.0%}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,9 +13,19 @@ from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from phcle.experiments.user_data import UserTask
 
 __all__ = ["evaluate"]
+
+COLUMNS = {
+    "accuracy": "mean per-class accuracy",
+    "spread": "spread",
+    "seen": "seen, among all",
+    "unseen": "unseen, among all",
+    "harmonic": "harmonic mean",
+}
 
 
 def evaluate(
@@ -43,6 +54,14 @@ def evaluate(
             help="Random class splits; by default split.json, or 10 without it.",
         ),
     ] = None,
+    generalised: Annotated[
+        bool,
+        typer.Option("--generalised", help="Answers among seen classes too."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for evaluation.md, .csv and .json."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Test an embedding by zero-shot classification of your own images.
@@ -52,6 +71,7 @@ def evaluate(
     from phcle.embedding import load
     from phcle.experiments.settings import known
     from phcle.experiments.user_data import user_task
+    from phcle.progress import counted_progress
     from phcle.uses.zero_shot import SEARCHES
     from phcle.uses.zero_shot import evaluate as score
 
@@ -59,19 +79,60 @@ def evaluate(
         known("--classifier", name, SEARCHES)
     embedding = load(file)
     found = user_task(embedding, features, splits)
-    frame = score({"": embedding}, classifiers or list(SEARCHES), found.tasks)
+    with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
+        frame = score(
+            {"": embedding},
+            classifiers or list(SEARCHES),
+            found.tasks,
+            generalised=generalised,
+            progress=progress,
+        )
+    answer = _answer(file, features, found, _rows(frame))
+    if out is not None:
+        _write(answer, out)
+    show(answer, _show, as_json=as_json)
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Means over the splits, by classifier."""
     rows = []
     for classifier, part in frame.groupby("classifier", sort=False):
         accuracies = part["accuracy"]
-        spread = float(accuracies.std(ddof=1)) if len(part) > 1 else None
-        rows.append(
-            {
-                "classifier": str(classifier),
-                "accuracy": float(accuracies.mean()),
-                "spread": spread,
-            }
-        )
-    show(_answer(file, features, found, rows), _show, as_json=as_json)
+        row = {
+            "classifier": str(classifier),
+            "accuracy": float(accuracies.mean()),
+            "spread": float(accuracies.std(ddof=1)) if len(part) > 1 else None,
+        }
+        for key in ("seen", "unseen", "harmonic"):
+            if key in part:
+                row[key] = float(part[key].mean())
+        rows.append(row)
+    return rows
+
+
+def _write(answer: dict[str, Any], out: Path) -> None:
+    """The same as files."""
+    from phcle import __version__
+    from phcle.experiments.render import write_table
+
+    out.mkdir(parents=True, exist_ok=True)
+    table = {
+        "table": "evaluation",
+        "version": __version__,
+        "title": f"Zero-shot accuracy of {answer['file']}",
+        "lead": [_lead(answer), "", f"Chance is {answer['chance']:.1%}."],
+        "columns": {
+            "classifier": ("classifier",),
+            **{
+                key: (title, ".1%")
+                for key, title in COLUMNS.items()
+                if key in answer["classifiers"][0]
+            },
+        },
+        "rows": answer["classifiers"],
+        "caveats": ["options are chosen on validation classes among the seen ones"],
+    }
+    write_table(table, out / "evaluation")
 
 
 def _answer(
@@ -92,18 +153,24 @@ def _answer(
     }
 
 
-def _show(answer: dict[str, Any]) -> None:
-    typer.echo(
+def _lead(answer: dict[str, Any]) -> str:
+    return (
         f"{answer['images']:,} images, {answer['seen']} seen and {answer['unseen']} "
         f"unseen classes; {answer['source']}"
     )
-    rows = [
-        (
-            row["classifier"],
-            f"{row['accuracy']:.1%}",
-            "–" if row["spread"] is None else f"{row['spread']:.1%}",
-        )
-        for row in answer["classifiers"]
-    ]
-    tables.show_table(("classifier", "mean per-class accuracy", "spread"), rows)
+
+
+def _show(answer: dict[str, Any]) -> None:
+    typer.echo(_lead(answer))
+    shown = [key for key in COLUMNS if key in answer["classifiers"][0]]
+    tables.show_table(
+        ("classifier", *(COLUMNS[key] for key in shown)),
+        [
+            (
+                row["classifier"],
+                *("–" if row[key] is None else f"{row[key]:.1%}" for key in shown),
+            )
+            for row in answer["classifiers"]
+        ],
+    )
     typer.echo(f"chance: {answer['chance']:.1%}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from phcle.cli import answers, tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
+from phcle.cli.query_files import labels_or_files, read_queries
+from phcle.errors import OptionError
 
 __all__ = ["describe", "explain", "info", "nearest"]
 
@@ -27,16 +30,33 @@ def info(file: EmbeddingFile, as_json: Json = False) -> None:
 def nearest(
     file: EmbeddingFile,
     labels: Annotated[
-        list[str], typer.Argument(metavar="LABEL", help="Ids or readable names.")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="LABEL", help="Ids or readable names."),
+    ] = None,
     k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
+    among: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--among", metavar="LABEL|FILE", help="Possible answers; repeat it."
+        ),
+    ] = None,
+    vector: Annotated[
+        Path | None,
+        typer.Option("--vector", help="Vectors to ask about: an .npy file."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the labels most similar to each given label."""
+    """List the labels most similar to each given label or vector."""
     from phcle.embedding import load
+    from phcle.uses.retrieval import Neighbours
 
-    embedding = load(file)
-    found = [answers.nearest_labels(embedding, label, k) for label in labels]
+    if not labels and vector is None:
+        raise OptionError("nothing is asked; give labels, or --vector with a file.")
+    vectors = {} if vector is None else read_queries(vector)
+    search = Neighbours.beside(load(file), file)
+    found = answers.nearest_to_all(
+        search, labels or [], vectors, k, labels_or_files(among)
+    )
     show(found[0] if len(found) == 1 else found, tables.show_nearest, as_json=as_json)
 
 

@@ -26,8 +26,10 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="[table1|table2|table3|partial|completion|similarity|all]",
-            help="Which table or study to make.",
+            metavar="WHAT",
+            help="A table of the paper (table1, table2, table3), a further study "
+            "(partial, completion, confidence, similarity, retrieval, clusters, "
+            "understanding), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -103,7 +105,20 @@ def reproduce(
         request = Request(data, out, sentences, jobs, quick, _teller(study))
         found = run_study(study, request, config=config, command=command)
         made.append({**found, "files": str(out / f"{study}.md")})
+    if what == "all":
+        _assemble(out)
     show(made, _show, as_json=as_json)
+
+
+def _assemble(out: Path) -> None:
+    """All tables in one page, where the extra that makes it is installed."""
+    from phcle.report import assemble
+    from phcle.report.extras import REMEDY, has_extra
+
+    if has_extra():
+        say(f"all tables in one page: {assemble(out)}")
+    else:
+        say(f"for one page with all tables: {REMEDY}")
 
 
 def _studies(what: str, data: Path) -> Iterator[str]:

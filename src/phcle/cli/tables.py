@@ -44,12 +44,19 @@ def show_description(answer: Answer) -> None:
         ((f"{x['share']:.0%}", _both(x)) for x in answer["related"]),
     )
     rows = [
-        (kind, x["name"], f"{x['value']:.3g}", x["context"])
+        (kind, x["name"], f"{x['value']:.3g}", _sure(x), x["context"])
         for kind in ("observed", "predicted")
         for x in answer[kind]
     ]
     if rows:
-        show_table(("", "attribute", "value", "context"), rows)
+        show_table(("", "attribute", "value", "sure", "context"), rows)
+    if answer["untold"]:
+        _print(f"Too little is known to tell its {', '.join(answer['untold'])}.")
+
+
+def _sure(attribute: Answer) -> str:
+    confidence = attribute["confidence"]
+    return "" if confidence is None else f"{confidence:.0%}"
 
 
 def show_explanation(answer: Answer) -> None:
@@ -142,4 +149,4 @@ def _console() -> Console:
 def _both(answer: Answer) -> str:
     """Name and label, or one of them if they are the same."""
     name, label = answer["name"], answer["label"]
-    return str(name) if name == label else f"{name} ({label})"
+    return str(name) if label in (None, name) else f"{name} ({label})"

@@ -16,7 +16,7 @@ from phcle.contexts.delimited import check_is_file, read_rows, read_text
 from phcle.datasets.image_data import ImageData
 from phcle.errors import FileError, some
 
-__all__ = ["load_feature_folder", "read_array"]
+__all__ = ["load_feature_folder", "read_array", "read_feature_rows"]
 
 MATRICES = ("X.npy", "features.npy")
 LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")
@@ -64,16 +64,27 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
     )
 
 
-def read_array(path: Path, ndim: int) -> npt.NDArray[Any]:
-    """The array of an `.npy` file, never unpickled."""
+def read_feature_rows(path: Path) -> npt.NDArray[Any]:
+    """Features (images, features) of an `.npy` file; a single vector is one row."""
+    rows = np.atleast_2d(read_array(path, 2, 1))
+    if rows.dtype.kind not in "fiub" or not np.isfinite(rows).all() or not rows.size:
+        raise FileError(
+            f"{path}: features must be finite numbers, one row per image. "
+            f"Got {rows.dtype} of shape {rows.shape}."
+        )
+    return rows
+
+
+def read_array(path: Path, *ndim: int) -> npt.NDArray[Any]:
+    """The array of an `.npy` file, never unpickled; `ndim` says what it may be."""
     check_is_file(path)
     try:
         array = np.load(path, allow_pickle=False)
     # A damaged header makes NumPy raise whatever Python's tokenizer does.
     except Exception as error:
         raise FileError(_unreadable(path, error)) from error
-    if not isinstance(array, np.ndarray) or array.ndim != ndim:
-        form = "a matrix, images × features" if ndim == 2 else "one row of labels"
+    if not isinstance(array, np.ndarray) or array.ndim not in ndim:
+        form = "a matrix, images × features" if 2 in ndim else "one row of labels"
         raise FileError(
             f"{path}: must be {form}. Got shape {getattr(array, 'shape', '?')}."
         )

@@ -23,7 +23,7 @@ REMEDY = (
     "holds data.noun and index.noun."
 )
 HYPERNYMS = ("@", "@i")  # of a kind, of an instance
-PART_MERONYM = "%p"
+PART_MERONYMS = ("%p", "%s")  # parts, and substances a thing is made of
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class WordNetNouns:
 
     lemmas: dict[str, tuple[str, ...]]  # words of a synset, the usual one first
     hypernyms: dict[str, tuple[str, ...]]
-    parts: dict[str, tuple[str, ...]]  # wnids of part meronyms; only some have any
+    parts: dict[str, tuple[str, ...]]  # wnids of parts and substances; few have any
     glosses: dict[str, str]  # definition, then examples in quotation marks
     senses: dict[str, tuple[str, ...]]  # word in lower case -> wnids, frequent first
 
@@ -130,7 +130,7 @@ def load_wordnet_nouns(path: str | Path | None = None) -> WordNetNouns:
         above = (to for kind, to, _ in linked if kind in HYPERNYMS)
         hypernyms[wnid] = tuple(dict.fromkeys(above))
         own = tuple(
-            to for kind, to, pos in linked if kind == PART_MERONYM and pos == "n"
+            to for kind, to, pos in linked if kind in PART_MERONYMS and pos == "n"
         )
         if own:
             parts[wnid] = own

@@ -8,16 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.embedding.calibration import support
 from phcle.embedding.fitted import FittedDescriptive
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["Attribute", "Description", "describe"]
+__all__ = ["Attribute", "Description", "confidences", "describe"]
 
-TELLING = 0.2
-"""A prediction is listed from this share of the way from the mean to the largest value
-that is known of any label; anything less says little."""
+Floats = npt.NDArray[np.float64]
+
+LIKELY = 0.5
+"""A prediction is listed if it is at least this sure, and its odds are twice those of
+any label, …"""
+POSSIBLE, RAISED = 0.02, 3.0
+"""… or at least this sure, and so many times as sure as for any label."""
+WAY = 0.2
+"""Without a calibration it is listed from this share of the way from the mean to the
+largest value that is known of any label. Anything less says little."""
 
 CARRIED = 0.8
 """Related labels are listed until they carry this share of the similarity."""
@@ -32,6 +40,8 @@ class Attribute:
     value: float
     strength: float  # deviation from the mean, in units of the context
     observed: bool
+    confidence: float | None = None
+    """Chance that the label has it; None if it is known, or was not calibrated."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,8 @@ class Description:
     observed: tuple[Attribute, ...]
     predicted: tuple[Attribute, ...]
     contexts: dict[str, bool]  # which contexts know the label
+    untold: tuple[str, ...] = ()
+    """Descriptions that the label lacks and that too little is known to predict."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -52,6 +64,7 @@ class Description:
             "observed": [_attribute(a) for a in self.observed],
             "predicted": [_attribute(a) for a in self.predicted],
             "contexts": self.contexts,
+            "untold": list(self.untold),
         }
 
 
@@ -65,6 +78,7 @@ def describe(
     vector = embedding.vector_of(label_or_vector)
     observed: list[Attribute] = []
     predicted: list[Attribute] = []
+    untold: list[str] = []
     for context in embedding.contexts:
         if not isinstance(context, FittedDescriptive) or not context.readable:
             continue
@@ -75,21 +89,56 @@ def describe(
         )
         is_known = ~np.isnan(known)
         observed += _strongest(context, known, is_known, k, observed=True)
+        found = []
         if context.weight > 0:
             values = context.predict(vector[None, :])[0]
-            telling = values - context.offset > TELLING * (
-                context.largest - context.offset
-            )
-            predicted += _strongest(
-                context, values, ~is_known & telling, k, observed=False
-            )
+            sure = confidences(embedding, context, vector[None, :])
+            sure = None if sure is None else sure[0]
+            telling = ~is_known & _is_telling(context, values, sure)
+            found = _strongest(context, values, telling, k, sure, observed=False)
+        if not found and not is_known.any():
+            untold.append(context.name)
+        predicted += found
     return Description(
         label,
         _related(embedding, vector if label is None else label, k),
         tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
         tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
         {} if label is None else embedding.contexts_of(label),
+        tuple(untold),
     )
+
+
+def confidences(
+    embedding: LabelEmbedding,
+    context: FittedDescriptive,
+    vectors: npt.NDArray[np.floating],
+) -> Floats | None:
+    """Chance of every attribute for every vector: (vectors, columns).
+
+    None if the fit could not calibrate the context, or if no label that it describes
+    is in this embedding.
+    """
+    described = [x for x in context.observed_labels if x in embedding]
+    if context.calibration is None or not described:
+        return None
+    return context.calibration.confidence(
+        context.predict(vectors),
+        context.offset,
+        support(vectors, embedding.select(described).vectors),
+    )
+
+
+def _is_telling(
+    context: FittedDescriptive, values: Floats, sure: Floats | None
+) -> npt.NDArray[np.bool_]:
+    """Which predictions say something about this label rather than about all."""
+    if context.calibration is None or sure is None:
+        reach = context.largest - context.offset
+        return np.asarray(values - context.offset > WAY * reach)
+    usual = context.calibration.presence
+    likely = (sure >= LIKELY) & (sure * (1 - usual) >= 2 * usual * (1 - sure))
+    return np.asarray(likely | ((sure >= POSSIBLE) & (sure >= RAISED * usual)))
 
 
 def _related(
@@ -109,9 +158,10 @@ def _related(
 
 def _strongest(
     context: FittedDescriptive,
-    values: npt.NDArray[np.float64],
+    values: Floats,
     wanted: npt.NDArray[np.bool_],
     k: int,
+    sure: Floats | None = None,
     *,
     observed: bool,
 ) -> list[Attribute]:
@@ -125,6 +175,7 @@ def _strongest(
             float(values[i]),
             float(strength[i]),
             observed,
+            None if sure is None else float(sure[i]),
         )
         for i in order
         if strength[i] > 0
@@ -137,4 +188,5 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
         "name": attribute.name,
         "value": attribute.value,
         "strength": attribute.strength,
+        "confidence": attribute.confidence,
     }

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from phcle.contexts.descriptive import DescriptiveContext
 from phcle.contexts.relational import RelationalContext
 from phcle.contexts.sources import Source
+from phcle.embedding.calibration import Calibration
 
 __all__ = ["Fitted", "FittedDescriptive", "FittedRelational"]
 
@@ -66,6 +67,7 @@ class FittedDescriptive:
     readable: bool
     source: Source | None  # what later labels are encoded by, without the labels' own
     data: DescriptiveContext | None
+    calibration: Calibration | None = None  # None: too few labels to learn it from
 
     kind = "descriptive"
 

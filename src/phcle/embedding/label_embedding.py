@@ -15,6 +15,7 @@ from phcle.contexts.labels import as_labels, index_of
 from phcle.embedding.description import Description, describe
 from phcle.embedding.explanation import Explanation, explain
 from phcle.embedding.fitted import Fitted
+from phcle.embedding.search import nearest_rows, unit_rows
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
 
 __all__ = ["LabelEmbedding"]
@@ -96,8 +97,7 @@ class LabelEmbedding:
     @cached_property
     def unit_vectors(self) -> Floats:
         """Vectors at length one; a zero vector stays zero."""
-        length = np.linalg.norm(self.vectors, axis=1, keepdims=True)
-        return np.asarray(self.vectors / np.where(length > 0, length, 1))
+        return unit_rows(self.vectors)
 
     def name_of(self, label: str) -> str:
         """Readable name of a label or of a node of its hierarchy."""
@@ -134,26 +134,50 @@ class LabelEmbedding:
         return vector
 
     def nearest(
-        self, label_or_vector: str | npt.ArrayLike, k: int = 10
+        self,
+        label_or_vector: str | npt.ArrayLike,
+        k: int = 10,
+        *,
+        among: Iterable[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """Labels most similar by cosine, best first; never the label itself."""
+        """Labels most similar by cosine, best first; never the label itself.
+
+        `among` names the labels that may be answers; by default all may.
+        """
+        return self.nearest_many([label_or_vector], k, among=among)[0]
+
+    def nearest_many(
+        self,
+        queries: Iterable[str | npt.ArrayLike],
+        k: int = 10,
+        *,
+        among: Iterable[str] | None = None,
+    ) -> list[list[tuple[str, float]]]:
+        """The nearest labels of each of many labels or vectors, as `nearest` has it."""
+        vectors, own = self.queries_of(queries, k)
+        labels, units = self.labels, self.unit_vectors
+        if among is not None:
+            labels = tuple(dict.fromkeys(map(self.resolve, _no_text(among))))
+            units = units[[self._index[label] for label in labels]]
+        position = self._index if among is None else index_of(labels)
+        rows = [None if label is None else position.get(label) for label in own]
+        return [
+            [(labels[i], float(s)) for i, s in zip(*found, strict=True)]
+            for found in nearest_rows(units, vectors, k, own=rows)
+        ]
+
+    def queries_of(
+        self, queries: Iterable[str | npt.ArrayLike], k: int
+    ) -> tuple[Floats, list[str | None]]:
+        """Checked queries at length one, and which of them are which label."""
         if k < 1:
             raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
-        vector = self.vector_of(label_or_vector)
-        length = np.linalg.norm(vector)
-        cosine = self.unit_vectors @ (vector / (length if length > 0 else 1.0))
-        if isinstance(label_or_vector, str):
-            cosine[self._index[self.resolve(label_or_vector)]] = -np.inf
-            k = min(k, len(self) - 1)
-        k = min(k, len(self))
-        if k == 0:
-            return []
-        # Everything at or above the k-th value, then a stable sort: ties keep the
-        # order of the labels.
-        threshold = np.partition(cosine, len(self) - k)[len(self) - k]
-        candidates = np.flatnonzero(cosine >= threshold)
-        order = candidates[np.argsort(-cosine[candidates], kind="stable")][:k]
-        return [(self.labels[i], float(cosine[i])) for i in order]
+        given = list(_no_text(queries))
+        own = [self.resolve(x) if isinstance(x, str) else None for x in given]
+        vectors = np.empty((len(given), self.dim))
+        for i, (label, query) in enumerate(zip(own, given, strict=True)):
+            vectors[i] = self.vector_of(query if label is None else label)
+        return unit_rows(vectors), own
 
     def describe(self, label_or_vector: str | npt.ArrayLike, k: int = 6) -> Description:
         """Related labels with shares, and the strongest attributes.
@@ -239,3 +263,12 @@ class LabelEmbedding:
         from phcle.embedding.storage import save
 
         save(self, Path(path))
+
+
+def _no_text(items: Iterable[Any]) -> Iterable[Any]:
+    """Refuse one text where a list is needed: its letters are no labels."""
+    if isinstance(items, str):
+        raise ContextError(
+            f"a list of labels or vectors is needed. Got {items!r} instead."
+        )
+    return items

@@ -23,12 +23,13 @@ from phcle.contexts.descriptive import DescriptiveContext
 from phcle.contexts.hierarchy import Hierarchy, HierarchyCounts
 from phcle.contexts.relational import RelationalContext
 from phcle.contexts.sources import Cells, Source, Words
+from phcle.embedding.calibration import Calibration
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, PhcleError
 from phcle.files import write_whole
 
-__all__ = ["FORMAT", "VERSION", "load", "save"]
+__all__ = ["FORMAT", "VERSION", "checksum", "load", "read_tensors", "save"]
 
 FORMAT = "phcle.label-embedding"
 VERSION = 1
@@ -59,7 +60,7 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "checksum": _checksum(text, tensors),
+        "checksum": checksum(text, tensors),
         "content": text,
     }
     with write_whole(path) as temporary:
@@ -74,7 +75,7 @@ def load(path: str | Path) -> LabelEmbedding:
     phcle.errors.FileError: missing.phcle: no such file.
     """
     path = Path(path)
-    metadata, tensors = _read(path)
+    metadata, tensors = read_tensors(path)
     try:
         header = json.loads(metadata.get("phcle", "{}"))
         if header.get("format") != FORMAT:
@@ -89,7 +90,7 @@ def load(path: str | Path) -> LabelEmbedding:
             f"{path}: has format version {version}, this phcle reads version "
             f"{VERSION}; update phcle."
         )
-    if header.get("checksum") != _checksum(text, tensors):
+    if header.get("checksum") != checksum(text, tensors):
         raise FileError(f"{path}: is damaged (its checksum does not fit).")
     try:
         content = json.loads(text)
@@ -116,7 +117,7 @@ def load(path: str | Path) -> LabelEmbedding:
         raise FileError(f"{path}: is not a whole label embedding ({error}).") from error
 
 
-def _read(path: Path) -> tuple[dict[str, str], Tensors]:
+def read_tensors(path: Path) -> tuple[dict[str, str], Tensors]:
     """Metadata and tensors of any safetensors file."""
     from safetensors import SafetensorError, safe_open
 
@@ -134,7 +135,7 @@ def _read(path: Path) -> tuple[dict[str, str], Tensors]:
         ) from error
 
 
-def _checksum(text: str, tensors: Mapping[str, npt.NDArray[Any]]) -> str:
+def checksum(text: str, tensors: Mapping[str, npt.NDArray[Any]]) -> str:
     """Digest of the content and of every tensor's name, type, shape and bytes."""
     digest = hashlib.blake2b(text.encode(), digest_size=16)
     for name in sorted(tensors):
@@ -198,6 +199,7 @@ def _pack(context: Fitted, prefix: str, tensors: Tensors) -> dict[str, Any]:
     elif isinstance(context.source, Cells):
         packed["source"] = "cells"
         _put_names(tensors, prefix + "titles", context.source.titles)
+    packed["calibration"] = _pack_calibration(context.calibration, prefix, tensors)
     if context.data is not None:
         _put_names(tensors, prefix + "labels", context.data.labels)
         packed["standardize"] = context.data.standardize
@@ -211,6 +213,17 @@ def _pack(context: Fitted, prefix: str, tensors: Tensors) -> dict[str, Any]:
                 packed["layout"] = "masked"
                 _put_sparse(tensors, prefix + "observed", context.data.observed)
     return packed
+
+
+def _pack_calibration(
+    calibration: Calibration | None, prefix: str, tensors: Tensors
+) -> dict[str, Any] | None:
+    if calibration is None:
+        return None
+    tensors[prefix + "presence"] = calibration.presence
+    tensors[prefix + "deviation"] = calibration.deviation
+    keys = ("intercept", "prior", "slope", "n_values")
+    return {key: getattr(calibration, key) for key in keys}
 
 
 def _pack_recipe(
@@ -253,6 +266,19 @@ def _unpack(packed: dict[str, Any], prefix: str, tensors: Tensors) -> Fitted:
         readable=packed["readable"],
         source=_unpack_source(packed["source"], prefix, tensors),
         data=_unpack_values(packed, prefix, tensors) if has_data else None,
+        calibration=_unpack_calibration(packed.get("calibration"), prefix, tensors),
+    )
+
+
+def _unpack_calibration(
+    packed: dict[str, Any] | None, prefix: str, tensors: Tensors
+) -> Calibration | None:
+    if packed is None:
+        return None
+    return Calibration(
+        presence=tensors[prefix + "presence"],
+        deviation=tensors[prefix + "deviation"],
+        **packed,
     )
 
 

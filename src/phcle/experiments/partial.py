@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from phcle.experiments.studies import Request
 
-__all__ = ["NEEDS", "Settings", "run"]
+__all__ = ["NEEDS", "Settings", "awa_of_imagenet", "run"]
 
 NEEDS = ("tiny-imagenet", "awa", "lad", "imnet-attributes")
 
@@ -137,7 +137,7 @@ def _descriptions(
     random = np.random.default_rng(settings.split_seed)
     half = random.permutation(labels)[: len(labels) // 2].tolist()
     loaders = {
-        "AWA attributes": lambda: _renamed_awa(data / "awa"),
+        "AWA attributes": lambda: awa_of_imagenet(data / "awa"),
         "LAD attributes": lambda: match_lad(load_lad(data / "lad")).context,
         "ImNet attributes": lambda: (
             match_wnids(load_imnet_attributes(data / "imnet-attributes")).context
@@ -149,11 +149,9 @@ def _descriptions(
     return {name: replace(loaders[name](), name=name) for name in settings.partial}
 
 
-def _renamed_awa(folder: Path) -> DescriptiveContext:
+def awa_of_imagenet(folder: Path) -> DescriptiveContext:
     """AWA's animals that are ImageNet labels, under their wnids."""
-    wnids = {
-        name: wnid for name, wnid in AWA_CORRECTED.wnids.items() if wnid.startswith("n")
-    }
+    wnids = AWA_CORRECTED.wnids
     kept = load_awa(folder).attributes.rows_for(list(wnids))
     return replace(kept, labels=tuple(wnids[name] for name in kept.labels))
 

@@ -25,7 +25,11 @@ __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 STUDIES: Mapping[str, str] = {
     "partial": "phcle.experiments.partial",
     "completion": "phcle.experiments.completion",
+    "confidence": "phcle.experiments.confidence",
     "similarity": "phcle.experiments.word_similarity",
+    "understanding": "phcle.experiments.understanding",
+    "retrieval": "phcle.experiments.retrieval",
+    "clusters": "phcle.experiments.clusters",
 }
 """Modules by the name of their study."""
 

@@ -19,7 +19,7 @@ from phcle.errors import (
 )
 from phcle.uses.zero_shot import ZeroShotTask, resplits
 
-__all__ = ["UserTask", "user_task"]
+__all__ = ["UserTask", "match_classes", "user_task"]
 
 DEFAULT_SPLITS = 10
 UNSEEN_SHARE = 0.2
@@ -45,7 +45,7 @@ def user_task(
     `split.json`; without it, or with `n_splits`, classes are drawn by chance.
     """
     data = load_feature_folder(features)
-    labels = _match(embedding, data)
+    labels = match_classes(embedding, data)
     left_out = tuple(name for name in data.classes if name not in labels)
     if len(labels) < FEWEST:
         raise UnknownLabelError(
@@ -80,7 +80,7 @@ def user_task(
     )
 
 
-def _match(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
+def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
     """Label of the embedding for every class that has one."""
     found: dict[str, str] = {}
     for name in data.classes:

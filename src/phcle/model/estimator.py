@@ -16,6 +16,7 @@ from phcle.contexts.alignment import Aligned, Context, align
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, PhcleError
+from phcle.model.calibrate import calibrate
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
 from phcle.model.layout import Layout
@@ -85,6 +86,7 @@ class PHCLE:
         backend: str = "auto",
         device: str = "auto",
         dtype: str = "float32",
+        calibrate: bool = True,
         max_iter: int = 200,
         tol: float = 1e-3,
         random_state: int = 0,
@@ -104,6 +106,7 @@ class PHCLE:
         self.backend = backend
         self.device = device
         self.dtype = dtype
+        self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -204,6 +207,9 @@ class PHCLE:
                 stacklevel=3,
             )
         self._keep(aligned, layout, state, names)
+        # "ones" is solved as a problem of one dimension, which is not the one kept.
+        if self.calibrate and self.init != "ones":
+            self._calibrate(aligned, layout, state)
 
     def transform(
         self,
@@ -292,6 +298,19 @@ class PHCLE:
         )
         if interrupted is not None:
             raise interrupted
+
+    def _calibrate(self, aligned: Aligned, layout: Layout, state: State) -> None:
+        """Learn how sure predictions are, and keep it with the contexts."""
+        labels = layout.problem.labels
+        described = [context.rows_for(labels) for context in aligned.descriptive]
+        found = calibrate(layout, state, described, seed=self.random_state)
+        contexts = [
+            replace(context, calibration=found.get(context.name))
+            if isinstance(context, FittedDescriptive)
+            else context
+            for context in self.embedding_.contexts
+        ]
+        self.embedding_ = replace(self.embedding_, contexts=tuple(contexts))
 
 
 def _fitted(

@@ -31,7 +31,7 @@ from phcle.model.solver import MajoriseSolver, run
 from phcle.model.start import start_factors
 from phcle.model.weights import equal_weights
 
-__all__ = ["held_out_skills"]
+__all__ = ["draw_rows", "held_out_skills", "without_rows"]
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating[Any]]
@@ -74,9 +74,10 @@ def held_out_skills(
     rng = np.random.default_rng(seed)
     scores = {name: _Score() for name in problem.names}
     for _ in range(TRIALS):
-        hidden = {data.name: _draw(data, rng) for data in problem.data}
+        hidden = {data.name: draw_rows(data, rng) for data in problem.data}
         trial = problem.with_data(
-            problem.labels, [_without(data, hidden[data.name]) for data in problem.data]
+            problem.labels,
+            [without_rows(data, hidden[data.name]) for data in problem.data],
         )
         factors = _trial_fit(trial, backend, rng)
         for data in problem.data:
@@ -86,14 +87,14 @@ def held_out_skills(
     return {name: score.skill for name, score in scores.items()}
 
 
-def _draw(data: Data, rng: np.random.Generator) -> Rows:
+def draw_rows(data: Data, rng: np.random.Generator) -> Rows:
     """Some of the observed rows, but never all of them."""
     observed = np.flatnonzero(data.observed)
     n = int(np.clip(round(SHARE * len(observed)), 1, MOST))
     return np.sort(rng.choice(observed, size=min(n, len(observed) - 1), replace=False))
 
 
-def _without(data: Data, rows: Rows) -> Data:
+def without_rows(data: Data, rows: Rows) -> Data:
     """The context with some rows taken out."""
     kept = np.ones(len(data.observed), dtype=bool)
     kept[rows] = False

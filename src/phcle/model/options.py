@@ -151,6 +151,12 @@ OPTIONS: tuple[Option, ...] = (
         ("float32", "float64"),
         "Precision of the sweeps; the last solve is always double.",
     ),
+    Option(
+        "calibrate",
+        True,
+        *_truth(),
+        "Learn from hidden values how sure predicted attributes are.",
+    ),
     Option("max_iter", 200, *_whole(1), "Sweeps at most."),
     Option(
         "tol",

@@ -8,6 +8,8 @@ import scipy.io
 
 from phcle import LabelEmbedding
 from phcle.datasets import APY_PAPER
+from phcle.experiments.settings import TABLES
+from phcle.experiments.studies import STUDIES
 
 CONFIG = """
 table = "table2"
@@ -154,3 +156,21 @@ def test_evaluate_suggests_the_nearest_classifier(phcle, images):
         code=2,
     )
     assert "Did you mean 'eszsl'" in result.stderr
+
+
+def test_evaluation_among_all_classes_is_written_to_files(phcle, zoo, images):
+    result = phcle(
+        *("evaluate", "animals.phcle", "--features", images, "--generalised"),
+        *("--classifier", "eszsl", "--splits", 2, "--out", "found"),
+    )
+    assert "harmonic mean" in result.stdout
+    page = (zoo / "found" / "evaluation.md").read_text()
+    assert "| classifier | mean per-class accuracy |" in page
+    (row,) = json.loads((zoo / "found" / "evaluation.json").read_text())["rows"]
+    assert 0 <= row["harmonic"] <= max(row["seen"], row["unseen"])
+
+
+def test_help_names_every_table_and_study(phcle):
+    text = " ".join(phcle("reproduce", "--help").stdout.split())
+    for name in (*TABLES, *STUDIES, "all"):
+        assert name in text

@@ -24,7 +24,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.uses.zero_shot.base import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
 
-__all__ = ["ESZSL"]
+__all__ = ["ESZSL", "carry_over"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -103,7 +103,14 @@ class ESZSL(ZeroShotClassifier):
     def _learn_classes(
         self, images: TrainingImages, seen: Floats, candidates: Floats
     ) -> None:
-        unit = float((seen**2).sum() / len(seen)) or 1.0
-        gram = seen @ seen.T + self.class_ridge * unit * np.eye(len(seen))
-        # (seen, candidates)
-        self.class_map_ = solve(gram, seen @ candidates.T, assume_a="pos")
+        self.class_map_ = carry_over(seen, candidates, self.class_ridge)
+
+
+def carry_over(seen: Floats, targets: Floats, class_ridge: float) -> Floats:
+    """(S Sᵀ + λI)⁻¹ S Tᵀ: from scores of seen classes to targets (targets, dim).
+
+    The axes of the space as targets give the coordinates of an image's own vector.
+    """
+    unit = float((seen**2).sum() / len(seen)) or 1.0
+    gram = seen @ seen.T + class_ridge * unit * np.eye(len(seen))
+    return np.asarray(solve(gram, seen @ targets.T, assume_a="pos"))

@@ -1,0 +1,249 @@
+"""Pictures and an embedding: learn where pictures lie in it, and describe new ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phcle.cli import tables
+from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.output import check_can_write, show
+from phcle.errors import FileError, OptionError
+
+if TYPE_CHECKING:
+    from phcle.datasets import ImageData
+    from phcle.embedding import LabelEmbedding
+    from phcle.uses.understanding import FeatureNetwork, ImageMap
+
+__all__ = ["map", "understand"]
+
+Answer = dict[str, Any]
+
+Network = Annotated[
+    str | None,
+    typer.Option(
+        "--network",
+        metavar="FOLDER|NAME",
+        help="What makes features of photos: a folder that transformers' "
+        "save_pretrained wrote, or a name that it downloads.",
+    ),
+]
+
+
+def map(
+    file: EmbeddingFile,
+    out: Annotated[Path, typer.Option("--out", help="Where to write the map.")],
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            "--features",
+            help="Folder or file of features: features.npz, or X.npy and labels.csv.",
+        ),
+    ] = None,
+    photos: Annotated[
+        Path | None,
+        typer.Option(
+            "--photos", help="Folder of photos, in one sub-folder for each label."
+        ),
+    ] = None,
+    network: Network = None,
+    feature_ridge: Annotated[
+        float, typer.Option("--feature-ridge", help="γ: keeps the map's weights small.")
+    ] = 100.0,
+    class_ridge: Annotated[
+        float,
+        typer.Option("--class-ridge", help="λ: blurs what tells classes apart."),
+    ] = 0.01,
+    as_json: Json = False,
+) -> None:
+    """Learn a map from features of pictures to the vectors of their labels.
+
+    All pictures are learned from whose label the embedding knows, by id or by readable
+    name. The map then describes pictures of any class with `phcle understand`.
+    """
+    from phcle.embedding import load
+    from phcle.uses.understanding import FeatureNetwork, ImageMap
+
+    if (features is None) == (photos is None) or (photos is None) != (network is None):
+        raise OptionError(
+            "give --features, or --photos together with --network, to learn from."
+        )
+    check_can_write(out, [file, features])
+    embedding = load(file)
+    card = None
+    if network is not None and photos is not None:
+        opened = FeatureNetwork.open(network)
+        data, card = _photo_data(photos, opened), opened.card()
+    else:
+        from phcle.datasets import load_feature_folder
+
+        data = load_feature_folder(str(features))
+    X, y, left_out = _known(embedding, data)
+    found = ImageMap.fit(
+        X,
+        y,
+        embedding,
+        feature_ridge=feature_ridge,
+        class_ridge=class_ridge,
+        network=card,
+    )
+    found.save(out)
+    answer = {
+        "file": str(out),
+        "images": found.n_images,
+        "features": len(found.weights),
+        "classes": len(found.classes),
+        "left_out": left_out,
+        "network": network,
+    }
+    show(answer, _show_map, as_json=as_json)
+
+
+def understand(
+    photos: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PHOTO", help="Photos, or .npy files of features, one row each."
+        ),
+    ],
+    labels: Annotated[
+        Path, typer.Option("--labels", help="The embedding: LABELS.phcle.")
+    ],
+    model: Annotated[
+        Path, typer.Option("--model", help="A map that `phcle map` has written.")
+    ],
+    network: Network = None,
+    k: Annotated[int, typer.Option("-k", help="How many of each sort.")] = 6,
+    as_json: Json = False,
+) -> None:
+    """Describe pictures by related labels and attributes, whatever class they are of.
+
+    Related labels are those that carry 80 % of the similarity of the nearest ones.
+    """
+    from phcle.embedding import load
+    from phcle.uses.understanding import load_map
+
+    embedding, image_map = load(labels), load_map(model)
+    image_map.check_belongs_to(embedding)
+    opened = None
+    if any(path.suffix.lower() != ".npy" for path in photos):
+        opened = _network_of(image_map, model, network)
+    found: list[dict[str, Any]] = []
+    for path in photos:
+        rows = _features(path, opened)
+        for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
+            title = str(path) if len(rows) == 1 else f"{path}, row {i}"
+            found.append({"picture": title, **_named(embedding, each.to_dict())})
+    show(found[0] if len(found) == 1 else found, _show_pictures, as_json=as_json)
+
+
+def _known(
+    embedding: LabelEmbedding, data: ImageData
+) -> tuple[Any, list[str], list[str]]:
+    """Features and labels of the pictures whose class has a vector."""
+    from phcle.errors import UnknownLabelError, did_you_mean, some
+    from phcle.experiments.user_data import match_classes
+
+    labels = match_classes(embedding, data)
+    left_out = [name for name in data.classes if name not in labels]
+    if len(labels) < 2:
+        known = [*embedding.labels, *embedding.names.values()]
+        hint = did_you_mean(left_out[0], known) if left_out else ""
+        raise UnknownLabelError(
+            f"{data.name}: {len(labels)} of its {len(data.classes)} classes have a "
+            f"vector in the embedding, but 2 are needed. Without one: "
+            f"{some(left_out) or 'none'}.{hint}"
+        )
+    X, y = data.select(labels)
+    return X, [labels[name] for name in y.tolist()], left_out
+
+
+def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
+    """Features of all photos below a folder; sub-folders are their labels."""
+    from phcle.datasets import ImageData
+    from phcle.uses.understanding import PHOTO_ENDINGS, read_photo
+
+    if not folder.is_dir():
+        raise FileError(f"{folder}: no such folder; --photos names a folder of photos.")
+    files = [
+        path
+        for path in sorted(folder.glob("*/*"))
+        if path.suffix.lower() in PHOTO_ENDINGS
+    ]
+    if not files:
+        raise FileError(
+            f"{folder}: has no photos in sub-folders; put them into one sub-folder for "
+            "each label, called like the label."
+        )
+    features = network.features(read_photo(path) for path in files)
+    return ImageData(folder.name, features, [path.parent.name for path in files])  # type: ignore[arg-type]
+
+
+def _network_of(
+    image_map: ImageMap, model: Path, network: str | None
+) -> FeatureNetwork:
+    """The network that the map was learned with, from where it lies now."""
+    from phcle.uses.understanding import FeatureNetwork
+
+    card = image_map.network
+    if card is None:
+        raise OptionError(
+            f"{model}: was learned from features, not from photos, so give features "
+            "(.npy) here too, or learn it again with `phcle map --photos --network`."
+        )
+    opened = FeatureNetwork.open(network or card["name"])
+    opened.check_is(card)
+    return opened
+
+
+def _features(path: Path, network: FeatureNetwork | None) -> Any:
+    """Features (rows, features) of a photo, or from a file."""
+    if path.suffix.lower() == ".npy" or network is None:
+        from phcle.datasets.feature_folder import read_feature_rows
+
+        return read_feature_rows(path)
+    from phcle.uses.understanding import read_photo
+
+    return network.features([read_photo(path)])
+
+
+def _named(embedding: LabelEmbedding, answer: Answer) -> Answer:
+    related = [
+        {
+            "label": x["label"],
+            "name": embedding.name_of(x["label"]),
+            "share": x["share"],
+        }
+        for x in answer["related"]
+    ]
+    return {**answer, "related": related}
+
+
+def _show_map(answer: Answer) -> None:
+    typer.echo(
+        f"learned from {answer['images']:,} pictures of {answer['classes']} classes, "
+        f"{answer['features']:,} features each"
+    )
+    if answer["left_out"]:
+        from phcle.errors import some
+
+        typer.echo(f"left out, without a vector: {some(answer['left_out'])}")
+    tables.show_written(answer["file"])
+
+
+def _show_pictures(found: Answer | list[Answer]) -> None:
+    for answer in found if isinstance(found, list) else [found]:
+        tables.show_table(
+            ("share", "related label"),
+            ((f"{x['share']:.0%}", x["name"]) for x in answer["related"]),
+            title=answer["picture"],
+        )
+        rows = [
+            (x["name"], f"{x['value']:.3g}", x["context"]) for x in answer["attributes"]
+        ]
+        if rows:
+            tables.show_table(("attribute", "value", "context"), rows)
+        else:
+            typer.echo("No attribute stands out.")

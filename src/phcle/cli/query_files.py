@@ -1,0 +1,49 @@
+"""What a question names by files: labels to choose among, and vectors to ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from phcle.errors import FileError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["labels_or_files", "read_queries"]
+
+
+def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
+    """Labels, some of them in files with one per line; None if none are given."""
+    from phcle.contexts.readers import read_labels
+
+    if not given:
+        return None
+    found: list[str] = []
+    for word in given:
+        found += read_labels(word) if Path(word).is_file() else [word]
+    return found
+
+
+def read_queries(path: Path) -> dict[str, npt.NDArray[np.float64]]:
+    """The vectors of an `.npy` file by their name: one vector, or a row for each."""
+    import numpy as np
+
+    from phcle.contexts.delimited import check_is_file
+
+    check_is_file(path)
+    try:
+        array = np.asarray(np.load(path, allow_pickle=False), np.float64)
+    # A damaged header makes NumPy raise whatever Python's tokenizer does.
+    except Exception as error:
+        raise FileError(f"{path}: is not an .npy file of numbers ({error}).") from error
+    if array.ndim == 1:
+        return {path.name: array}
+    if array.ndim != 2 or not len(array):
+        raise FileError(
+            f"{path}: must hold one vector, or a matrix with a vector in each row. "
+            f"Got shape {array.shape}."
+        )
+    return {f"{path.name}, row {i}": row for i, row in enumerate(array, 1)}

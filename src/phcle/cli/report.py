@@ -1,0 +1,54 @@
+"""A page about an embedding that opens offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from phcle.cli import tables
+from phcle.cli.edge import say
+from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.output import show
+
+__all__ = ["report"]
+
+
+def report(
+    file: EmbeddingFile,
+    out: Annotated[Path, typer.Option("--out", help="Folder for page and figures.")],
+    title: Annotated[
+        str | None, typer.Option("--title", help="Title; by default the file's name.")
+    ] = None,
+    labels_shown: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels-shown",
+            metavar="LABEL",
+            help="A label whose neighbours to list; may be given several times.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a page with a map of the labels, and all there is to see of the fit.
+
+    The page is one file that needs no network; its figures also lie beside it as PNG
+    and SVG.
+    """
+    from phcle.embedding import load
+    from phcle.report import write_report
+
+    made = write_report(
+        load(file),
+        out,
+        title=file.stem if title is None else title,
+        shown=labels_shown or (),
+        tell=say,
+    )
+    show(made, _show, as_json=as_json)
+
+
+def _show(made: dict[str, Any]) -> None:
+    tables.show_written(made["report"])
+    tables.show_written(f"{Path(made['figures'][0]).parent} (figures)")

@@ -1,0 +1,254 @@
+"""The figures of a report, each a Matplotlib figure that is saved as PNG and SVG.
+
+Colours are those of Okabe and Ito; lines differ in style as well, so that no figure
+needs colour to be read.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.files import write_whole
+from phcle.report.extras import needed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "convergence_figure",
+    "coverage_figure",
+    "inline_svg",
+    "map_figure",
+    "save_figure",
+    "sparsity_figure",
+    "weights_figure",
+]
+
+INK = "#1b1b1e"
+"""Of text and axes and of nothing else: a page puts its own text colour there."""
+
+COLOURS = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000"
+)  # fmt: skip
+OTHER = "#a3a6ad"
+STYLES = ("-", "--", "-.", ":")
+MARKERS = "osD^vPX"
+
+MOST_NAMES = 40
+LETTER, LINE = 0.024, 0.05
+"""Room of a letter and of a line on the map, whose sides have length 2."""
+
+STYLE = {
+    "text.parse_math": False,  # a label may hold dollar signs
+    "font.size": 10,
+    "text.color": INK,
+    "axes.facecolor": "none",
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "svg.hashsalt": "phcle",  # the same figure gives the same file
+}
+
+Section = dict[str, Any]
+
+
+@contextmanager
+def _styled() -> Iterator[None]:
+    """Draw in our style, without a complaint where the font lacks a letter."""
+    matplotlib = needed("matplotlib")
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def _new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches, with room made for its text."""
+    make: type[Figure] = needed("matplotlib.figure").Figure
+    return make(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
+    """Write `stem` with the endings .png and .svg."""
+    paths = {}
+    with _styled():
+        for ending, options in (
+            ("png", {"dpi": 160}),
+            ("svg", {"metadata": {"Date": None}}),
+        ):
+            path = stem.with_name(f"{stem.name}.{ending}")
+            with write_whole(path) as temporary:
+                figure.savefig(temporary, format=ending, facecolor="#ffffff", **options)
+            paths[ending] = path
+    return paths
+
+
+def inline_svg(figure: Figure) -> str:
+    """The figure as an element of a page: transparent, text in the page's colour."""
+    buffer = io.StringIO()
+    with _styled():
+        figure.savefig(buffer, format="svg", facecolor="none", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :].replace(INK, "currentColor")
+
+
+def convergence_figure(section: Section) -> Figure:
+    """The objective above its floor, and every term against its first value."""
+    with _styled():
+        figure = _new_figure(9, 3.6)
+        left, right = figure.subplots(1, 2)
+        sweeps = section["sweeps"]
+        left.plot(sweeps, _floats(section["gap"]), color=COLOURS[0], marker="o")
+        left.set(xlabel="sweep", title="objective above its floor")
+        for i, term in enumerate(section["terms"]):
+            values = _floats(term["values"])
+            right.plot(
+                sweeps,
+                values / (values[0] or 1.0),
+                color=COLOURS[i % len(COLOURS)],
+                linestyle=STYLES[i % len(STYLES)],
+                marker=MARKERS[i % len(MARKERS)],
+                markersize=4,
+                label=term["name"],
+            )
+        right.set(xlabel="sweep", title="each term, relative to the first sweep")
+        figure.legend(
+            *right.get_legend_handles_labels(), loc="outside lower center", ncols=4
+        )
+        for axes in (left, right):
+            axes.xaxis.get_major_locator().set_params(integer=True)
+        return figure
+
+
+def coverage_figure(section: Section, n_labels: int) -> Figure:
+    """Share of the labels that each pair of contexts knows both of."""
+    names = section["names"]
+    share = np.array(section["together"], float) / max(n_labels, 1)
+    with _styled():
+        figure = _new_figure(3.2 + 0.75 * len(names), 1.6 + 0.5 * len(names))
+        axes = figure.subplots()
+        axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for i, j in np.ndindex(*share.shape):
+            colour = "#ffffff" if share[i, j] > 0.55 else "#000000"
+            axes.text(
+                j, i, f"{share[i, j]:.0%}", ha="center", va="center", color=colour
+            )
+        axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        axes.set_title("labels known in both contexts")
+        return figure
+
+
+def weights_figure(contexts: Sequence[Section]) -> Figure:
+    """The weights of the contexts as bars."""
+    names = [context["name"] for context in contexts]
+    weights = [context["weight"] for context in contexts]
+    with _styled():
+        figure = _new_figure(6.5, 0.9 + 0.4 * len(names))
+        axes = figure.subplots()
+        kinds = ["relational", "descriptive"]
+        colours = [COLOURS[kinds.index(context["kind"])] for context in contexts]
+        bars = axes.barh(range(len(names)), weights, color=colours, height=0.6)
+        for bar, context in zip(bars, contexts, strict=True):
+            bar.set_hatch("" if context["kind"] == "relational" else "//")
+            bar.set_edgecolor("#ffffff")
+        titles = [f"{x['name']} ({x['kind']})" for x in contexts]
+        axes.set_yticks(range(len(names)), titles)
+        axes.bar_label(bars, [f"{weight:.3g}" for weight in weights], padding=4)
+        axes.invert_yaxis()
+        axes.margins(x=0.12)
+        axes.set_xlabel("weight")
+        return figure
+
+
+def sparsity_figure(sections: Sequence[Section]) -> Figure:
+    """How strongly each attribute is carried, the strongest first."""
+    with _styled():
+        figure = _new_figure(8, 3.4)
+        axes = figure.subplots()
+        for i, section in enumerate(sections):
+            strength = np.array(section["strengths"])
+            strength = strength / (strength.max(initial=0.0) or 1.0)
+            axes.plot(
+                np.linspace(0, 100, len(strength)),
+                strength,
+                color=COLOURS[i % len(COLOURS)],
+                linestyle=STYLES[i % len(STYLES)],
+                label=f"{section['name']} ({section['columns']:,})",
+            )
+        axes.set(
+            xlabel="attributes, the strongest first (%)",
+            ylabel="strength, relative to the strongest",
+            ylim=(0, None),
+        )
+        axes.legend()
+        return figure
+
+
+def map_figure(
+    places: npt.NDArray[np.floating],
+    groups: Sequence[str],
+    codes: npt.NDArray[np.integer],
+    named: Sequence[tuple[int, str]],
+) -> Figure:
+    """The map without its interaction, for paper: groups by colour, some names."""
+    with _styled():
+        figure = _new_figure(9, 7)
+        axes = figure.subplots()
+        size = float(np.clip(20_000 / max(len(places), 1), 1, 18))
+        last = len(groups) - 1
+        for code, group in enumerate(groups):
+            own = codes == code
+            if not own.any():
+                continue
+            axes.scatter(
+                places[own, 0],
+                places[own, 1],
+                s=size,
+                linewidths=0,
+                color=OTHER if code == last else COLOURS[code],
+                label=f"{group} ({own.sum():,})",
+                rasterized=True,  # 80,000 circles would make the SVG unusable
+            )
+        for row, name in _apart(places, named):
+            axes.annotate(
+                name, places[row], xytext=(3, 3), textcoords="offset points", fontsize=8
+            )
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        figure.legend(
+            loc="outside lower center", ncols=4, markerscale=(30 / size) ** 0.5
+        )
+        return figure
+
+
+def _apart(
+    places: npt.NDArray[np.floating], named: Sequence[tuple[int, str]]
+) -> list[tuple[int, str]]:
+    """Names that have room beside the ones before them, on a square of −1 … 1."""
+    kept: list[tuple[int, str]] = []
+    for row, name in named:
+        shifts = [(places[row] - places[other], before) for other, before in kept]
+        if all(
+            abs(down) > LINE or not -LETTER * len(name) < right < LETTER * len(before)
+            for (right, down), before in shifts
+        ):
+            kept.append((row, name))
+        if len(kept) == MOST_NAMES:
+            break
+    return kept
+
+
+def _floats(values: Sequence[float | None]) -> npt.NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], float)

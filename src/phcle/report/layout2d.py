@@ -1,0 +1,169 @@
+"""A place in the plane for every label, near the labels it is similar to.
+
+t-SNE of the vectors at length one, started from their principal components: by
+scikit-learn for a few thousand labels, by openTSNE (interpolated, linear in the labels)
+for more. The neighbours it needs are the exact ones, and the map shows them too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Layout", "lay_out"]
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+FEW = 3_000
+"""Up to here scikit-learn's t-SNE takes seconds."""
+
+FEWEST = 8
+"""With fewer labels there is nothing to arrange: principal components serve."""
+
+PERPLEXITY = 15
+N_ITERATIONS = 500
+EARLY, LATE = 100, 300
+"""Iterations of scikit-learn; those of openTSNE, first with attraction exaggerated."""
+
+ROOM = 0.4
+"""Share of the square that all labels together would fill, each in a cell of its own.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Coordinates from −1 to 1, neighbours, and how the coordinates were found."""
+
+    places: Floats  # (labels, 2)
+    neighbours: Ints  # (labels, k): the most similar labels, best first
+    method: str
+
+
+def lay_out(units: Floats, *, k: int = 6, seed: int = 0, jobs: int = 2) -> Layout:
+    """Arrange vectors of length one: (labels, d)."""
+    n = len(units)
+    perplexity = min(PERPLEXITY, max(2.0, (n - 1) / 4))
+    wanted = min(n - 1, max(k, int(3 * perplexity)))
+    distances, neighbours = _nearest(units, wanted, jobs)
+    start = _principal(units, seed)
+    if n < FEWEST:
+        places, method = start, "principal components"
+    elif n <= FEW:
+        places = _by_scikit_learn(units, start, perplexity, seed)
+        method = "t-SNE (scikit-learn)"
+    elif find_spec("openTSNE"):
+        places = _by_open_tsne(distances, neighbours, start, perplexity, seed, jobs)
+        method = "t-SNE (openTSNE)"
+    else:
+        places = start
+        method = (
+            "principal components; pip install 'phcle[report]' for a better map of "
+            "this many labels"
+        )
+    return Layout(_spread(_fit_square(places)), neighbours[:, :k], method)
+
+
+def _nearest(units: Floats, k: int, jobs: int) -> tuple[Floats, Ints]:
+    """Distances and rows of the k nearest of every row, itself left out."""
+    from sklearn.neighbors import NearestNeighbors
+
+    if k < 1:
+        return np.zeros((len(units), 0), np.float32), np.zeros((len(units), 0), int)
+    index = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=jobs).fit(units)
+    # Asked without a query, it leaves each row out of its own neighbours.
+    distances, neighbours = index.kneighbors()
+    return distances, neighbours
+
+
+def _principal(units: Floats, seed: int) -> Floats:
+    """The two strongest principal components; zeros where there are none."""
+    from sklearn.decomposition import PCA
+
+    found = np.zeros((len(units), 2), np.float32)
+    rank = min(2, *units.shape)
+    if len(units) > 1:
+        found[:, :rank] = PCA(rank, random_state=seed).fit_transform(units)
+    return found
+
+
+def _small(start: Floats) -> Floats:
+    """The start at the spread that t-SNE wants: 1e-4 along the first component."""
+    spread = float(start[:, 0].std())
+    return np.asarray(start / (spread or 1.0) * 1e-4, np.float32)
+
+
+def _by_scikit_learn(
+    units: Floats, start: Floats, perplexity: float, seed: int
+) -> Floats:
+    from sklearn.manifold import TSNE
+
+    tsne = TSNE(
+        perplexity=perplexity,
+        init=_small(start),
+        max_iter=N_ITERATIONS,
+        random_state=seed,
+    )
+    return np.asarray(tsne.fit_transform(units), np.float32)
+
+
+def _by_open_tsne(
+    distances: Floats,
+    neighbours: Ints,
+    start: Floats,
+    perplexity: float,
+    seed: int,
+    jobs: int,
+) -> Floats:
+    from openTSNE import TSNEEmbedding
+    from openTSNE.affinity import PerplexityBasedNN
+    from openTSNE.nearest_neighbors import PrecomputedNeighbors
+
+    affinities = PerplexityBasedNN(
+        perplexity=perplexity,
+        knn_index=PrecomputedNeighbors(neighbours, distances),
+        n_jobs=jobs,
+        random_state=seed,
+    )
+    places = TSNEEmbedding(
+        _small(start).astype(np.float64),
+        affinities,
+        negative_gradient_method="fft",
+        n_jobs=jobs,
+        random_state=seed,
+    )
+    places.optimize(EARLY, exaggeration=12, momentum=0.5, inplace=True)
+    places.optimize(LATE, momentum=0.8, inplace=True)
+    return np.asarray(places, np.float32)
+
+
+def _spread(places: Floats) -> Floats:
+    """Move labels that lie on one spot apart, in a spiral around it.
+
+    Siblings of a hierarchy may have the same vector; one point for hundreds of labels
+    could neither be seen nor pointed at.
+    """
+    side = (4 * ROOM / len(places)) ** 0.5
+    cells = np.floor(places / side).astype(np.int64)
+    _, cell = np.unique(cells, axis=0, return_inverse=True)
+    cell = cell.reshape(-1)
+    order = np.argsort(cell, kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(order)))
+    rank = np.empty(len(places))
+    rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    # Sunflower: the same area for every point.
+    radius = side * np.sqrt(rank / np.pi)
+    angle = rank * np.pi * (3 - 5**0.5)
+    shift = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return _fit_square(np.asarray(places + shift, np.float32))
+
+
+def _fit_square(places: Floats) -> Floats:
+    """Shift and scale into −1 … 1 on both axes, with the same scale on both."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    half = float((high - low).max()) / 2
+    return np.asarray((places - (low + high) / 2) / (half or 1.0), np.float32)

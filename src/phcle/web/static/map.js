@@ -1,0 +1,452 @@
+// The map of labels: points to hover, search and move about in.
+//
+//   Phcle.mount_map(host, data)
+//
+// builds it inside `host`. Data: names; labels (ids, or null where they are the names);
+// x and y (float32, -1 … 1), neighbours (uint32, the same number for every label), all
+// in base64; and colourings, each {title, groups, codes (uint8)} with the last group,
+// "other", in grey. Text from the data is only ever set as text.
+(function (root) {
+  "use strict";
+  const Phcle = (root.Phcle = root.Phcle || {});
+  const MOST_FOUND = 12;
+  const MOST_NAMED = 4000; // points tried when names are placed
+  const STEP = 60; // pixels per arrow key
+  const SETTLED_MS = 120;
+
+  function bytes(base64) {
+    const text = atob(base64);
+    const out = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) out[i] = text.charCodeAt(i);
+    return out.buffer;
+  }
+
+  function element(kind, attributes, ...children) {
+    const made = document.createElement(kind);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+      else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  }
+
+  function unpack(data) {
+    return {
+      names: data.names,
+      labels: data.labels || data.names,
+      x: new Float32Array(bytes(data.x)),
+      y: new Float32Array(bytes(data.y)),
+      neighbours: new Uint32Array(bytes(data.neighbours)),
+      colourings: data.colourings.map((each) => ({
+        ...each,
+        codes: new Uint8Array(bytes(each.codes)),
+      })),
+    };
+  }
+
+  // Names that begin with the words, then those with a word that does, then the rest.
+  Phcle.search = function (names, labels, typed) {
+    const words = typed.trim().toLowerCase();
+    if (!words) return [];
+    const found = [[], [], []];
+    for (let i = 0; i < names.length && found[0].length < MOST_FOUND; i++) {
+      const name = names[i].toLowerCase();
+      const at = name.indexOf(words);
+      if (at === 0 || labels[i].toLowerCase() === words) found[0].push(i);
+      else if (at > 0) found[name[at - 1] === " " ? 1 : 2].push(i);
+    }
+    found[0].sort((a, b) => names[a].length - names[b].length);
+    return found.flat().slice(0, MOST_FOUND);
+  };
+
+  class LabelMap {
+    constructor(host, data) {
+      this.host = host;
+      this.data = unpack(data);
+      this.n = this.data.names.length;
+      this.per_label = this.n ? this.data.neighbours.length / this.n : 0;
+      this.colouring = this.data.colourings[0];
+      this.group = null; // the one group that is shown, or all
+      this.chosen = null;
+      this.found = [];
+      this.active = -1;
+      this.build();
+    }
+
+    build() {
+      const id = this.host.id || "map";
+      this.box = element("input", {
+        type: "search",
+        id: `${id}-search`,
+        role: "combobox",
+        "aria-expanded": "false",
+        "aria-autocomplete": "list",
+        "aria-controls": `${id}-found`,
+        autocomplete: "off",
+        placeholder: "a label's name",
+        oninput: () => this.suggest(),
+        onkeydown: (event) => this.on_search_key(event),
+        onblur: () => this.close_suggestions(),
+      });
+      this.list = element("ul", {
+        id: `${id}-found`,
+        role: "listbox",
+        "aria-label": "Labels found",
+        class: "map-found",
+        hidden: "",
+      });
+      this.picker = element("select", { onchange: () => this.recolour() });
+      this.data.colourings.forEach((each, i) =>
+        this.picker.append(element("option", { value: i }, each.title)),
+      );
+      const everything = element("button", { type: "button" }, "Show all");
+      everything.addEventListener("click", () => this.clear());
+      const search = element("div", { class: "map-search" }, this.box, this.list);
+      this.stage = element("div", {
+        class: "map-stage",
+        tabindex: "0",
+        role: "application",
+        "aria-label":
+          `Map of ${this.n} labels. Arrow keys move, plus and minus zoom, ` +
+          "0 shows all; use the search to go to a label.",
+        onkeydown: (event) => this.on_stage_key(event),
+      });
+      this.overlay = element("canvas", { class: "map-names", "aria-hidden": "true" });
+      this.tip = element("div", { class: "map-tip", role: "tooltip", hidden: "" });
+      this.panel = element("div", { class: "map-panel", "aria-live": "polite" });
+      this.legend = element("div", {
+        class: "map-legend",
+        role: "group",
+        "aria-label": "Groups; press one to see it alone",
+      });
+      this.host.replaceChildren(
+        element(
+          "div",
+          { class: "map-bar" },
+          element("label", { for: `${id}-search` }, "Find "),
+          search,
+          element("label", {}, "Colour by ", this.picker),
+          everything,
+        ),
+        element(
+          "div",
+          { class: "map-body" },
+          this.stage,
+          element("div", { class: "map-side" }, this.panel, this.legend),
+        ),
+      );
+      this.stage.append(this.overlay, this.tip);
+    }
+
+    async open() {
+      const told = {
+        hover: (point) => this.hover(point),
+        choose: (point) => this.choose(point),
+        moved: () => this.on_move(),
+      };
+      const make_canvas = () => {
+        this.stage.querySelector(".map-points")?.remove();
+        const canvas = element("canvas", { class: "map-points" });
+        this.stage.prepend(canvas);
+        return canvas;
+      };
+      this.stage.addEventListener("pointermove", (event) => this.carry_tip(event));
+      this.view = await Phcle.open_view(make_canvas, this.data, this.ink(), told);
+      await this.recolour();
+      const scheme = root.matchMedia("(prefers-color-scheme: dark)");
+      scheme.addEventListener("change", () => this.recolour());
+      root.addEventListener("resize", () => this.on_move());
+      this.host.dataset.view = this.view.kind;
+      this.host.dataset.drawn = Math.round(performance.now());
+      if (this.view.kind !== "webgl") {
+        const note = "Drawn on a plain canvas: this browser has no fast WebGL.";
+        this.host.append(element("p", { class: "map-note" }, note));
+      }
+      this.explain(null);
+      return this;
+    }
+
+    // Colours live in the style sheet, so that light and dark are decided there.
+    colour_of(name) {
+      return getComputedStyle(this.host).getPropertyValue(name).trim();
+    }
+
+    ink() {
+      return this.colour_of("--ink");
+    }
+
+    palette() {
+      const last = this.colouring.groups.length - 1;
+      return this.colouring.groups.map((_, i) =>
+        i === last ? this.colour_of("--group-other") : this.colour_of(`--group-${i}`),
+      );
+    }
+
+    async recolour() {
+      const before = this.colouring;
+      this.colouring = this.data.colourings[Number(this.picker.value) || 0];
+      if (before !== this.colouring) this.show_group(null);
+      await this.view.colour(this.colouring.codes, this.palette(), this.ink());
+      this.draw_legend();
+      if (this.chosen !== null) this.mark(this.chosen);
+      this.place_names();
+    }
+
+    draw_legend() {
+      const counts = new Array(this.colouring.groups.length).fill(0);
+      for (const code of this.colouring.codes) counts[code] += 1;
+      this.legend.replaceChildren();
+      this.palette().forEach((colour, code) => {
+        if (!counts[code]) return;
+        const swatch = element("span", { class: "map-swatch" });
+        swatch.style.background = colour;
+        const button = element(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(this.group === code),
+            onclick: () => this.show_group(this.group === code ? null : code),
+          },
+          swatch,
+          this.colouring.groups[code],
+          element("span", { class: "map-count" }, counts[code].toLocaleString("en")),
+        );
+        this.legend.append(button);
+      });
+    }
+
+    show_group(code) {
+      this.group = code;
+      let kept = null;
+      if (code !== null) {
+        kept = [];
+        this.colouring.codes.forEach((own, i) => own === code && kept.push(i));
+      }
+      this.view.show(kept);
+      this.draw_legend();
+      this.place_names();
+    }
+
+    nearest_to(point) {
+      const start = point * this.per_label;
+      return Array.from(this.data.neighbours.slice(start, start + this.per_label));
+    }
+
+    hover(point) {
+      this.hovered = point;
+      this.tip.hidden = point === null;
+      if (point === null) return;
+      const near = this.nearest_to(point).map((i) => this.data.names[i]);
+      this.tip.replaceChildren(
+        element("strong", {}, this.data.names[point]),
+        element("br"),
+        near.length ? `near ${near.join(", ")}` : "alone",
+      );
+      this.put_tip(...this.view.place(point));
+    }
+
+    put_tip(x, y) {
+      const far_right = x > this.stage.clientWidth * 0.6;
+      const low = y > this.stage.clientHeight * 0.7;
+      this.tip.style.left = far_right ? "" : `${x + 14}px`;
+      this.tip.style.right = far_right ? `${this.stage.clientWidth - x + 14}px` : "";
+      this.tip.style.top = low ? "" : `${y + 14}px`;
+      this.tip.style.bottom = low ? `${this.stage.clientHeight - y + 14}px` : "";
+    }
+
+    carry_tip(event) {
+      if (this.tip.hidden) return;
+      const box = this.stage.getBoundingClientRect();
+      this.put_tip(event.clientX - box.left, event.clientY - box.top);
+    }
+
+    mark(point) {
+      this.view.mark([point, ...this.nearest_to(point)]);
+    }
+
+    choose(point) {
+      this.chosen = point ?? null;
+      if (this.chosen === null) this.view.mark([]);
+      else this.mark(this.chosen);
+      this.explain(this.chosen);
+      this.place_names();
+    }
+
+    go_to(point) {
+      if (this.group !== null && this.colouring.codes[point] !== this.group) {
+        this.show_group(null);
+      }
+      this.choose(point);
+      this.view.look_at([point, ...this.nearest_to(point)]);
+    }
+
+    clear() {
+      this.box.value = "";
+      this.show_group(null);
+      this.choose(null);
+      this.view.reset();
+    }
+
+    explain(point) {
+      if (point === null) {
+        const hint = "Hover over a point, click one, or search for a label.";
+        this.panel.replaceChildren(element("p", { class: "map-hint" }, hint));
+        return;
+      }
+      const { names, labels } = this.data;
+      const lines = [element("h3", {}, names[point])];
+      if (labels[point] !== names[point]) {
+        lines.push(element("p", { class: "map-id" }, labels[point]));
+      }
+      for (const { title, groups, codes } of this.data.colourings) {
+        lines.push(element("p", {}, `${title}: ${groups[codes[point]]}`));
+      }
+      const near = element("ol", { class: "map-near" });
+      for (const i of this.nearest_to(point)) {
+        const go = { type: "button", onclick: () => this.go_to(i) };
+        near.append(element("li", {}, element("button", go, names[i])));
+      }
+      lines.push(element("p", {}, "Nearest labels"), near);
+      this.panel.replaceChildren(...lines);
+    }
+
+    on_move() {
+      this.overlay.hidden = true;
+      if (this.hovered !== undefined && this.hovered !== null) this.hover(null);
+      clearTimeout(this.settling);
+      this.settling = setTimeout(() => this.place_names(), SETTLED_MS);
+    }
+
+    // One name per patch of the stage, so that names never overlap.
+    place_names() {
+      const { clientWidth: width, clientHeight: height } = this.stage;
+      const sharp = root.devicePixelRatio || 1;
+      this.overlay.width = width * sharp;
+      this.overlay.height = height * sharp;
+      this.overlay.hidden = false;
+      const pen = this.overlay.getContext("2d");
+      pen.scale(sharp, sharp);
+      pen.font = "12px system-ui, sans-serif";
+      pen.lineWidth = 3;
+      pen.lineJoin = "round";
+      pen.strokeStyle = this.colour_of("--page");
+      pen.fillStyle = this.ink();
+      const taken = [];
+      const first =
+        this.chosen === null ? [] : [this.chosen, ...this.nearest_to(this.chosen)];
+      const seen = this.view.in_view();
+      const stride = Math.max(1, Math.ceil(seen.length / MOST_NAMED));
+      const most = Math.max(6, Math.round((width * height) / 16000));
+      for (let k = 0; k < first.length + seen.length; k += 1) {
+        if (taken.length >= most) break;
+        const late = k - first.length;
+        if (late > 0 && late % stride) continue;
+        this.write_name(pen, late < 0 ? first[k] : seen[late], taken, width, height);
+      }
+    }
+
+    write_name(pen, point, taken, width, height) {
+      const name = this.data.names[point];
+      const [x, y] = this.view.place(point);
+      const right = x + 8 + pen.measureText(name).width;
+      const fits = x > 2 && right < width && y > 10 && y < height - 4;
+      const box = [x, y - 12, right + 10, y + 12];
+      const clash = taken.some(
+        (other) =>
+          box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3],
+      );
+      if (!fits || clash) return;
+      taken.push(box);
+      pen.strokeText(name, x + 7, y + 4);
+      pen.fillText(name, x + 7, y + 4);
+    }
+
+    suggest() {
+      this.found = Phcle.search(this.data.names, this.data.labels, this.box.value);
+      this.active = this.found.length ? 0 : -1;
+      this.list.replaceChildren(
+        ...this.found.map((point, i) => {
+          const group = this.data.colourings[0].groups[this.group_code(point)];
+          const option = element(
+            "li",
+            { role: "option", id: `${this.list.id}-${i}` },
+            this.data.names[point],
+            element("span", { class: "map-count" }, group),
+          );
+          // Before the box loses the focus, which would close the list.
+          option.addEventListener("pointerdown", (event) => {
+            event.preventDefault();
+            this.take(i);
+          });
+          return option;
+        }),
+      );
+      if (this.box.value.trim() && !this.found.length) {
+        this.list.append(element("li", { class: "map-none" }, "no such label"));
+      }
+      this.list.hidden = !this.list.children.length;
+      this.box.setAttribute("aria-expanded", String(!this.list.hidden));
+      this.highlight();
+    }
+
+    group_code(point) {
+      return this.data.colourings[0].codes[point];
+    }
+
+    highlight() {
+      [...this.list.children].forEach((item, i) =>
+        item.setAttribute("aria-selected", String(i === this.active)),
+      );
+      if (this.active < 0) this.box.removeAttribute("aria-activedescendant");
+      else this.box.setAttribute("aria-activedescendant", `${this.list.id}-${this.active}`);
+    }
+
+    take(i) {
+      const point = this.found[i];
+      if (point === undefined) return;
+      this.box.value = this.data.names[point];
+      this.close_suggestions();
+      this.go_to(point);
+    }
+
+    close_suggestions() {
+      this.list.hidden = true;
+      this.box.setAttribute("aria-expanded", "false");
+    }
+
+    on_search_key(event) {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step && this.found.length) {
+        event.preventDefault();
+        this.active = (this.active + step + this.found.length) % this.found.length;
+        this.highlight();
+      } else if (event.key === "Enter") {
+        event.preventDefault();
+        this.take(this.active);
+      } else if (event.key === "Escape") {
+        this.close_suggestions();
+      }
+    }
+
+    on_stage_key(event) {
+      const moves = {
+        ArrowLeft: () => this.view.pan(-STEP, 0),
+        ArrowRight: () => this.view.pan(STEP, 0),
+        ArrowUp: () => this.view.pan(0, -STEP),
+        ArrowDown: () => this.view.pan(0, STEP),
+        "+": () => this.view.zoom(1.5),
+        "=": () => this.view.zoom(1.5),
+        "-": () => this.view.zoom(1 / 1.5),
+        0: () => this.view.reset(),
+        Escape: () => this.choose(null),
+      };
+      const move = moves[event.key];
+      if (!move || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      move();
+    }
+  }
+
+  Phcle.mount_map = (host, data) => new LabelMap(host, data).open();
+})(window);

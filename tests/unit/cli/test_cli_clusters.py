@@ -1,0 +1,101 @@
+"""`phcle clusters`, `phcle index`, and the files that `nearest` takes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import phcle as library
+
+
+def test_clusters_and_agreement_are_told(phcle, fitted):
+    answer = json.loads(phcle("clusters", fitted, "--n", 3, "--json").stdout)
+    assert len(answer["clusters"]) == 3
+    labels = [x["label"] for group in answer["clusters"] for x in group]
+    assert sorted(labels) == sorted(library.load(fitted).labels)
+    assert set(answer["agreement"]) == {"cophenetic", "rand_index", "n_families"}
+    shown = phcle("clusters", fitted, "--n", 3).stdout
+    assert "King of Beasts" in shown
+    assert "Agreement with the hierarchy" in shown
+
+
+def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
+    pytest.importorskip("matplotlib", reason="the extra 'figures' is not installed")
+    (zoo / "some.txt").write_text("cat\nlion\ndog\n")
+    shown = phcle(
+        *("clusters", fitted, "--labels", "some.txt", "--labels", "zebra"),
+        *("--n", 2, "--out", "some.png"),
+    ).stdout
+    assert "written to some.png" in shown
+    assert "wolf" not in shown
+    assert (zoo / "some.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_hierarchy_clusters_have_no_agreement(phcle, zoo, rng):
+    library.LabelEmbedding(tuple("abcd"), rng.normal(size=(4, 3))).save(zoo / "x.phcle")
+    answer = json.loads(phcle("clusters", "x.phcle", "--n", 2, "--json").stdout)
+    assert answer["agreement"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--n", 99], "from 1 to 7"),
+        (["--labels", "zebar"], "Did you mean 'zebra'"),
+        (["--n", 2, "--out", "x.gif"], "must end in .png"),
+        (["--n", 2, "--out", "zoo.phcle"], "is an input"),
+    ],
+)
+def test_wrong_requests_for_clusters_exit_with_2(phcle, fitted, arguments, message):
+    assert message in phcle("clusters", fitted, *arguments, code=2).stderr
+
+
+def test_nearest_among_labels_and_files(phcle, fitted, zoo):
+    (zoo / "some.txt").write_text("dog\nwolf\n")
+    answer = json.loads(
+        phcle(
+            *("nearest", fitted, "cat", "--among", "some.txt", "--among", "zebra"),
+            "--json",
+        ).stdout
+    )
+    assert {x["label"] for x in answer["neighbours"]} == {"dog", "wolf", "zebra"}
+
+
+def test_nearest_takes_vectors_from_a_file(phcle, fitted, zoo):
+    embedding = library.load(fitted)
+    np.save(zoo / "one.npy", embedding["wolf"])
+    answer = json.loads(
+        phcle("nearest", fitted, "--vector", "one.npy", "--json").stdout
+    )
+    assert (answer["label"], answer["name"]) == (None, "one.npy")
+    assert answer["neighbours"][0]["label"] == "wolf"
+    np.save(zoo / "two.npy", embedding.vectors[:2])
+    shown = phcle("nearest", fitted, "cat", "--vector", "two.npy", "-k", 1).stdout
+    assert "nearest to cat" in shown
+    assert "nearest to two.npy, row 2" in shown
+
+
+def test_wrong_vectors_exit_with_2(phcle, fitted, zoo):
+    assert "nothing is asked" in phcle("nearest", fitted, code=2).stderr
+    for values, message in (
+        (np.zeros((2, 2, 2)), "must hold one vector"),
+        (np.zeros(3), "4 finite numbers"),
+        (np.array(["a"]), "is not an .npy file of numbers"),
+    ):
+        np.save(zoo / "x.npy", values)
+        error = phcle("nearest", fitted, "--vector", "x.npy", code=2).stderr
+        assert message in error
+    (zoo / "x.npy").write_text("no numbers")
+    assert "x.npy" in phcle("nearest", fitted, "--vector", "x.npy", code=2).stderr
+
+
+def test_index_is_written_beside_and_used(phcle, fitted, zoo):
+    pytest.importorskip("faiss", reason="the extra 'index' is not installed")
+    before = phcle("nearest", fitted, "cat", "dog", "--json").stdout
+    assert "zoo.phcle.index" in phcle("index", fitted).stdout
+    assert phcle("nearest", fitted, "cat", "dog", "--json").stdout == before
+    library.load(fitted).select(["cat", "dog", "lion"]).save(fitted)
+    stale = phcle("nearest", fitted, "cat", code=2).stderr
+    assert "index of another embedding" in stale

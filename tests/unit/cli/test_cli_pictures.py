@@ -1,0 +1,141 @@
+"""`phcle map` and `phcle understand`, on features and on photos."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from picture_networks import save_network
+
+SEEN = ("cat", "lion", "dog", "zebra")
+
+
+@pytest.fixture
+def images(zoo):
+    """Features of four animals, and of one that the zoo does not have."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([*SEEN, "unicorn"], 5)
+    centres = np.repeat(rng.normal(size=(5, 8)), 5, axis=0)
+    X = centres + 0.1 * rng.normal(size=centres.shape)
+    (zoo / "images").mkdir()
+    np.savez(zoo / "images" / "features.npz", features=X, labels=labels)
+    np.save(zoo / "one.npy", X[0])
+    np.save(zoo / "three.npy", X[[0, 6, 16]])
+    return zoo / "images"
+
+
+@pytest.fixture
+def zoo_map(phcle, fitted, images):
+    phcle("map", fitted, "--features", images, "--out", "zoo.map")
+    return "zoo.map"
+
+
+def test_map_tells_what_it_learned_from_and_what_it_left_out(phcle, fitted, images):
+    result = phcle("map", fitted, "--features", images, "--out", "zoo.map", "--json")
+    answer = json.loads(result.stdout)
+    assert (answer["images"], answer["features"], answer["classes"]) == (20, 8, 4)
+    assert answer["left_out"] == ["unicorn"]
+    shown = phcle("map", fitted, "--features", images, "--out", "zoo.map").stdout
+    assert "learned from 20 pictures of 4 classes, 8 features each" in shown
+    assert "'unicorn'" in shown
+    assert "written to zoo.map" in shown
+
+
+def test_understand_json_has_related_labels_and_attributes(phcle, fitted, zoo_map):
+    call = ("understand", "one.npy", "--labels", fitted, "--model", zoo_map)
+    answer = json.loads(phcle(*call, "--json").stdout)
+    assert set(answer) == {"picture", "related", "attributes"}
+    assert answer["picture"] == "one.npy"
+    assert sum(x["share"] for x in answer["related"]) == pytest.approx(1)
+    assert set(answer["related"][0]) == {"label", "name", "share"}
+    assert {x["context"] for x in answer["attributes"]} == {"looks", "uses"}
+    shown = phcle(*call).stdout
+    assert answer["related"][0]["name"] in shown
+    assert "attribute" in shown
+
+
+def test_every_row_of_a_matrix_is_a_picture(phcle, fitted, zoo_map):
+    call = ("understand", "three.npy", "one.npy", "--labels", fitted)
+    answers = json.loads(phcle(*call, "--model", zoo_map, "--json").stdout)
+    assert [x["picture"] for x in answers] == [
+        "three.npy, row 0",
+        "three.npy, row 1",
+        "three.npy, row 2",
+        "one.npy",
+    ]
+    for one, other in zip(answers[0]["related"], answers[3]["related"], strict=True):
+        assert one["label"] == other["label"]
+        assert one["share"] == pytest.approx(other["share"])
+
+
+def test_photos_are_described_with_the_network_of_the_map(phcle, fitted, zoo):
+    Image = pytest.importorskip("PIL.Image")
+    save_network(zoo / "net")
+    rng = np.random.default_rng(0)
+    for name in SEEN:
+        (zoo / "photos" / name).mkdir(parents=True)
+        for i in range(2):
+            pixels = rng.integers(0, 255, (20, 30, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(zoo / "photos" / name / f"{i}.png")
+    learn = ("map", fitted, "--photos", "photos", "--network", "net", "--out", "p.map")
+    assert "learned from 8 pictures of 4 classes" in phcle(*learn).stdout
+    ask = ("understand", "photos/cat/0.png", "--labels", fitted, "--model", "p.map")
+    answer = json.loads(phcle(*ask, "--json").stdout)
+    assert answer["picture"] == "photos/cat/0.png"
+    assert answer["attributes"]
+    (zoo / "net").rename(zoo / "moved")
+    assert json.loads(phcle(*ask, "--json", "--network", "moved").stdout) == answer
+    save_network(zoo / "other", seed=1)
+    refused = phcle(*ask, "--network", "other", code=2).stderr
+    assert "gives other features than 'net'" in refused
+    (zoo / "broken.jpg").write_text("no picture")
+    ask = ("understand", "broken.jpg", "--labels", fitted, "--model", "p.map")
+    assert "broken.jpg: is not a picture" in (
+        phcle(*ask, "--network", "moved", code=2).stderr
+    )
+
+
+def test_map_of_features_refuses_photos(phcle, fitted, zoo_map):
+    call = ("understand", "photo.jpg", "--labels", fitted, "--model", zoo_map)
+    assert "was learned from features, not from photos" in phcle(*call, code=2).stderr
+
+
+def test_map_of_another_embedding_is_refused(phcle, fitted, zoo_map):
+    phcle("fit", "--hierarchy", "tree.csv", "--dim", 4, "--out", "b.phcle", "--quiet")
+    call = ("understand", "one.npy", "--labels", "b.phcle", "--model", zoo_map)
+    assert "learned for another embedding" in phcle(*call, code=2).stderr
+
+
+def test_map_still_fits_when_labels_were_added(phcle, fitted, zoo, zoo_map):
+    (zoo / "new.csv").write_text("child,parent\nlynx,felid\n")
+    phcle("add", fitted, "--hierarchy", "tree=new.csv", "--out", "more.phcle")
+    call = ("understand", "one.npy", "--labels", "more.phcle", "--model", zoo_map)
+    assert json.loads(phcle(*call, "--json").stdout)["related"]
+
+
+@pytest.mark.parametrize(
+    "given", [[], ["--photos", "."], ["--features", ".", "--network", "net"]]
+)
+def test_map_needs_features_or_photos_with_a_network(phcle, fitted, given):
+    result = phcle("map", fitted, *given, "--out", "m.map", code=2)
+    assert "give --features, or --photos together with --network" in result.stderr
+
+
+def test_wrong_features_are_refused(phcle, fitted, zoo, zoo_map):
+    np.save(zoo / "short.npy", np.ones(3))
+    np.save(zoo / "nan.npy", np.full((1, 8), np.nan))
+    (zoo / "text.npy").write_text("no array")
+    for file, message in (
+        ("short.npy", "must have 8 features"),
+        ("nan.npy", "nan.npy: features must be finite numbers"),
+        ("text.npy", "is not a NumPy file"),
+        ("none.npy", "no such file"),
+    ):
+        call = ("understand", file, "--labels", fitted, "--model", zoo_map)
+        assert message in phcle(*call, code=2).stderr
+
+
+def test_map_is_not_written_over_its_input(phcle, fitted, images):
+    result = phcle("map", fitted, "--features", images, "--out", fitted, code=2)
+    assert "is an input of this command" in result.stderr

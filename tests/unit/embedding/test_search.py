@@ -1,0 +1,80 @@
+"""The exact search: many queries, ties, subsets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from phcle import LabelEmbedding
+from phcle.embedding import search
+from phcle.errors import ContextError, UnknownLabelError
+
+
+@pytest.fixture
+def embedding(rng):
+    """Forty labels of which every vector occurs twice."""
+    vectors = np.repeat(rng.normal(size=(20, 5)), 2, axis=0)
+    return LabelEmbedding(tuple(f"x{i}" for i in range(40)), vectors)
+
+
+@pytest.fixture(params=["float64", "float32", "float16"])
+def of_any_precision(request, embedding):
+    return LabelEmbedding(embedding.labels, embedding.vectors.astype(request.param))
+
+
+def test_many_queries_equal_a_full_sort_and_ties_keep_label_order(of_any_precision):
+    embedding = of_any_precision
+    cosine = cosine_similarity(embedding.vectors.astype(np.float64)).round(5)
+    found = embedding.nearest_many(embedding.labels, k=6)
+    for i, own in enumerate(found):
+        order = np.lexsort((np.arange(40), -cosine[i]))
+        expected = [embedding.labels[j] for j in order if j != i][:6]
+        assert [label for label, _ in own] == expected
+        assert [s for _, s in own] == sorted((s for _, s in own), reverse=True)
+
+
+def test_an_answer_does_not_depend_on_what_else_is_asked(of_any_precision, monkeypatch):
+    embedding = of_any_precision
+    alone = [embedding.nearest(label, k=7) for label in embedding.labels]
+    assert embedding.nearest_many(embedding.labels, k=7) == alone
+    monkeypatch.setattr(search, "CELLS_AT_ONCE", 3 * len(embedding))
+    assert embedding.nearest_many(embedding.labels, k=7) == alone
+
+
+def test_labels_and_vectors_may_be_mixed(embedding):
+    found = embedding.nearest_many(["x4", embedding["x4"]], k=2)
+    assert found[0][0][0] == "x5"
+    assert [label for label, _ in found[1]] == ["x4", "x5"]
+    rows = embedding.nearest_many(embedding.vectors[:3], k=1)
+    assert [own[0][0] for own in rows] == ["x0", "x0", "x2"]
+
+
+def test_answers_come_from_among_the_given_labels_only(embedding):
+    subset = ["x9", "x3", "x0", "x3"]
+    everyone = embedding.nearest("x0", k=39)
+    expected = [near for near in everyone if near[0] in subset]
+    assert embedding.nearest("x0", k=10, among=subset) == expected
+    assert len(embedding.nearest(embedding["x0"], k=10, among=subset)) == 3
+    assert embedding.nearest("x0", among=["x0"]) == []
+    with pytest.raises(UnknownLabelError, match="'y3'"):
+        embedding.nearest("x0", among=["y3"])
+
+
+def test_no_queries_give_no_answers(embedding):
+    assert embedding.nearest_many([]) == []
+
+
+def test_one_text_is_no_list(embedding):
+    for call in (
+        lambda: embedding.nearest_many("x0"),
+        lambda: embedding.nearest("x0", among="x1"),
+    ):
+        with pytest.raises(ContextError, match="a list of labels"):
+            call()
+
+
+def test_a_zero_vector_is_like_nothing(rng):
+    vectors = np.vstack([np.zeros(3), rng.normal(size=(4, 3))])
+    embedding = LabelEmbedding(tuple("abcde"), vectors)
+    assert [s for _, s in embedding.nearest("a", k=4)] == [0.0] * 4

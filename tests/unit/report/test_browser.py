@@ -1,0 +1,140 @@
+"""The report in headless Chromium: it draws, answers, and loads nothing."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from .conftest import NASTY
+
+CHROMIUM = shutil.which("chromium")
+SOFTWARE_WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed"
+    )
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", *SOFTWARE_WEBGL]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, zoo_report):
+    """Open the report; at the end nothing may have failed or been fetched."""
+    contexts, complaints, fetched = [], [], []
+
+    def listen(page):
+        page.on(
+            "console",
+            lambda message: message.type == "error" and complaints.append(message.text),
+        )
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: fetched.append(request.url))
+
+    def opened(query="", **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        listen(page)
+        page.goto((zoo_report[1] / "report.html").as_uri() + query)
+        page.wait_for_selector("#map[data-drawn]")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert [url for url in fetched if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.mark.parametrize("kind", ["canvas", "webgl"])
+def test_search_goes_to_a_label_and_hover_names_it(open_page, kind):
+    page = open_page(f"?map={kind}", reduced_motion="reduce")
+    assert page.get_attribute("#map", "data-view") == kind
+    page.fill("#map-search", "hawk")
+    assert page.inner_text("#map-found li").startswith("hawk")
+    page.keyboard.press("Enter")
+    assert "hawk" in page.inner_text(".map-panel h3")
+    near = page.locator(".map-near li")
+    assert near.count() == 5
+    stage = page.locator(".map-stage").bounding_box()
+    page.wait_for_timeout(300)
+    hover_over_all(page, stage)
+    assert page.locator(".map-tip strong").count() == 1
+    assert "near " in page.inner_text(".map-tip")
+    near.first.locator("button").click()
+    assert page.inner_text(".map-panel h3") != "hawk"
+
+
+def hover_over_all(page, stage):
+    """Move over the stage in lines until a point answers."""
+    for y in range(10, int(stage["height"]), 12):
+        for x in range(10, int(stage["width"]), 12):
+            page.mouse.move(stage["x"] + x, stage["y"] + y)
+        if page.locator(".map-tip:not([hidden])").count():
+            return
+
+
+def test_names_with_markup_are_shown_as_they_are(open_page):
+    page = open_page()
+    page.fill("#map-search", "</script>")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".map-panel h3") == NASTY["dog"]
+    assert page.locator("h1 i").count() == 0
+
+
+def test_the_map_is_reached_and_moved_by_the_keyboard(open_page):
+    page = open_page(reduced_motion="reduce")
+    page.focus("#map-search")
+    page.keyboard.type("o")
+    page.keyboard.press("ArrowDown")
+    second = page.inner_text("#map-found li[aria-selected=true]").split("\n")[0]
+    page.keyboard.press("Enter")
+    assert page.inner_text(".map-panel h3") == second
+    before = page.locator(".map-stage").screenshot()
+    page.focus(".map-stage")
+    for key in ("0", "ArrowLeft", "+"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert page.locator(".map-stage").screenshot() != before
+
+
+def test_a_group_can_be_seen_alone(open_page):
+    page = open_page()
+    button = page.locator(".map-legend button").first
+    button.click()
+    pressed = page.locator(".map-legend button[aria-pressed=true]")
+    assert pressed.count() == 1
+    pressed.click()
+    assert page.locator(".map-legend button[aria-pressed=true]").count() == 0
+
+
+def test_dark_and_light_follow_the_reader(open_page):
+    shown = {
+        scheme: open_page(color_scheme=scheme).evaluate(
+            "getComputedStyle(document.body).backgroundColor"
+        )
+        for scheme in ("light", "dark")
+    }
+    assert shown == {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 28)"}
+
+
+def test_a_phone_needs_no_scrolling_sideways(open_page):
+    page = open_page(viewport={"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_print_shows_the_drawn_map(open_page):
+    page = open_page()
+    page.emulate_media(media="print")
+    assert page.locator(".print-only img").first.is_visible()
+    assert not page.locator("#map").is_visible()

@@ -1,0 +1,143 @@
+"""The files a report consists of, without a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import tomllib
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from phcle import LabelEmbedding
+from phcle.errors import FileError, PhcleError, UnknownLabelError
+from phcle.report import assemble, write_report
+
+STATIC = files("phcle.web").joinpath("static")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
+    "AABJRU5ErkJggg=="
+)
+
+
+def table(**changes):
+    return {
+        "table": "study",
+        "version": "1",
+        "title": "A study of <b>zebras</b>",
+        "columns": {"name": ["name"], "score": ["score", ".2f"]},
+        "rows": [{"name": "<script>alert(1)</script>", "score": 0.5}],
+        "figures": [{"title": "A figure", "file": "study.png"}],
+        "findings": ["Stripes help."],
+        "caveats": ["One zebra."],
+        "command": "phcle reproduce study",
+        **changes,
+    }
+
+
+def test_vendored_files_are_those_that_were_recorded():
+    vendor = STATIC.joinpath("vendor")
+    record = tomllib.loads(vendor.joinpath("VENDOR.toml").read_text("utf-8"))
+    there = {path.name for path in vendor.iterdir()} - {"VENDOR.toml"}
+    assert there == set(record["files"])
+    for name, digest in record["files"].items():
+        content = vendor.joinpath(name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == digest, name
+    licences = vendor.joinpath("LICENSES.txt").read_text("utf-8")
+    for package, about in record["packages"].items():
+        assert about["licence"] in ("MIT", "ISC")
+        assert re.search(rf"^{re.escape(package)} ", licences, re.M), package
+
+
+def test_every_figure_is_there_as_png_and_svg(zoo_report):
+    _, out = zoo_report
+    names = {path.name for path in (out / "figures").iterdir()}
+    figures = ("clusters", "convergence", "coverage", "map", "sparsity", "weights")
+    assert names == {f"{x}.{ending}" for x in figures for ending in ("png", "svg")}
+
+
+def test_the_page_names_no_address_elsewhere(zoo_report):
+    made, out = zoo_report
+    assert made["report"] == str(out / "report.html")
+    page = (out / "report.html").read_text("utf-8")
+    for address in re.findall(r"""(?:src|href)=["']([^"']+)""", page):
+        assert address.startswith(("data:", "#")), address
+    assert "@import" not in page
+    assert "url(http" not in page
+
+
+def test_names_never_become_markup(zoo_report):
+    page = (zoo_report[1] / "report.html").read_text("utf-8")
+    assert "<img src=x" not in page
+    assert "<script>alert" not in page
+    assert "<b>co</b>" not in page
+    assert "<i>zoo</i>" not in page
+    assert "A &lt;i&gt;zoo&lt;/i&gt;" in page
+
+
+def test_the_map_data_holds_every_label_and_its_neighbours(zoo_report, zoo_embedding):
+    page = (zoo_report[1] / "report.html").read_text("utf-8")
+    (text,) = re.findall(r'id="map-data">(.*?)</script>', page, re.S)
+    data = json.loads(text)
+    assert data["labels"] == list(zoo_embedding.labels)
+    assert data["names"] == [zoo_embedding.name_of(x) for x in zoo_embedding.labels]
+    x = np.frombuffer(base64.b64decode(data["x"]), "<f4")
+    assert len(x) == len(zoo_embedding)
+    near = np.frombuffer(base64.b64decode(data["neighbours"]), "<u4").reshape(13, 5)
+    row = zoo_embedding.labels.index("lion")
+    assert {zoo_embedding.labels[i] for i in near[row]} == {
+        label for label, _ in zoo_embedding.nearest("lion", k=5)
+    }
+
+
+def test_an_embedding_without_contexts_has_a_report_too(tmp_path, rng):
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    plain = LabelEmbedding(("a", "b", "c"), rng.standard_normal((3, 2)))
+    write_report(plain, tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "no history of a fit" in page
+    assert "vectors alone" in page
+
+
+def test_an_unknown_label_is_refused_before_anything_is_written(
+    tmp_path, zoo_embedding
+):
+    with pytest.raises(UnknownLabelError, match="lyon.*Did you mean 'lion'"):
+        write_report(zoo_embedding, tmp_path / "out", shown=["lyon"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_the_extra_the_remedy_is_named(tmp_path, zoo_embedding, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    with pytest.raises(PhcleError, match=r"pip install 'phcle\[report\]'"):
+        write_report(zoo_embedding, tmp_path)
+
+
+def test_tables_and_figures_are_assembled_into_one_page(tmp_path):
+    (tmp_path / "study.json").write_text(json.dumps(table()))
+    (tmp_path / "study.png").write_bytes(PNG)
+    (tmp_path / "cells.json").write_text('{"not": "a table"}')
+    page = assemble(tmp_path).read_text("utf-8")
+    assert "A study of &lt;b&gt;zebras" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert" not in page
+    assert "0.50" in page
+    assert "Stripes help." in page
+    assert "data:image/png;base64," in page
+
+
+def test_a_picture_outside_the_folder_is_not_put_into_the_page(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (tmp_path / "secret.png").write_bytes(PNG)
+    figures = [{"title": "A secret", "file": "../secret.png"}]
+    (out / "study.json").write_text(json.dumps(table(figures=figures)))
+    assert "data:image/png" not in assemble(out).read_text("utf-8")
+
+
+def test_a_folder_without_tables_is_refused(tmp_path):
+    with pytest.raises(FileError, match="holds no table"):
+        assemble(tmp_path)
