@@ -55,7 +55,7 @@ def map(
     class_ridge: Annotated[
         float,
         typer.Option("--class-ridge", help="λ: blurs what tells classes apart."),
-    ] = 0.01,
+    ] = 0.1,
     as_json: Json = False,
 ) -> None:
     """Learn a map from features of pictures to the vectors of their labels.

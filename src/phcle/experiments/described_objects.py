@@ -24,13 +24,14 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
 from phcle.experiments.benches import APY_NODES
 from phcle.model.estimator import PHCLE
-from phcle.uses.understanding import ImageMap
+from phcle.uses.understanding import ImageMap, OwnAttributes
 from phcle.uses.zero_shot.features import Spectrum, TrainingImages
 
 __all__ = [
     "APY_LABELS",
     "METHODS",
     "OURS",
+    "OWN",
     "DescribedObjects",
     "Penalties",
     "apy_objects",
@@ -43,7 +44,8 @@ __all__ = [
 Floats = npt.NDArray[np.floating]
 
 OURS = "PHCLE"
-METHODS = (OURS, "mean attributes", "nearest seen class", "ridge to attributes")
+OWN = "PHCLE, own attributes"
+METHODS = (OWN, OURS, "mean attributes", "nearest seen class", "ridge to attributes")
 
 APY_LABELS = {
     **APY_NODES,
@@ -63,6 +65,7 @@ class Penalties:
 
     feature_ridge: Sequence[float]
     class_ridge: Sequence[float]
+    own_ridge: Sequence[float]
     C: Sequence[float]
 
 
@@ -171,6 +174,9 @@ def predictions(
     of_class = objects.class_values(told)
     is_told = np.isin(images.classes, told)
     found: dict[str, dict[str, Floats]] = {method: {} for method in METHODS}
+    described = objects.attributes[rows].copy()
+    described[~is_described] = np.nan
+    pull = OwnAttributes(images, embedding, context.name, described)
     found["mean attributes"]["–"] = np.tile(mean, (len(X), 1))
     for C in choices.C:
         scores = images.logistic("standardize", C).predict_proba(test)[:, is_told]
@@ -182,8 +188,11 @@ def predictions(
             image_map = ImageMap.fit(
                 images, None, embedding, feature_ridge=ridge, class_ridge=other
             )
-            values = context.predict(image_map.vectors(X))
-            found[OURS][f"γ={ridge:g}, λ={other:g}"] = values
+            choice = f"γ={ridge:g}, λ={other:g}"
+            found[OURS][choice] = context.predict(image_map.vectors(X))
+            for last in choices.own_ridge:
+                values = context.predict(image_map.corrected(pull, last).vectors(X))
+                found[OWN][f"{choice}, own γ={last:g}"] = values
     return found
 
 

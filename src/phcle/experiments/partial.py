@@ -172,7 +172,7 @@ def _fit(
     options = settings.options[addition.options]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = PHCLE(**options, random_state=seed).fit(contexts)
+        model = PHCLE(**options, random_state=seed, calibrate=False).fit(contexts)
     return model.embedding_.select(bench.classes)
 
 

@@ -79,7 +79,7 @@ def _draw(place: Any, panel: Panel) -> None:
     else:
         layout = place.add_gridspec(2, 2, width_ratios=(1.25, 1), height_ratios=(1, 2))
         top = place.add_subplot(layout[0, :])
-        top.imshow(panel.picture)
+        top.imshow(panel.picture, clip_on=False)
         top.axis("off")
         bars, words = (place.add_subplot(layout[1, i]) for i in range(2))
     _draw_related(bars, panel.related)

@@ -12,7 +12,7 @@ half of the pairs; every method is scored on the other half.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,33 +21,32 @@ import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context
-from phcle.datasets import WordPair, load_men, load_wordnet_nouns
-from phcle.datasets.wordnet import FOLDER, WordNetNouns
+from phcle.datasets import load_men, load_wordnet_nouns
+from phcle.datasets.wordnet import FOLDER
 from phcle.errors import ContextError, ConvergenceWarning, OptionError
 from phcle.experiments.cells import CellFile, digest_of
 from phcle.experiments.completion_rivals import tree_distances
+from phcle.experiments.completion_task import column_means, dense_values
 from phcle.experiments.noun_contexts import (
     gloss_texts,
     noun_hierarchy,
     noun_sentences,
     plain_numbers,
 )
+from phcle.experiments.noun_pairs import NounPairs, Row
 from phcle.experiments.workers import in_parallel
 from phcle.model.estimator import PHCLE
 
 if TYPE_CHECKING:
     from phcle.experiments.studies import Request
 
-__all__ = ["NEEDS", "NounPairs", "Settings", "path_similarity", "run", "score_options"]
+__all__ = ["NEEDS", "Settings", "path_similarity", "run", "score_options"]
 
 NEEDS = ("word-sim", FOLDER)
 PAIRS = "EN-MEN-TR-3k.txt"
-N_DRAWS = 1000
-"""Of the bootstrap."""
 
 Floats = npt.NDArray[np.float64]
 Options = Mapping[str, Any]
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -78,74 +77,13 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         descriptions.append(sentences)
     rows = [pairs.row("path similarity", path_similarity(hierarchy))]
     for context in descriptions:
-        vectors = _dense(context)
+        vectors = dense_values(context, pairs.synsets)
         rows.append(pairs.row(f"{context.name}, cosine", _cosines(vectors)))
         # PHCLE takes the means off; so may who has nothing but the vectors.
-        centred = _cosines(vectors - vectors.mean(axis=0))
+        centred = _cosines(vectors - column_means(vectors))
         rows.append(pairs.row(f"{context.name}, centred cosine", centred))
     rows += _by_phcle(pairs, hierarchy, descriptions, settings, request)
     return _table(pairs, len(men), rows, settings, note)
-
-
-class NounPairs:
-    """Pairs of nouns in two halves, the senses of each, and the score of a method."""
-
-    def __init__(
-        self, pairs: Iterable[WordPair], nouns: WordNetNouns, n_senses: int, seed: int
-    ) -> None:
-        if n_senses < 1:
-            raise OptionError(f"n_senses must be 1 or more. Got {n_senses!r} instead.")
-        kept = [
-            (nouns.senses_of(p.one)[:n_senses], nouns.senses_of(p.other)[:n_senses], p)
-            for p in pairs
-        ]
-        kept = [row for row in kept if row[0] and row[1]]
-        if len(kept) < 4:
-            raise ContextError(
-                f"{len(kept)} pairs are two nouns of WordNet; at least 4 are needed."
-            )
-        self.senses = [(one, other) for one, other, _ in kept]
-        self.scores = np.array([pair.score for _, _, pair in kept])
-        self.synsets = tuple(
-            dict.fromkeys(x for both in self.senses for word in both for x in word)
-        )
-        order = np.random.default_rng(seed).permutation(len(kept))
-        self.chooses = np.isin(np.arange(len(kept)), order[: len(kept) // 2])
-
-    def row(self, method: str, similarity: Floats) -> Row:
-        """Correlation on both halves; the senses nearest to each other decide.
-
-        `similarity` is that of all synsets with all: (synsets, synsets).
-        """
-        at = {synset: i for i, synset in enumerate(self.synsets)}
-        found = np.array(
-            [
-                similarity[np.ix_([at[x] for x in one], [at[x] for x in other])].max()
-                for one, other in self.senses
-            ]
-        )
-        judged = ~self.chooses
-        return {
-            "method": method,
-            "spearman": _spearman(found[judged], self.scores[judged]),
-            "chosen_on": _spearman(found[self.chooses], self.scores[self.chooses]),
-            "n_pairs": int(judged.sum()),
-            "similarities": found[judged].tolist(),
-        }
-
-    def lead_error(self, ours: Row, theirs: Row) -> float:
-        """Standard error of the lead of one row over another, pairs drawn anew."""
-        rng = np.random.default_rng(0)
-        scores = self.scores[~self.chooses]
-        one, other = (np.array(row["similarities"]) for row in (ours, theirs))
-        leads = []
-        for _ in range(N_DRAWS):
-            drawn = rng.integers(len(scores), size=len(scores))
-            leads.append(
-                _spearman(one[drawn], scores[drawn])
-                - _spearman(other[drawn], scores[drawn])
-            )
-        return float(np.std(leads, ddof=1))
 
 
 def path_similarity(context: RelationalContext) -> Floats:
@@ -186,7 +124,8 @@ def _by_phcle(
     variants += [[hierarchy, context] for context in descriptions]
     if len(descriptions) > 1:
         variants.append([hierarchy, *descriptions])
-    mark = digest_of([asdict(settings), [plain_numbers(c) for c in descriptions]])
+    numbers = [pairs.scores.tolist(), *map(plain_numbers, descriptions)]
+    mark = digest_of([asdict(settings), numbers])
     kept = CellFile(request.out / "similarity.cells.jsonl", mark)
     trials = {
         f"{v}/{o}": (pairs, contexts, settings, own)
@@ -258,28 +197,17 @@ def _finding(best: Row, rival: Row) -> str:
     return text
 
 
-def _spearman(found: Floats, scores: Floats) -> float:
-    """Spearman's rank correlation, 0 where all are alike."""
-    from scipy.stats import rankdata  # slow to import
-
-    one, other = rankdata(found), rankdata(scores)
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return 0.0
-    return float(np.corrcoef(one, other)[0, 1])
-
-
 def _words(options: Options) -> str:
     """Options in a line."""
-    return ", ".join(f"{name} {value:g}" for name, value in options.items())
-
-
-def _dense(context: DescriptiveContext) -> Floats:
-    values = context.values
-    return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in options.items()
+    )
 
 
 def _cosines(vectors: npt.NDArray[np.floating]) -> Floats:
-    """Cosine of all rows with all; a row of zeros is like nothing."""
+    """Cosine of all rows with all; a row of zeros, or unknown, is like nothing."""
+    vectors = np.nan_to_num(vectors, nan=0.0)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(length > 0, length, 1)
     return np.asarray(unit @ unit.T, dtype=np.float64)

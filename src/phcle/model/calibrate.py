@@ -68,16 +68,19 @@ def calibrate(
     if not judged:
         return {}
     rng = np.random.default_rng(seed)
-    columns = {context.name: _columns(context) for context, _ in judged}
     records = {context.name: _Record() for context, _ in judged}
     for _ in range(MOST_TRIALS):
-        _add_trial(layout, state, judged, columns, records, rng)
+        _add_trial(layout, state, judged, records, rng)
         if all(record.n_values >= ENOUGH_VALUES for record in records.values()):
             break
     return {
-        name: Calibration(*columns[name], *_logistic(record), record.n_values)
-        for name, record in records.items()
-        if record.n_values
+        context.name: Calibration(
+            *_columns(context),
+            *_logistic(records[context.name]),
+            records[context.name].n_values,
+        )
+        for context, _ in judged
+        if records[context.name].n_values
     }
 
 
@@ -90,14 +93,18 @@ def _informed_otherwise(layout: Layout, data: DescriptiveData) -> Flags:
 
 
 def _columns(context: DescriptiveContext) -> tuple[Floats, Floats]:
-    """Share of the known labels that have each attribute, and its deviation."""
+    """Share of the known labels that have each attribute, and its deviation.
+
+    An attribute that no known label has may still turn up: half a label is added that
+    has it, and half a one that has it not.
+    """
     if isinstance(context.values, np.ndarray):
         known = ~np.isnan(context.values)
         count = np.maximum(known.sum(axis=0), 1)
         values = np.where(known, context.values, 0.0)
         mean = values.sum(axis=0) / count
         square = (values**2).sum(axis=0) / count
-        present = (known & (context.values > mean)).sum(axis=0) / count
+        present = (known & (context.values > mean)).sum(axis=0)
     else:
         count = (
             np.full(len(context.columns), max(len(context.labels), 1))
@@ -106,15 +113,15 @@ def _columns(context: DescriptiveContext) -> tuple[Floats, Floats]:
         )
         mean = np.asarray(context.values.sum(axis=0)).ravel() / count
         square = np.asarray(context.values.power(2).sum(axis=0)).ravel() / count
-        present = np.asarray((context.values > 0).sum(axis=0)).ravel() / count
-    return np.asarray(present, np.float64), np.sqrt(np.maximum(square - mean**2, 0.0))
+        present = np.asarray((context.values > 0).sum(axis=0)).ravel()
+    share = (present + 0.5) / (count + 1)
+    return np.asarray(share), np.sqrt(np.maximum(square - mean**2, 0.0))
 
 
 def _add_trial(
     layout: Layout,
     state: State,
     judged: Sequence[tuple[DescriptiveContext, DescriptiveData]],
-    columns: dict[str, tuple[Floats, Floats]],
     records: dict[str, _Record],
     rng: np.random.Generator,
 ) -> None:
@@ -144,12 +151,14 @@ def _add_trial(
         start_W = np.zeros((len(rows), problem.dim))
         W = solve_labels(layout.backend, part, start_W, C, U, state.weights, tol=1e-3)
         predicted = W @ np.asarray(factors[data.name], np.float64).T
+        away = {problem.labels[i] for i in hidden[data.name]}
         _note(
             records[data.name],
             context.rows_for([problem.labels[i] for i in rows]),
             predicted * data.scale + data.offset,
             data.offset,
-            columns[data.name],
+            # How common an attribute is may not be learned from hidden labels either.
+            _columns(context.rows_for([x for x in context.labels if x not in away])),
             support(W, all_W[described[data.name]]),
             rng,
         )

@@ -29,6 +29,7 @@ __all__ = [
     "map_figure",
     "save_figure",
     "sparsity_figure",
+    "styled",
     "weights_figure",
 ]
 
@@ -65,7 +66,7 @@ Section = dict[str, Any]
 
 
 @contextmanager
-def _styled() -> Iterator[None]:
+def styled() -> Iterator[None]:
     """Draw in our style, without a complaint where the font lacks a letter."""
     matplotlib = needed("matplotlib")
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
@@ -82,7 +83,7 @@ def _new_figure(width: float, height: float) -> Figure:
 def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
     """Write `stem` with the endings .png and .svg."""
     paths = {}
-    with _styled():
+    with styled():
         for ending, options in (
             ("png", {"dpi": 160}),
             ("svg", {"metadata": {"Date": None}}),
@@ -97,7 +98,7 @@ def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
 def inline_svg(figure: Figure) -> str:
     """The figure as an element of a page: transparent, text in the page's colour."""
     buffer = io.StringIO()
-    with _styled():
+    with styled():
         figure.savefig(buffer, format="svg", facecolor="none", metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :].replace(INK, "currentColor")
@@ -105,7 +106,7 @@ def inline_svg(figure: Figure) -> str:
 
 def convergence_figure(section: Section) -> Figure:
     """The objective above its floor, and every term against its first value."""
-    with _styled():
+    with styled():
         figure = _new_figure(9, 3.6)
         left, right = figure.subplots(1, 2)
         sweeps = section["sweeps"]
@@ -135,7 +136,7 @@ def coverage_figure(section: Section, n_labels: int) -> Figure:
     """Share of the labels that each pair of contexts knows both of."""
     names = section["names"]
     share = np.array(section["together"], float) / max(n_labels, 1)
-    with _styled():
+    with styled():
         figure = _new_figure(3.2 + 0.75 * len(names), 1.6 + 0.5 * len(names))
         axes = figure.subplots()
         axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
@@ -154,7 +155,7 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
     """The weights of the contexts as bars."""
     names = [context["name"] for context in contexts]
     weights = [context["weight"] for context in contexts]
-    with _styled():
+    with styled():
         figure = _new_figure(6.5, 0.9 + 0.4 * len(names))
         axes = figure.subplots()
         kinds = ["relational", "descriptive"]
@@ -174,7 +175,7 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
 
 def sparsity_figure(sections: Sequence[Section]) -> Figure:
     """How strongly each attribute is carried, the strongest first."""
-    with _styled():
+    with styled():
         figure = _new_figure(8, 3.4)
         axes = figure.subplots()
         for i, section in enumerate(sections):
@@ -203,7 +204,7 @@ def map_figure(
     named: Sequence[tuple[int, str]],
 ) -> Figure:
     """The map without its interaction, for paper: groups by colour, some names."""
-    with _styled():
+    with styled():
         figure = _new_figure(9, 7)
         axes = figure.subplots()
         size = float(np.clip(20_000 / max(len(places), 1), 1, 18))

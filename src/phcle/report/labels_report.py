@@ -155,7 +155,8 @@ def _draw_clusters(
     clusters = cluster_labels(embedding, labels, n=min(8, len(labels)))
     for ending in ("svg", "png"):
         path = folder / f"clusters.{ending}"
-        draw_heatmaps({"": clusters}, path, name_of=embedding.name_of)
+        with figures.styled():
+            draw_heatmaps({"": clusters}, path, name_of=embedding.name_of)
     return as_data_uri(path)
 
 

@@ -45,6 +45,14 @@ class Layout:
 
 def lay_out(units: Floats, *, k: int = 6, seed: int = 0, jobs: int = 2) -> Layout:
     """Arrange vectors of length one: (labels, d)."""
+    from threadpoolctl import threadpool_limits
+
+    # For few labels, threads that wait for each other cost more than they bring.
+    with threadpool_limits(1 if len(units) <= FEW else jobs):
+        return _lay_out(units, k, seed, jobs)
+
+
+def _lay_out(units: Floats, k: int, seed: int, jobs: int) -> Layout:
     n = len(units)
     perplexity = min(PERPLEXITY, max(2.0, (n - 1) / 4))
     wanted = min(n - 1, max(k, int(3 * perplexity)))

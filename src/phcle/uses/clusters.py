@@ -30,6 +30,12 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
+MOST_LABELS = 5_000
+"""All pairs of labels are held at once; more would fill the memory."""
+
+ORDERED_UP_TO = 1_000
+"""With more labels the best order of the tree takes minutes, and any order is taken."""
+
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
@@ -68,7 +74,8 @@ def cluster_labels(
 ) -> Clusters:
     """Cluster labels of an embedding, by default all, into n groups.
 
-    Neighbours in the order are as similar as the tree of clusters allows.
+    Neighbours in the order are as similar as the tree of clusters allows, if there are
+    not too many labels.
 
     >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
     >>> pets = LabelEmbedding(("cat", "carp", "lion"), vectors)
@@ -83,6 +90,11 @@ def cluster_labels(
         raise ContextError(
             f"two labels or more are needed for clusters. Got {some(chosen.labels)}."
         )
+    if len(chosen) > MOST_LABELS:
+        raise ContextError(
+            f"at most {MOST_LABELS:,} labels can be clustered, as every pair counts. "
+            f"Got {len(chosen):,}; choose some of them."
+        )
     if not 1 <= n <= len(chosen):
         raise OptionError(
             f"the number of clusters must be from 1 to {len(chosen)}, the number of "
@@ -92,7 +104,9 @@ def cluster_labels(
     similarity = np.clip(units @ units.T, -1.0, 1.0)
     apart = 1.0 - similarity
     np.fill_diagonal(apart, 0.0)
-    tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
+    is_ordered = len(chosen) <= ORDERED_UP_TO
+    pairs = squareform(apart, checks=False)
+    tree = linkage(pairs, "average", optimal_ordering=is_ordered)
     order = leaves_list(tree)
     found = fcluster(tree, n, "maxclust")[order]
     square = np.ix_(order, order)

@@ -25,7 +25,7 @@ from phcle.experiments.studies import _settings
 from phcle.experiments.understanding_figures import Panel, draw_panels
 
 OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}
-ONE = Penalties([1.0], [0.1], [0.01])
+ONE = Penalties([1.0], [0.1], [1.0], [0.01])
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,7 @@ def test_penalties_are_chosen_without_the_hidden_classes(shapes, unseen, monkeyp
         _settings("understanding", understanding.Settings, None),
         feature_ridge=[1.0, 1e6],
         class_ridge=[0.1],
+        own_ridge=[1.0],
         C=[0.01],
         n_validation=2,
         fewest_objects=1,

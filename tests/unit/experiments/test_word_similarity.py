@@ -9,10 +9,11 @@ from phcle.contexts import RelationalContext
 from phcle.datasets.men import WordPair
 from phcle.datasets.wordnet import WordNetNouns
 from phcle.errors import ContextError, OptionError
-from phcle.experiments import noun_contexts, word_similarity
+from phcle.experiments import noun_contexts, noun_pairs, word_similarity
 from phcle.experiments.noun_contexts import gloss_texts, noun_sentences
+from phcle.experiments.noun_pairs import NounPairs
 from phcle.experiments.studies import Request
-from phcle.experiments.word_similarity import NounPairs, Settings, path_similarity
+from phcle.experiments.word_similarity import Settings, path_similarity
 
 PARENTS = {
     "thing": (),
@@ -56,11 +57,13 @@ def run(pairs, nouns, tmp_path, monkeypatch):
     """The study on these pairs and nouns, with sentence vectors or without."""
     monkeypatch.setattr(word_similarity, "load_men", lambda path: pairs)
     monkeypatch.setattr(word_similarity, "load_wordnet_nouns", lambda: nouns)
-    monkeypatch.setattr(word_similarity, "N_DRAWS", 10)
+    monkeypatch.setattr(noun_pairs, "N_DRAWS", 10)
     monkeypatch.setattr(noun_contexts, "has_sentence_encoder", lambda: False)
     vectors = tmp_path / "vectors.txt"
     vectors.write_text(
-        "".join(f"{x} {int('beast' in up)} 0.5\n" for x, up in PARENTS.items())
+        "".join(  # in another order than the pairs
+            f"{x} {int('beast' in PARENTS[x])} 0.5\n" for x in reversed(PARENTS)
+        )
     )
 
     def make(settings=SETTINGS, *, sentences=True, tell=lambda message: None):
@@ -147,7 +150,7 @@ def test_path_similarity_counts_the_steps(nouns):
 
 
 def test_a_method_has_no_lead_over_itself(pairs, nouns, monkeypatch):
-    monkeypatch.setattr(word_similarity, "N_DRAWS", 50)
+    monkeypatch.setattr(noun_pairs, "N_DRAWS", 50)
     words = NounPairs(pairs, nouns, 3, 0)
     rng = np.random.default_rng(0)
     one, other = (words.row("x", rng.random((6, 6))) for _ in range(2))
@@ -160,8 +163,15 @@ def test_rank_correlation_averages_ties_and_is_zero_for_constants():
 
     found, scores = np.array([1.0, 1.0, 3.0, 2.0]), np.array([1.0, 2.0, 4.0, 4.0])
     expected = spearmanr(found, scores).statistic
-    assert word_similarity._spearman(found, scores) == pytest.approx(expected)
-    assert word_similarity._spearman(np.ones(4), scores) == 0.0
+    assert noun_pairs._spearman(found, scores) == pytest.approx(expected)
+    assert noun_pairs._spearman(np.ones(4), scores) == 0.0
+
+
+def test_a_synset_without_a_vector_is_like_nothing():
+    vectors = np.array([[1.0, 0.0], [np.nan, np.nan], [1.0, 0.0]])
+    np.testing.assert_array_equal(
+        word_similarity._cosines(vectors), [[1, 0, 1], [0, 0, 0], [1, 0, 1]]
+    )
 
 
 def test_texts_are_names_and_definitions(nouns):

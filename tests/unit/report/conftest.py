@@ -23,6 +23,16 @@ NASTY = {
 
 
 @pytest.fixture(scope="session")
+def tree_edges():
+    return TREE
+
+
+@pytest.fixture(scope="session")
+def nasty_names():
+    return NASTY
+
+
+@pytest.fixture(scope="session")
 def zoo_embedding():
     hierarchy = RelationalContext.from_hierarchy(TREE, name="tree")
     tags = {"cat": ["claws"], "dog": ["bark", "claws"], "eagle": ["wings", "claws"]}

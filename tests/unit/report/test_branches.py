@@ -5,20 +5,18 @@ import numpy as np
 from phcle.contexts.taxonomy import Hierarchy
 from phcle.report.branches import find_branches, hierarchy_of
 
-from .conftest import TREE
 
-
-def test_the_root_and_chains_below_it_are_never_branches():
+def test_the_root_and_chains_below_it_are_never_branches(tree_edges):
     chain = [("animal", "thing"), ("thing", "entity")]
-    tree = Hierarchy.from_edges([*TREE, *chain])
+    tree = Hierarchy.from_edges([*tree_edges, *chain])
     assert set(find_branches(tree, tree.leaves).nodes) == {"felid", "canid", "bird"}
 
 
-def test_every_label_is_in_its_branch_and_a_stranger_in_none():
-    tree = Hierarchy.from_edges(TREE)
+def test_every_label_is_in_its_branch_and_a_stranger_in_none(tree_edges):
+    tree = Hierarchy.from_edges(tree_edges)
     labels = (*tree.leaves, "stone")
     found = find_branches(tree, labels)
-    parents = dict(TREE)
+    parents = dict(tree_edges)
     for label, code in zip(labels, found.codes, strict=True):
         if label == "stone":
             assert code == len(found.nodes)

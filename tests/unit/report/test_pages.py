@@ -88,9 +88,9 @@ def test_the_map_data_holds_every_label_and_its_neighbours(zoo_report, zoo_embed
     assert len(x) == len(zoo_embedding)
     near = np.frombuffer(base64.b64decode(data["neighbours"]), "<u4").reshape(13, 5)
     row = zoo_embedding.labels.index("lion")
-    assert {zoo_embedding.labels[i] for i in near[row]} == {
-        label for label, _ in zoo_embedding.nearest("lion", k=5)
-    }
+    cosines = zoo_embedding.unit_vectors[near[row]] @ zoo_embedding.unit_vectors[row]
+    expected = [cosine for _, cosine in zoo_embedding.nearest("lion", k=5)]
+    np.testing.assert_allclose(cosines, expected, atol=1e-5)
 
 
 def test_an_embedding_without_contexts_has_a_report_too(tmp_path, rng):
@@ -105,7 +105,7 @@ def test_an_embedding_without_contexts_has_a_report_too(tmp_path, rng):
 def test_an_unknown_label_is_refused_before_anything_is_written(
     tmp_path, zoo_embedding
 ):
-    with pytest.raises(UnknownLabelError, match="lyon.*Did you mean 'lion'"):
+    with pytest.raises(UnknownLabelError, match=r"lyon.*Did you mean.*'lion'"):
         write_report(zoo_embedding, tmp_path / "out", shown=["lyon"])
     assert not (tmp_path / "out").exists()
 

@@ -71,6 +71,12 @@ def test_number_of_clusters_is_as_asked_or_refused(zoo):
         cluster_labels(zoo, ["cat0"], n=1)
 
 
+def test_more_labels_than_memory_holds_are_refused(zoo, monkeypatch):
+    monkeypatch.setattr("phcle.uses.clusters.MOST_LABELS", 11)
+    with pytest.raises(ContextError, match="at most 11 labels"):
+        cluster_labels(zoo)
+
+
 def test_path_lengths_are_the_shortest_over_a_common_ancestor(tree):
     labels = ["cat0", "cat1", "dog0", "dog1", "carp0"]
     expected = [
