@@ -135,7 +135,7 @@ def test_own_attributes_move_vectors_where_the_best_fit_lies(problem):
 def test_own_attributes_must_fit_pictures_and_context(problem):
     embedding, X, y, _ = problem
     images = TrainingImages(X, y)
-    with pytest.raises(OptionError, match="no descriptive context 'nose'.*'looks'"):
+    with pytest.raises(OptionError, match=r"no descriptive context 'nose'.*'looks'"):
         OwnAttributes(images, embedding, "nose", np.ones((120, 5)))
     with pytest.raises(OptionError, match=r"\(120, 5\)\. Got \(120, 4\)"):
         OwnAttributes(images, embedding, "looks", np.ones((120, 4)))
