@@ -43,8 +43,8 @@ def write_report(
     Parameters
     ----------
     shown
-        Labels of the table of neighbours and of the heat map; by default typical ones
-        of every branch.
+        Labels of the table of neighbours, which the heat map shows with these; by
+        default typical ones of every branch.
     tell
         Is told what takes long.
     """
@@ -58,7 +58,7 @@ def write_report(
     tell(f"placing {len(embedding):,} labels on the map")
     layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
     ways = colourings(embedding, branches)
-    data = {
+    data: dict[str, Any] = {
         "summary": sections.summary(embedding),
         "coverage": sections.coverage(embedding),
         "convergence": sections.convergence(embedding),
@@ -73,7 +73,10 @@ def write_report(
     named = sections.spread_labels(embedding, branches, N_TRIED)
     drawn = _draw_figures(embedding, data, layout.places, ways[0], named)
     pictures = _save_figures(drawn, folder)
-    pictures["clusters"] = _draw_clusters(embedding, branches, asked, folder)
+    together = _with_neighbours(data["retrieval"]) if asked else []
+    if len(together) < 2:
+        together = sections.spread_labels(embedding, branches, N_CLUSTERED)
+    pictures["clusters"] = _draw_clusters(embedding, together, folder)
     page = out / "report.html"
     write_page(
         page,
@@ -89,6 +92,7 @@ def write_report(
         "figures": sorted(map(str, folder.iterdir())),
         "labels": len(embedding),
         "map": layout.method,
+        "clustered": together,
         **data,
     }
 
@@ -140,18 +144,20 @@ def _save_figures(drawn: dict[str, Figure], folder: Path) -> dict[str, Any]:
     return pictures
 
 
+def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
+    """The labels asked about and those near them, as far as names can be read."""
+    near = (x["label"] for row in retrieval for x in row["neighbours"])
+    asked = (row["label"] for row in retrieval)
+    return list(dict.fromkeys([*asked, *near]))[:N_CLUSTERED]
+
+
 def _draw_clusters(
-    embedding: LabelEmbedding,
-    branches: Branches | None,
-    asked: Sequence[str],
-    folder: Path,
+    embedding: LabelEmbedding, labels: Sequence[str], folder: Path
 ) -> str:
     """The heat map of some labels, as the address of a picture."""
     from phcle.uses.clusters import cluster_labels
     from phcle.uses.heatmap import draw_heatmaps
 
-    chosen = list(asked) if len(asked) > 1 else None
-    labels = chosen or sections.spread_labels(embedding, branches, N_CLUSTERED)
     clusters = cluster_labels(embedding, labels, n=min(8, len(labels)))
     for ending in ("svg", "png"):
         path = folder / f"clusters.{ending}"

@@ -125,7 +125,11 @@ def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[S
             "name": embedding.name_of(label),
             "label": label,
             "neighbours": [
-                {"name": embedding.name_of(x), "similarity": similarity}
+                {
+                    "name": embedding.name_of(x),
+                    "label": x,
+                    "similarity": similarity,
+                }
                 for x, similarity in embedding.nearest(label, k=k)
             ],
         }

@@ -138,6 +138,15 @@ def test_a_picture_outside_the_folder_is_not_put_into_the_page(tmp_path):
     assert "data:image/png" not in assemble(out).read_text("utf-8")
 
 
+def test_the_heat_map_shows_the_labels_asked_about_with_their_neighbours(
+    zoo_embedding, tmp_path
+):
+    (asked,) = zoo_embedding.labels[:1]
+    near = [label for label, _ in zoo_embedding.nearest(asked, k=5)]
+    made = write_report(zoo_embedding, tmp_path / "out", shown=[asked])
+    assert made["clustered"] == [asked, *near]
+
+
 def test_a_folder_without_tables_is_refused(tmp_path):
     with pytest.raises(FileError, match="holds no table"):
         assemble(tmp_path)
