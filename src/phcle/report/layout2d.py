@@ -29,6 +29,9 @@ N_ITERATIONS = 500
 EARLY, LATE = 100, 300
 """Iterations of scikit-learn; those of openTSNE, first with attraction exaggerated."""
 
+SAME = 4
+"""Decimals to which vectors must agree to be taken for one."""
+
 ROOM = 0.4
 """Share of the square that all labels together would fill, each in a cell of its own.
 """
@@ -54,25 +57,52 @@ def lay_out(units: Floats, *, k: int = 6, seed: int = 0, jobs: int = 2) -> Layou
 
 def _lay_out(units: Floats, k: int, seed: int, jobs: int) -> Layout:
     n = len(units)
-    perplexity = min(PERPLEXITY, max(2.0, (n - 1) / 4))
-    wanted = min(n - 1, max(k, int(3 * perplexity)))
-    distances, neighbours = _nearest(units, wanted, jobs)
+    # Siblings of a hierarchy may have one vector. Were all of them arranged, each would
+    # have no neighbours but its copies, and nothing would hold the map together.
+    kept, copy_of = _distinct(units)
+    perplexity = min(PERPLEXITY, max(2.0, (len(kept) - 1) / 4))
+    wanted = int(3 * perplexity)
+    near = _nearest(units, min(n - 1, k if len(kept) < n else max(k, wanted)), jobs)
+    among = near
+    if len(kept) < n:
+        among = _nearest(units[kept], min(len(kept) - 1, wanted), jobs)
+    places, method = _arrange(units[kept], among, perplexity, seed, jobs)
+    spread = _spread(_fit_square(places[copy_of]))
+    return Layout(spread, near[1][:, :k], method)
+
+
+def _distinct(units: Floats) -> tuple[Ints, Ints]:
+    """Rows that differ, and for every row which of them it equals, up to rounding."""
+    _, kept, copy_of = np.unique(
+        units.round(SAME), axis=0, return_index=True, return_inverse=True
+    )
+    order = np.argsort(kept)  # in the order of the labels
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return kept[order], rank[copy_of.reshape(-1)]
+
+
+def _arrange(
+    units: Floats,
+    near: tuple[Floats, Ints],
+    perplexity: float,
+    seed: int,
+    jobs: int,
+) -> tuple[Floats, str]:
+    """Places of vectors that differ, and how they were found."""
     start = _principal(units, seed)
-    if n < FEWEST:
-        places, method = start, "principal components"
-    elif n <= FEW:
+    if len(units) < FEWEST:
+        return start, "principal components"
+    if len(units) <= FEW:
         places = _by_scikit_learn(units, start, perplexity, seed)
-        method = "t-SNE (scikit-learn)"
-    elif find_spec("openTSNE"):
-        places = _by_open_tsne(distances, neighbours, start, perplexity, seed, jobs)
-        method = "t-SNE (openTSNE)"
-    else:
-        places = start
-        method = (
-            "principal components; pip install 'phcle[report]' for a better map of "
-            "this many labels"
-        )
-    return Layout(_spread(_fit_square(places)), neighbours[:, :k], method)
+        return places, "t-SNE (scikit-learn)"
+    if find_spec("openTSNE"):
+        places = _by_open_tsne(*near, start, perplexity, seed, jobs)
+        return places, "t-SNE (openTSNE)"
+    return start, (
+        "principal components; pip install 'phcle[report]' for a better map of this "
+        "many labels"
+    )
 
 
 def _nearest(units: Floats, k: int, jobs: int) -> tuple[Floats, Ints]:

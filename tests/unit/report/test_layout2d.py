@@ -68,3 +68,14 @@ def test_labels_with_one_vector_do_not_hide_each_other(clouds):
     apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
     np.fill_diagonal(apart, np.inf)
     assert apart.min() > 0
+
+
+def test_copies_lie_around_one_spot_and_do_not_move_the_others(clouds):
+    same = np.vstack([clouds, np.repeat(clouds[[0, 100]], 30, axis=0)])
+    found = lay_out(same, k=5)
+    assert mean_own_share(found.places[:120], k=5) > 0.97
+    apart = np.linalg.norm(found.places[:, None] - found.places[None], axis=-1)
+    own = np.array([0, *range(120, 150)])
+    others = np.array([100, *range(150, 180)])
+    assert apart[np.ix_(own, own)].max() < apart[np.ix_(own, others)].min()
+    assert set(found.neighbours[0]) < set(range(120, 150))
