@@ -48,8 +48,14 @@ def test_the_python_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert (tmp_path / "labels.phcle").exists()
 
 
-@pytest.mark.parametrize("path", ["README.md", "benchmarks/README.md"])
-def test_links_lead_somewhere(path):
-    text = (ROOT / path).read_text()
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
-        assert ((ROOT / path).parent / target).exists(), target
+DOCUMENTS = [
+    ROOT / "README.md",
+    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("benchmarks/*.md"),
+]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text()):
+        assert (document.parent / target).exists(), target
