@@ -1,22 +1,13 @@
-"""One file per embedding: safetensors with a JSON header, versioned, without pickle.
-
-Tensors hold all numbers, and as UTF-8 bytes all names. The header's metadata has one
-key, "phcle": JSON with "format", "version", "checksum" and "content" (structure and
-settings). The checksum covers the content and every tensor, so damage anywhere is seen.
-One key only, because safetensors writes several in any order: the same embedding shall
-give the same bytes.
-"""
+"""One file per embedding: numbers as tensors, and as UTF-8 bytes all names."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.descriptive import DescriptiveContext
@@ -27,20 +18,16 @@ from phcle.embedding.calibration import Calibration
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, PhcleError
-from phcle.files import write_whole
+from phcle.sealed_files import Tensors, read_sealed, write_sealed
 
-__all__ = ["FORMAT", "VERSION", "checksum", "load", "read_tensors", "save"]
+__all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "phcle.label-embedding"
 VERSION = 1
 
-Tensors = dict[str, npt.NDArray[Any]]
-
 
 def save(embedding: LabelEmbedding, path: Path) -> None:
     """Write an embedding; an existing file is replaced only by a whole one."""
-    from safetensors.numpy import save_file
-
     tensors: Tensors = {"vectors": embedding.vectors}
     _put_names(tensors, "labels", embedding.labels)
     _put_names(tensors, "names/keys", list(embedding.names))
@@ -55,16 +42,7 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
             for i, context in enumerate(embedding.contexts)
         ],
     }
-    text = json.dumps(content)
-    tensors = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "checksum": checksum(text, tensors),
-        "content": text,
-    }
-    with write_whole(path) as temporary:
-        save_file(tensors, temporary, {"phcle": json.dumps(header)})
+    write_sealed(path, FORMAT, VERSION, content, tensors)
 
 
 def load(path: str | Path) -> LabelEmbedding:
@@ -75,25 +53,9 @@ def load(path: str | Path) -> LabelEmbedding:
     phcle.errors.FileError: missing.phcle: no such file.
     """
     path = Path(path)
-    metadata, tensors = read_tensors(path)
+    foreign = "a safetensors file, but not a label embedding of phcle."
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     try:
-        header = json.loads(metadata.get("phcle", "{}"))
-        if header.get("format") != FORMAT:
-            raise FileError(
-                f"{path}: a safetensors file, but not a label embedding of phcle."
-            )
-        version, text = header["version"], str(header["content"])
-    except (ValueError, KeyError, AttributeError) as error:
-        raise FileError(f"{path}: is damaged (its header cannot be read).") from error
-    if version != VERSION:
-        raise FileError(
-            f"{path}: has format version {version}, this phcle reads version "
-            f"{VERSION}; update phcle."
-        )
-    if header.get("checksum") != checksum(text, tensors):
-        raise FileError(f"{path}: is damaged (its checksum does not fit).")
-    try:
-        content = json.loads(text)
         return LabelEmbedding(
             labels=_get_names(tensors, "labels"),
             vectors=tensors["vectors"],
@@ -115,34 +77,6 @@ def load(path: str | Path) -> LabelEmbedding:
         )
     except (KeyError, TypeError, ValueError, IndexError, PhcleError) as error:
         raise FileError(f"{path}: is not a whole label embedding ({error}).") from error
-
-
-def read_tensors(path: Path) -> tuple[dict[str, str], Tensors]:
-    """Metadata and tensors of any safetensors file."""
-    from safetensors import SafetensorError, safe_open
-
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder; give the name of a file.")
-    if not path.exists():
-        raise FileError(f"{path}: no such file.")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise FileError(
-            f"{path}: is damaged, cut short, or not a phcle file ({error})."
-        ) from error
-
-
-def checksum(text: str, tensors: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Digest of the content and of every tensor's name, type, shape and bytes."""
-    digest = hashlib.blake2b(text.encode(), digest_size=16)
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        digest.update(f"{name}|{tensor.dtype}|{tensor.shape}".encode())
-        digest.update(np.ascontiguousarray(tensor).data)
-    return digest.hexdigest()
 
 
 def _put_names(tensors: Tensors, key: str, names: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ siblings; cells keep them together.
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.storage import checksum, read_tensors
 from phcle.errors import BackendError, FileError
-from phcle.files import write_whole
+from phcle.sealed_files import checksum, read_sealed, write_sealed
 
 __all__ = ["CellIndex", "has_faiss"]
 
@@ -78,39 +76,19 @@ class CellIndex:
 
     def save(self, path: Path) -> None:
         """Write the index; an existing file is replaced only by a whole one."""
-        from safetensors.numpy import save_file
-
         tensors = {"index": _faiss().serialize_index(self.index)}
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "vectors": self.digest,
-            "checksum": checksum(self.digest, tensors),
-        }
-        with write_whole(path) as temporary:
-            save_file(tensors, temporary, {"phcle": json.dumps(header)})
+        write_sealed(path, FORMAT, VERSION, {"vectors": self.digest}, tensors)
 
     @classmethod
     def load(cls, path: Path) -> CellIndex:
         """Read an index; FAISS sees nothing that is damaged."""
-        metadata, tensors = read_tensors(path)
+        foreign = "is not an index of phcle."
+        content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
         try:
-            header = json.loads(metadata.get("phcle", "{}"))
-            if header.get("format") != FORMAT:
-                raise FileError(f"{path}: is not an index of phcle.")
-            if header["version"] != VERSION:
-                raise FileError(
-                    f"{path}: has format version {header['version']}, this phcle reads "
-                    f"version {VERSION}; make the index anew."
-                )
-            digest = str(header["vectors"])
-            if header["checksum"] != checksum(digest, tensors):
-                raise FileError(f"{path}: is damaged (its checksum does not fit).")
-        except (ValueError, KeyError, AttributeError) as error:
-            raise FileError(
-                f"{path}: is damaged (its header cannot be read)."
-            ) from error
-        return cls(_faiss().deserialize_index(tensors["index"]), digest)
+            digest, index = str(content["vectors"]), tensors["index"]
+        except (KeyError, TypeError) as error:
+            raise FileError(f"{path}: is not a whole index; make it anew.") from error
+        return cls(_faiss().deserialize_index(index), digest)
 
 
 def has_faiss() -> bool:

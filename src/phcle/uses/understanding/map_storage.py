@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from phcle.embedding.storage import checksum, read_tensors
 from phcle.errors import FileError
-from phcle.files import write_whole
+from phcle.sealed_files import read_sealed, write_sealed
 from phcle.uses.understanding.image_map import ImageMap
 
 __all__ = ["FORMAT", "VERSION", "load_map", "save_map"]
@@ -23,18 +21,9 @@ PLAIN = ("classes", "fingerprint", "penalties", "n_images", "network")
 
 def save_map(image_map: ImageMap, path: Path) -> None:
     """Write a map; an existing file is replaced only by a whole one."""
-    from safetensors.numpy import save_file
-
-    tensors = {name: np.ascontiguousarray(getattr(image_map, name)) for name in TENSORS}
-    text = json.dumps({name: getattr(image_map, name) for name in PLAIN})
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "checksum": checksum(text, tensors),
-        "content": text,
-    }
-    with write_whole(path) as temporary:
-        save_file(tensors, temporary, {"phcle": json.dumps(header)})
+    tensors = {name: getattr(image_map, name) for name in TENSORS}
+    content = {name: getattr(image_map, name) for name in PLAIN}
+    write_sealed(path, FORMAT, VERSION, content, tensors)
 
 
 def load_map(path: str | Path) -> ImageMap:
@@ -45,25 +34,9 @@ def load_map(path: str | Path) -> ImageMap:
     phcle.errors.FileError: missing.map: no such file.
     """
     path = Path(path)
-    metadata, tensors = read_tensors(path)
+    foreign = "is not a map of pictures; make one with `phcle map`."
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     try:
-        header = json.loads(metadata.get("phcle", "{}"))
-        if header.get("format") != FORMAT:
-            raise FileError(
-                f"{path}: is not a map of pictures; make one with `phcle map`."
-            )
-        version, text = header["version"], str(header["content"])
-    except (ValueError, KeyError, AttributeError) as error:
-        raise FileError(f"{path}: is damaged (its header cannot be read).") from error
-    if version != VERSION:
-        raise FileError(
-            f"{path}: has format version {version}, this phcle reads version "
-            f"{VERSION}; update phcle."
-        )
-    if header.get("checksum") != checksum(text, tensors):
-        raise FileError(f"{path}: is damaged (its checksum does not fit).")
-    try:
-        content = json.loads(text)
         parts: dict[str, Any] = {name: tensors[name] for name in TENSORS}
         parts |= {name: content[name] for name in PLAIN}
         found = ImageMap(**{**parts, "classes": tuple(map(str, parts["classes"]))})
