@@ -1,4 +1,4 @@
-"""Files are never left half-written: write beside, then rename."""
+"""Files are never left half-written: write beside, then rename. And folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from phcle.errors import FileError
 
-__all__ = ["write_whole"]
+__all__ = ["make_folder", "write_whole"]
 
 
 @contextmanager
@@ -45,3 +45,14 @@ def write_whole(path: Path) -> Iterator[Path]:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> Path:
+    """Make a folder and those above it, where they are not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"{folder}: cannot be made as a folder ({error.strerror})."
+        ) from error
+    return folder

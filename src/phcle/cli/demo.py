@@ -13,7 +13,8 @@ from phcle.cli import answers, tables
 from phcle.cli.edge import say
 from phcle.cli.fit import next_steps
 from phcle.cli.output import check_can_write
-from phcle.errors import BackendError, FileError
+from phcle.errors import BackendError
+from phcle.files import make_folder
 
 if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
@@ -46,7 +47,7 @@ def demo(
     from phcle.datasets import load_imagenet1k
 
     file = out / "labels.phcle"
-    _make_folder(out)
+    make_folder(out)
     check_can_write(file)
     data = load_imagenet1k()
     began = time.perf_counter()
@@ -96,15 +97,6 @@ def _write_report(embedding: LabelEmbedding, out: Path) -> None:
         embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS
     )
     tables.show_written(f"{made['report']}: open it in a browser")
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"{folder}: cannot be made as a folder ({error.strerror})."
-        ) from error
 
 
 def _show_neighbours(embedding: LabelEmbedding) -> None:

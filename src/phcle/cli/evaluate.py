@@ -11,6 +11,7 @@ import typer
 from phcle.cli import tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
+from phcle.files import make_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +116,7 @@ def _write(answer: dict[str, Any], out: Path) -> None:
     from phcle import __version__
     from phcle.experiments.render import write_table
 
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     table = {
         "table": "evaluation",
         "version": __version__,

@@ -17,6 +17,7 @@ from phcle.experiments.render import write_table
 from phcle.experiments.settings import Experiment
 from phcle.experiments.tables import accuracy_table, statistics_table
 from phcle.experiments.workers import in_parallel
+from phcle.files import make_folder
 from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
 
 __all__ = ["reproduce", "run_cells"]
@@ -58,10 +59,7 @@ def reproduce(
     data, out = Path(data), Path(out)
     if not data.is_dir():
         raise FileError(f"{data}: no such folder of data.")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{out}: cannot be made ({error.strerror}).") from error
+    make_folder(out)
     if experiment.table == "table1":
         table = statistics_table(experiment, data)
     else:

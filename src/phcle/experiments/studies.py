@@ -19,6 +19,7 @@ from phcle import __version__
 from phcle.contexts.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
 from phcle.experiments.render import write_table
+from phcle.files import make_folder
 
 __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 
@@ -61,10 +62,7 @@ def run_study(
     missing = missing_folders(name, request.data)
     if missing:
         raise FileError(f"{missing[0]}: no such folder; the study {name!r} needs it.")
-    try:
-        request.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{request.out}: cannot be made ({error.strerror}).") from error
+    make_folder(request.out)
     table: dict[str, Any] = {
         "table": name,
         "version": __version__,

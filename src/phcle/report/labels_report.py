@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ContextError, FileError
+from phcle.errors import ContextError
+from phcle.files import make_folder
 from phcle.report import figures, sections
 from phcle.report.branches import Branches, find_branches, hierarchy_of
 from phcle.report.extras import needed
@@ -53,7 +54,7 @@ def write_report(
     if len(embedding) < 2:
         raise ContextError("a report needs two labels or more. Got one.")
     asked = [embedding.resolve(label) for label in shown]
-    folder = _make_folder(out / "figures")
+    folder = make_folder(out / "figures")
     branches = _branches(embedding)
     tell(f"placing {len(embedding):,} labels on the map")
     layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
@@ -164,13 +165,3 @@ def _draw_clusters(
         with figures.styled():
             draw_heatmaps({"": clusters}, path, name_of=embedding.name_of)
     return as_data_uri(path)
-
-
-def _make_folder(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"{folder}: cannot be made as a folder ({error.strerror})."
-        ) from error
-    return folder
