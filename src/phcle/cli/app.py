@@ -14,6 +14,7 @@ from phcle.cli.clusters import clusters, index
 from phcle.cli.demo import demo
 from phcle.cli.edge import GuardedGroup, raise_terminated
 from phcle.cli.evaluate import evaluate
+from phcle.cli.export import export
 from phcle.cli.fit import fit
 from phcle.cli.pictures import map as map_pictures
 from phcle.cli.pictures import understand
@@ -98,6 +99,13 @@ app.command(
     no_args_is_help=True,
 )(clusters)
 app.command(epilog=_example("phcle index labels.phcle"), no_args_is_help=True)(index)
+app.command(
+    epilog=_example(
+        "phcle export labels.phcle --out labels.vec",
+        "phcle export labels.phcle --out logs --format projector",
+    ),
+    no_args_is_help=True,
+)(export)
 app.command(
     epilog=_example(
         "phcle evaluate labels.phcle --features my_images",

@@ -1,0 +1,45 @@
+"""Embeddings for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from phcle.cli import tables
+from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.output import check_can_write, show
+
+__all__ = ["export"]
+
+
+def export(
+    file: EmbeddingFile,
+    out: Annotated[Path, typer.Option("--out", help="Where to write it.")],
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="word2vec|word2vec-binary|npz|csv|parquet|safetensors|projector",
+            help="By default what the ending of --out says.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write an embedding for other tools: gensim, PyTorch, data frames, TensorBoard.
+
+    Endings: .txt or .vec (word2vec text), .bin (word2vec binary), .npz, .csv, .parquet,
+    .safetensors. TensorBoard's projector gets a folder.
+    """
+    from phcle.embedding import load
+    from phcle.embedding.exchange import export as write
+    from phcle.embedding.exchange import format_of
+
+    chosen = format_of(out, format)
+    if chosen != "projector":
+        check_can_write(out, [file])
+    embedding = load(file)
+    write(embedding, out, chosen)
+    answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
+    show(answer, lambda _: tables.show_written(out), as_json=as_json)

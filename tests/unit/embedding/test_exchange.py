@@ -1,0 +1,152 @@
+"""Every export is read back by the tool that it is for."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phcle import DescriptiveContext, LabelEmbedding
+from phcle.cli.export import export as command
+from phcle.embedding.exchange import FORMATS, export, format_of, words_of
+from phcle.errors import ContextError, OptionError
+
+
+@pytest.fixture
+def pets(rng):
+    labels = ("cat", "guinea pig", 'Šárka, "the" dog', "n02123045")
+    return LabelEmbedding(
+        labels,
+        rng.standard_normal((4, 5)).astype("f4"),
+        names={"n02123045": "tabby\tcat"},
+    )
+
+
+@pytest.mark.parametrize("ending", [".vec", ".bin"])
+def test_gensim_reads_word2vec_files(pets, tmp_path, ending):
+    gensim = pytest.importorskip("gensim.models", reason="gensim is not installed")
+    path = tmp_path / f"pets{ending}"
+    export(pets, path)
+    found = gensim.KeyedVectors.load_word2vec_format(str(path), binary=ending == ".bin")
+    assert found.index_to_key == list(words_of(pets))
+    np.testing.assert_array_equal(found.vectors, pets.vectors)
+    again = DescriptiveContext.from_vectors(found)
+    assert again.labels == words_of(pets)
+
+
+@pytest.mark.parametrize("ending", [".vec", ".bin"])
+def test_our_own_reader_takes_word2vec_files_back(pets, tmp_path, ending):
+    path = tmp_path / f"pets{ending}"
+    export(pets, path)
+    found = DescriptiveContext.from_vectors(path)
+    assert found.labels == words_of(pets)
+    np.testing.assert_array_equal(found.values, pets.vectors)
+
+
+def test_labels_that_differ_in_white_space_alone_are_refused_by_name(tmp_path):
+    twins = LabelEmbedding(("sea lion", "sea_lion"), np.eye(2))
+    with pytest.raises(ContextError, match="'sea lion' and 'sea_lion' would both be"):
+        export(twins, tmp_path / "twins.vec")
+    assert not list(tmp_path.iterdir())
+
+
+def test_numpy_reads_the_archive_without_pickle(pets, tmp_path):
+    export(pets, tmp_path / "pets.npz")
+    with np.load(tmp_path / "pets.npz", allow_pickle=False) as found:
+        assert tuple(found["labels"]) == pets.labels
+        assert found["names"][3] == "tabby\tcat"
+        np.testing.assert_array_equal(found["vectors"], pets.vectors)
+
+
+def test_pandas_and_polars_read_the_table(pets, tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    polars = pytest.importorskip("polars", reason="Polars is not installed")
+    export(pets, tmp_path / "pets.csv")
+    frame = pandas.read_csv(tmp_path / "pets.csv")
+    other = polars.read_csv(tmp_path / "pets.csv")
+    assert tuple(frame["label"]) == tuple(other["label"]) == pets.labels
+    for columns in (frame.iloc[:, 2:].to_numpy(), other[:, 2:].to_numpy()):
+        np.testing.assert_array_equal(columns.astype("f4"), pets.vectors)
+
+
+def test_pandas_and_polars_read_parquet(pets, tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    polars = pytest.importorskip("polars", reason="Polars is not installed")
+    pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    export(pets, tmp_path / "pets.parquet")
+    frame = pandas.read_parquet(tmp_path / "pets.parquet")
+    assert tuple(frame["label"]) == pets.labels
+    assert frame["name"][3] == "tabby\tcat"
+    np.testing.assert_array_equal(np.stack(frame["vector"]), pets.vectors)
+    other = polars.read_parquet(tmp_path / "pets.parquet")
+    np.testing.assert_array_equal(other["vector"].to_numpy(), pets.vectors)
+
+
+def test_torch_makes_a_layer_of_the_safetensors_file(pets, tmp_path):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from safetensors import safe_open
+
+    export(pets, tmp_path / "pets.safetensors")
+    with safe_open(tmp_path / "pets.safetensors", framework="pt") as file:
+        layer = torch.nn.Embedding.from_pretrained(file.get_tensor("weight"))
+        labels = json.loads(file.metadata()["labels"])
+    row = layer(torch.tensor(labels.index("guinea pig"))).numpy()
+    np.testing.assert_array_equal(row, pets["guinea pig"])
+
+
+def test_tensorboard_reads_the_folder_of_its_projector(pets, tmp_path):
+    projector = pytest.importorskip(
+        "tensorboard.plugins.projector.projector_plugin",
+        reason="TensorBoard is not installed",
+    )
+    from google.protobuf import text_format
+
+    export(pets, tmp_path / "logs", "projector")
+    config = text_format.Parse(
+        (tmp_path / "logs/projector_config.pbtxt").read_text(),
+        projector.ProjectorConfig(),
+    )
+    (shown,) = config.embeddings
+    vectors = projector._read_tensor_tsv_file(
+        str(tmp_path / "logs" / shown.tensor_path)
+    )
+    np.testing.assert_array_equal(vectors.astype("f4"), pets.vectors)
+    text = (tmp_path / "logs" / shown.metadata_path).read_text("utf-8")
+    lines = text.splitlines()
+    assert lines[0] == "label\tname"
+    assert lines[4] == "n02123045\ttabby cat"
+
+
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]))
+        .map(str.strip)
+        .filter(bool),
+        unique=True,
+        min_size=2,
+        max_size=5,
+    )
+)
+def test_any_words_survive_the_binary_file(tmp_path_factory, labels):
+    vectors = np.arange(len(labels) * 3, dtype="f4").reshape(-1, 3)
+    path = tmp_path_factory.mktemp("words") / "some.bin"
+    export(LabelEmbedding(tuple(labels), vectors), path)
+    found = DescriptiveContext.from_vectors(path)
+    assert found.labels == tuple(labels)
+    np.testing.assert_array_equal(found.values, vectors)
+
+
+def test_an_unknown_ending_or_format_is_refused_with_what_there_is(tmp_path):
+    with pytest.raises(OptionError, match=r"no format has the ending '\.xls'.*\.csv"):
+        format_of(tmp_path / "a.xls", None)
+    with pytest.raises(OptionError, match="Did you mean 'parquet'"):
+        format_of(tmp_path / "a", "parket")
+
+
+def test_the_command_lists_every_format():
+    flag = str(command.__annotations__["format"])
+    assert set(FORMATS) <= set(re.findall(r"[\w-]+", flag))
