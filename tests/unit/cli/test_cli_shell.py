@@ -33,6 +33,7 @@ def test_every_command_has_help_with_an_example(phcle):
         *learning,
         "clusters",
         "index",
+        "export",
         "evaluate",
         "map",
         "understand",
