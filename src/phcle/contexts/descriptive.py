@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts import tables
+from phcle.contexts.frames import labelled_columns
 from phcle.contexts.labels import as_label, as_labels, index_of
 from phcle.contexts.matrices import as_csr, check_axes, take_rows
 from phcle.contexts.sentence_encoder import encode_sentences
@@ -111,36 +111,22 @@ class DescriptiveContext:
         cls,
         frame: Any,
         *,
+        labels: str | None = None,
         name: str = "attributes",
         standardize: bool | None = None,
     ) -> DescriptiveContext:
-        """A data frame of attributes: the index holds labels, NaN is unknown.
+        """A data frame of attributes, of pandas, Polars or PyArrow; NaN is unknown.
+
+        `labels` names the column of labels. By default they are the index of a pandas
+        frame, and the first column of any other.
 
         Numbers and truth values are taken as they are; a column of text becomes one
         column per value (`colour=red`). With `standardize` left open, each column
         gets its own scale if their spreads differ more than tenfold: then they are
         likely in different units.
         """
-        if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
-            raise ContextError(
-                f"context {name!r}: a pandas DataFrame is needed. "
-                f"Got {type(frame).__name__} instead."
-            )
-        if getattr(frame.index, "nlevels", 1) > 1:
-            raise ContextError(
-                f"context {name!r}: the index has {frame.index.nlevels} levels, but a "
-                "label is one name; join them, or move the others to columns."
-            )
-        labels = as_labels(frame.index, f"index of context {name!r}")
-        titles = [str(title) for title in frame.columns]
-        repeated = [title for title, n in Counter(titles).items() if n > 1]
-        if repeated:
-            raise ContextError(
-                f"context {name!r}: two columns are called {some(repeated)}; "
-                "rename one."
-            )
-        cells = {title: list(frame.iloc[:, i]) for i, title in enumerate(titles)}
-        return cls.from_cells(labels, cells, name, standardize)
+        kept, cells = labelled_columns(frame, labels, name)
+        return cls.from_cells(kept, cells, name, standardize)
 
     @classmethod
     def from_cells(

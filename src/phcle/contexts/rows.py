@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
+from phcle.contexts.frames import as_frame
 from phcle.errors import ContextError, some
 
 __all__ = ["as_row", "rows_of"]
@@ -22,19 +23,20 @@ def rows_of(
             f"{where}: rows of ({', '.join(columns)}) are needed. "
             f"Got {table!r} instead."
         )
-    if not hasattr(table, "itertuples"):  # not pandas
+    frame = as_frame(table, where)
+    if frame is None:
         return table  # type: ignore[no-any-return]
-    titles = list(table.columns)
+    titles = list(frame.columns)
     if len(titles) < len(columns):
         raise ContextError(
             f"{where}: the frame must have the columns {some(columns)}. "
             f"Got {some(titles)} instead."
         )
     if all(column in titles for column in columns):
-        table = table[[x for x in (*columns, *optional) if x in titles]]
+        wanted = [x for x in (*columns, *optional) if x in titles]
     else:
-        table = table.iloc[:, : len(columns) + len(optional)]
-    return table.itertuples(index=False, name=None)  # type: ignore[no-any-return]
+        wanted = titles[: len(columns) + len(optional)]
+    return frame.select(wanted).iter_rows()  # type: ignore[no-any-return]
 
 
 def as_row(

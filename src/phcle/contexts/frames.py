@@ -1,0 +1,68 @@
+"""Data frames of pandas, Polars, PyArrow and others, by way of narwhals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from phcle.contexts.labels import as_labels
+from phcle.errors import ContextError, did_you_mean, some
+
+__all__ = ["as_frame", "labelled_columns"]
+
+
+def as_frame(table: Any, where: str) -> Any | None:
+    """The table as a frame of narwhals; None if it is no frame at all."""
+    import narwhals as nw
+
+    if nw.dependencies.is_into_dataframe(table):
+        titles = getattr(table, "column_names", None) or table.columns
+        repeated = [title for title, n in Counter(map(str, titles)).items() if n > 1]
+        if repeated:
+            raise ContextError(
+                f"{where}: two columns are called {some(repeated)}; rename one."
+            )
+        return nw.from_native(table, eager_only=True)
+    if type(table).__name__ == "LazyFrame":
+        raise ContextError(f"{where}: is a lazy frame; collect it first.")
+    return None
+
+
+def labelled_columns(
+    frame: Any, labels: str | None, name: str
+) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
+    """Labels and columns of cells.
+
+    Labels are in the column that is named. By default they are the index of a pandas
+    frame, and in the first column of one that has no index.
+    """
+    where = f"context {name!r}"
+    found = as_frame(frame, where)
+    if found is None:
+        raise ContextError(
+            f"{where}: a data frame of pandas, Polars or PyArrow is needed. "
+            f"Got {type(frame).__name__} instead."
+        )
+    # By position: a title may be a number, which would count as one.
+    cells = {
+        str(title): series.to_list()
+        for title, series in zip(found.columns, found.iter_columns(), strict=True)
+    }
+    if labels is None and hasattr(frame, "index") and hasattr(frame, "iloc"):
+        if getattr(frame.index, "nlevels", 1) > 1:
+            raise ContextError(
+                f"{where}: the index has {frame.index.nlevels} levels, but a label is "
+                "one name; join them, or move the others to columns."
+            )
+        kept = as_labels(frame.index, f"index of {where}")
+    else:
+        if not cells:
+            raise ContextError(f"{where}: the frame has no columns.")
+        own = next(iter(cells)) if labels is None else labels
+        if own not in cells:
+            raise ContextError(
+                f"{where}: the frame has no column {own!r} of labels."
+                f"{did_you_mean(own, cells)}"
+            )
+        kept = as_labels(cells.pop(own), f"column {own!r} of {where}")
+    return kept, cells
