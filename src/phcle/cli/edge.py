@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TextIO
 import typer
 from typer.core import TyperGroup
 
+from phcle.cli.config_file import config_option
 from phcle.errors import PhcleError, PhcleWarning
 
 __all__ = ["GuardedGroup", "Terminated", "raise_terminated", "say"]
@@ -34,7 +35,16 @@ def say(message: str) -> None:
 
 
 class GuardedGroup(TyperGroup):
-    """All commands run inside one guard."""
+    """All commands run inside one guard, and take options from a file."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command, with `--config` where that is not a flag of its own."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            flags = {flag for x in command.params for flag in x.opts}
+            if "--config" not in flags:
+                command.params.append(config_option())
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, and translate whatever ends it early."""

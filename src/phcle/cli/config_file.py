@@ -1,0 +1,107 @@
+"""Flags of any command from a TOML file: `phcle fit --config run.toml`.
+
+    [fit]
+    hierarchy = "tree.csv"
+    attributes = ["looks.csv", "uses=more.csv"]
+    dim = 50
+    weights = { tree = 1, looks = 0.5, uses = 0.5 }
+    out = "labels.phcle"
+
+A file may hold a table for each of several commands, or the options of one command
+without a table. What is given in the shell counts more than what is in the file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from phcle.contexts.delimited import read_text
+from phcle.errors import FileError, OptionError, did_you_mean
+
+__all__ = ["config_option", "options_from"]
+
+
+def config_option() -> Any:
+    """The flag `--config`, which is read before all others."""
+
+    def has_it(
+        config: Annotated[
+            str | None,
+            typer.Option(
+                "--config",
+                metavar="FILE.toml",
+                help="Options from a TOML file, called like the flags.",
+                is_eager=True,
+                expose_value=False,
+                callback=_take_defaults,
+            ),
+        ] = None,
+    ) -> None: ...
+
+    # The classes of parameters differ between versions of typer; what it makes of a
+    # function does not.
+    maker = typer.Typer(add_completion=False)
+    maker.command()(has_it)
+    return typer.main.get_command(maker).params[0]
+
+
+def _take_defaults(context: typer.Context, path: str | None) -> None:
+    if path is None:
+        return
+    command: Any = context.command
+    group: Any = context.parent
+    flags = {
+        flag.lstrip("-").replace("-", "_"): parameter
+        for parameter in command.params
+        for flag in (*parameter.opts, parameter.name)
+        if parameter.expose_value
+    }
+    given = options_from(Path(path), command.name, group.command.commands)
+    found = {}
+    for key, value in given.items():
+        parameter = flags.get(key.replace("-", "_"))
+        if parameter is None:
+            known = [x.replace("_", "-") for x in flags]
+            raise OptionError(
+                f"{path}: {command.name} has no option {key!r}."
+                f"{did_you_mean(key.replace('_', '-'), known)}"
+            )
+        found[parameter.name] = _as_given(value, parameter, f"{path}, {key}")
+    context.default_map = {**(context.default_map or {}), **found}
+
+
+def options_from(
+    path: Path, command: str, commands: Mapping[str, object]
+) -> dict[str, Any]:
+    """The options that a file holds for a command."""
+    try:
+        raw = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"{path}: is not TOML ({error}).") from error
+    tables = {key for key in raw if key in commands and isinstance(raw[key], dict)}
+    if command in tables:
+        raw = {**{k: v for k, v in raw.items() if k not in tables}, **raw[command]}
+    elif tables:
+        raise FileError(
+            f"{path}: has no table [{command}]; it has {', '.join(sorted(tables))}."
+        )
+    return raw
+
+
+def _as_given(value: Any, parameter: Any, where: str) -> Any:
+    """A value as the shell would give it."""
+    if isinstance(value, dict):  # weights = { tree = 1, looks = 0.5 }
+        return ",".join(f"{key}={number}" for key, number in value.items())
+    takes_several = getattr(parameter, "multiple", False) or parameter.nargs == -1
+    if isinstance(value, list):
+        if not takes_several:
+            raise OptionError(f"{where}: takes one value. Got a list, {value!r}.")
+        return [str(x) for x in value]
+    if takes_several:
+        return [str(value)]
+    return value if isinstance(value, bool) else str(value)
