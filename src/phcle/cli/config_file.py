@@ -20,7 +20,6 @@ from typing import Annotated, Any
 
 import typer
 
-from phcle.contexts.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
 
 __all__ = ["config_option", "options_from"]
@@ -79,6 +78,8 @@ def options_from(
     path: Path, command: str, commands: Mapping[str, object]
 ) -> dict[str, Any]:
     """The options that a file holds for a command."""
+    from phcle.contexts.delimited import read_text
+
     try:
         raw = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
