@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests core bench clean
+.PHONY: demo test lint types tests core bench audit licences clean
 
 demo: $(VENV)/core
 	$(BIN)/phcle demo --out demo
@@ -31,6 +31,15 @@ core: .venv-core/done
 bench: $(VENV)/dev
 	$(PIP) -e '.[benchmarks]'
 	$(BIN)/python benchmarks/fit_speed.py
+
+# Known weaknesses of the pinned versions; asks a public database, so it needs the network.
+audit: $(VENV)/bin/python
+	$(PIP) pip-audit
+	$(BIN)/pip-audit -r constraints.txt --no-deps --disable-pip
+
+licences: $(VENV)/dev
+	$(BIN)/python tools/licences.py > docs/licences.md.new
+	mv docs/licences.md.new docs/licences.md
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
