@@ -13,7 +13,9 @@ from importlib.util import find_spec
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Layout", "lay_out"]
+from phcle.uses.neighbour_table import NeighbourTable
+
+__all__ = ["Layout", "lay_out", "principal_layout"]
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -43,20 +45,43 @@ class Layout:
     method: str
 
 
-def lay_out(units: Floats, *, k: int = 6, seed: int = 0, jobs: int = 2) -> Layout:
-    """Arrange vectors of length one: (labels, d)."""
+def lay_out(
+    units: Floats,
+    *,
+    k: int = 6,
+    seed: int = 0,
+    jobs: int = 2,
+    table: NeighbourTable | None = None,
+) -> Layout:
+    """Arrange vectors of length one: (labels, d).
+
+    `table` has the neighbours of all labels, if they were found already.
+    """
     from threadpoolctl import threadpool_limits
 
     # For few labels, threads that wait for each other cost more than they bring.
     with threadpool_limits(1 if len(units) <= FEW else jobs):
-        return _lay_out(units, k, seed, jobs)
+        return _lay_out(units, k, seed, jobs, table)
 
 
-def _lay_out(units: Floats, k: int, seed: int, jobs: int) -> Layout:
+def principal_layout(units: Floats, *, seed: int = 0) -> Layout:
+    """Principal components alone, at once; nobody's neighbours are known."""
+    places = _spread(_fit_square(_principal(units, seed)))
+    return Layout(places, np.zeros((len(units), 0), int), "principal components")
+
+
+def _lay_out(
+    units: Floats, k: int, seed: int, jobs: int, table: NeighbourTable | None
+) -> Layout:
     n = len(units)
     perplexity = min(PERPLEXITY, max(2.0, (n - 1) / 4))
     wanted = min(n - 1, max(k, int(3 * perplexity)))
-    distances, neighbours = _nearest(units, wanted, jobs)
+    if table is not None and table.rows.shape[1] >= wanted:
+        neighbours = table.rows[:, :wanted].astype(np.int64)
+        cosines = table.cosines[:, :wanted]
+        distances = np.sqrt(np.maximum(2 - 2 * cosines, 0)).astype(np.float32)
+    else:
+        distances, neighbours = _nearest(units, wanted, jobs)
     start = _principal(units, seed)
     if n < FEWEST:
         places, method = start, "principal components"
