@@ -79,9 +79,7 @@ def explore(
     Rules.for_address(host, port or 0, public=public, token=token)
     listening = bind(host, port)
     taken = listening.getsockname()[1]
-    rules = Rules.for_address(
-        host, taken, public=public, token=token, names=name or ()
-    )
+    rules = Rules.for_address(host, taken, public=public, token=token, names=name or ())
     app = make_app(_workspace(file, compare, model, network), rules)
     address = address_of(listening, host)
 
@@ -105,7 +103,9 @@ def _workspace(
     opened = Opened(load(file), file.stem, file, say)
     if len(opened.embedding) < 2:
         raise FileError(f"{file}: has one label; there is nothing to explore.")
-    other = None if compare is None else Opened(load(compare), compare.stem, compare, say)
+    other = (
+        None if compare is None else Opened(load(compare), compare.stem, compare, say)
+    )
     if model is None:
         if network is not None:
             raise OptionError("--network needs a map of pictures: give --model too.")

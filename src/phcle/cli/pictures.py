@@ -182,9 +182,7 @@ def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
     return ImageData(folder.name, features, [path.parent.name for path in files])  # type: ignore[arg-type]
 
 
-def network_of(
-    image_map: ImageMap, model: Path, network: str | None
-) -> FeatureNetwork:
+def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:
     """The network that the map was learned with, from where it lies now."""
     from phcle.uses.understanding import FeatureNetwork
 

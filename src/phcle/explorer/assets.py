@@ -70,9 +70,7 @@ class Assets:
             tag = f'"{asset.tag}"'
             if request.headers.get("if-none-match") == tag:
                 return Response(status_code=304, headers={"etag": tag})
-            return Response(
-                asset.content, media_type=asset.kind, headers={"etag": tag}
-            )
+            return Response(asset.content, media_type=asset.kind, headers={"etag": tag})
 
         return router
 

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from phcle import __version__
-from phcle.errors import PhcleError
 from phcle.explorer import queries
 from phcle.explorer.assets import Assets
 from phcle.explorer.wanted import BETWEEN, Has, HasNot, parse_wanted
@@ -56,7 +55,13 @@ class Pages:
             between=BETWEEN,
             title=workspace.opened.title,
         )
-        self.environment.filters.update(percent=_percent, number=_number, query=_query)
+        self.environment.filters.update(
+            percent=_percent,
+            number=_number,
+            query=_query,
+            pair_label=_pair_label,
+            pair_wanted=_pair_wanted,
+        )
 
     def render(
         self, template: str, page: str, status: int = 200, **values: Any
@@ -164,3 +169,12 @@ def _number(value: float) -> str:
 def _query(pairs: list[tuple[str, str]]) -> str:
     """Pairs as the query of an address."""
     return urlencode(pairs)
+
+
+def _pair_label(label: str) -> tuple[str, str]:
+    return "label", label
+
+
+def _pair_wanted(wanted: dict[str, Any]) -> tuple[str, str]:
+    key = "has" if wanted["present"] else "not"
+    return key, f"{wanted['context']}{BETWEEN}{wanted['name']}"
