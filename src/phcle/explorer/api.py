@@ -92,7 +92,7 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
     """What the command line answers too, and search."""
     opened = workspace.opened
 
-    @router.get("/info", response_model=schemas.Info)
+    @router.get("/info", response_model=schemas.Info, responses=AS_TABLE)
     def info(form: Format = "json") -> Response:
         """What the embedding holds and how it was learned; the table: its contexts."""
         answer = queries.info(workspace)

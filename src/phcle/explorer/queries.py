@@ -208,9 +208,14 @@ def found_labels(opened: Opened, typed: str, limit: int) -> Answer:
 
 def found_nodes(opened: Opened, typed: str, limit: int) -> Answer:
     """Nodes of the hierarchy that somebody may mean."""
-    nodes = () if opened.taxonomy is None else opened.taxonomy[1].nodes
-    hits = opened.node_suggestions.find(typed, limit)
-    return {"typed": typed, "nodes": [_node(opened, nodes[i]) for i in hits]}
+    if opened.taxonomy is None:
+        return {"typed": typed, "nodes": []}
+    tree, name_of = opened.taxonomy[1], opened.embedding.name_of
+    found = []
+    for node in (tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)):
+        above = [name_of(parent) for parent in tree.parents_of(node)]
+        found.append({**_node(opened, node), "above": above})
+    return {"typed": typed, "nodes": found}
 
 
 def found_attributes(opened: Opened, typed: str, limit: int) -> Answer:

@@ -64,11 +64,17 @@ class Node(BaseModel):
     is_label: bool
 
 
+class NodeFound(Node):
+    """A node, and the names of those above it, which tell it from its namesakes."""
+
+    above: list[str]
+
+
 class NodesFound(BaseModel):
     """Nodes that somebody may mean, best first."""
 
     typed: str
-    nodes: list[Node]
+    nodes: list[NodeFound]
 
 
 class AttributeName(BaseModel):

@@ -16,7 +16,6 @@ from phcle.datasets.feature_folder import read_feature_rows
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.workspace import Workspace
 from phcle.uses import answers
-from phcle.uses.understanding import read_photo
 
 __all__ = ["understood"]
 
@@ -60,6 +59,8 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
         path.write_bytes(content)
         try:
             if network is not None:
+                from phcle.uses.understanding import read_photo
+
                 return network.features([read_photo(path)]), True
             return read_feature_rows(path), False
         except PhcleError as error:

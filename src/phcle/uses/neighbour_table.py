@@ -52,7 +52,9 @@ class NeighbourTable:
         cosines = np.empty((n, k))
         for start in range(0, n if k else 0, ROWS_AT_ONCE):
             own = range(start, min(n, start + ROWS_AT_ONCE))
-            found = nearest_rows(units, units[own.start : own.stop], k, own=own)
+            # As the embedding itself prepares queries, so that cosines are the same.
+            vectors, _ = embedding.queries_of(embedding.labels[start : own.stop], k)
+            found = nearest_rows(units, vectors, k, own=own)
             for i, (near, cosine) in zip(own, found, strict=True):
                 rows[i], cosines[i] = near, cosine
             progress(own.stop, n)

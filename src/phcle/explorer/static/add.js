@@ -227,7 +227,10 @@
         if (!typed.trim()) return [];
         return (await Phcle.get("/api/nodes", [["q", typed]])).nodes;
       }),
-      show: ({ node, name }) => [name, element("span", { class: "map-count" }, node)],
+      show: ({ name, above }) => [
+        name,
+        element("span", { class: "map-count" }, above.length ? `in ${above[0]}` : "root"),
+      ],
       take: ({ node, name }, box) => {
         box.value = "";
         if (state.parents.some((each) => each.node === node)) return;
