@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from phcle.explorer import queries, rows, schemas
-from phcle.explorer.colours import attribute_colouring, map_json
+from phcle.explorer.colours import MapFile, attribute_colouring
 from phcle.explorer.new_label import NewLabel, Value, land, landed
 from phcle.explorer.uploads import understood
 from phcle.explorer.wanted import Has, HasNot, parse_wanted
@@ -59,12 +59,12 @@ FILE_BODY = {
 }
 
 
-def api_router(workspace: Workspace) -> APIRouter:
+def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
     """All routes below /api."""
     router = APIRouter(prefix="/api", responses=FAILURES)
     _add_questions(router, workspace)
     _add_comparisons(router, workspace)
-    _add_map(router, workspace)
+    _add_map(router, workspace, map_file)
     _add_new_labels(router, workspace)
     return router
 
@@ -188,9 +188,8 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         return _reply(answer, lambda: as_rows(answer), form, "side-by-side")
 
 
-def _add_map(router: APIRouter, workspace: Workspace) -> None:
+def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None:
     opened = workspace.opened
-    kept: dict[bool, bytes] = {}
 
     @router.get("/status", response_model=schemas.Status)
     async def status() -> Answer:
@@ -200,10 +199,7 @@ def _add_map(router: APIRouter, workspace: Workspace) -> None:
     @router.get("/map", response_model=schemas.MapData)
     def label_map() -> Response:
         """All labels in two dimensions, and ways to colour them."""
-        is_ready = opened.preparation.result is not None
-        if is_ready not in kept:
-            kept[is_ready] = map_json(opened)
-        return Response(kept[is_ready], media_type="application/json")
+        return Response(map_file.content(), media_type="application/json")
 
     @router.get("/colour", response_model=schemas.Colouring)
     def colour(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from phcle import __version__
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_router
 from phcle.explorer.assets import Assets
+from phcle.explorer.colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules
 from phcle.explorer.workspace import Workspace
@@ -24,10 +26,13 @@ __all__ = ["make_app"]
 
 def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
     """An application that answers about a workspace to whom the rules allow."""
+    map_file = MapFile(workspace.opened)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         workspace.start()
+        # The first page asks for it: made while the browser is still opening.
+        threading.Thread(target=map_file.content, daemon=True).start()
         yield
 
     app = FastAPI(
@@ -42,7 +47,7 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
     )
     assets = Assets()
     pages = Pages(workspace, assets)
-    app.include_router(api_router(workspace))
+    app.include_router(api_router(workspace, map_file))
     app.include_router(pages.router())
     app.include_router(assets.router())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from phcle.report.layout2d import Layout
 from phcle.report.map_data import colourings, map_data
 from phcle.uses.by_description import attribute_column, descriptive_context
 
-__all__ = ["attribute_colouring", "map_json"]
+__all__ = ["MapFile", "attribute_colouring", "map_json"]
 
 N_NEAR = 5
 """Neighbours that the map names for a label by itself."""
@@ -24,6 +25,23 @@ Shades = list[tuple[int | None, bool]]
 # (colour, is faint); no colour is grey. Observed is solid, predicted is faint.
 TAG_SHADES: Shades = [(5, False), (5, True), (None, False), (None, True)]
 THIRD_SHADES: Shades = [(i, faint) for i in (5, 1, 4) for faint in (False, True)]
+
+
+class MapFile:
+    """The map as JSON, made once as a sketch and once when all is prepared."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self._kept: dict[bool, bytes] = {}
+        self._lock = threading.Lock()
+
+    def content(self) -> bytes:
+        """What a browser needs to draw the map as it is now."""
+        is_ready = self._opened.preparation.result is not None
+        with self._lock:
+            if is_ready not in self._kept:
+                self._kept[is_ready] = map_json(self._opened)
+            return self._kept[is_ready]
 
 
 def map_json(opened: Opened) -> bytes:

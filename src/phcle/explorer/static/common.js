@@ -15,7 +15,7 @@
   // Pairs as the query of an address; a key may come several times.
   Phcle.query = (pairs) => new URLSearchParams(pairs).toString();
   Phcle.get = async (path, pairs = []) =>
-    answer_of(await fetch(`${path}?${Phcle.query(pairs)}`));
+    answer_of(await fetch(pairs.length ? `${path}?${Phcle.query(pairs)}` : path));
   Phcle.post = async (path, body, kind = "application/json") =>
     answer_of(
       await fetch(path, { method: "POST", body: body, headers: { "Content-Type": kind } }),
