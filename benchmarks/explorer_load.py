@@ -3,8 +3,8 @@
     python benchmarks/explorer_load.py labels.phcle --requests 100000
     python benchmarks/explorer_load.py labels.phcle --page
 
-Without a file the labels are WordNet's nouns (PMI + SVD of their hypernyms), made once in
-the folder --work. The server is the command line's own, in a process of its own. The
+Without a file the labels are WordNet's nouns (PMI + SVD of their hypernyms), made once
+in the folder --work. The server is the command line's own, in a process of its own. The
 load comes from this process, over connections that stay open, each asking for the
 nearest labels of a random label as soon as it has its answer. Both share the machine's
 cores, so what the load itself costs is printed beside what the server costs.
@@ -45,10 +45,12 @@ class Asker(asyncio.Protocol):
         self.left = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
         self.transport = transport
         self.ask()
 
     def ask(self) -> None:
+        """Send the next request, or stop."""
         request = next(self.requests, None)
         if request is None:
             self.transport.close()
@@ -58,6 +60,7 @@ class Asker(asyncio.Protocol):
         self.transport.write(request)  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:
+        """Wait for the rest of an answer, or ask again."""
         self.left += data
         head, between, body = self.left.partition(b"\r\n\r\n")
         if not between:
@@ -130,7 +133,7 @@ def resident_mib(pid: int) -> float:
 
 
 def wait_until_ready(address: str) -> None:
-    """Until neighbours and map are prepared, which the first start takes minutes for."""
+    """Until neighbours and map are prepared; at the first start that takes minutes."""
     from urllib.request import urlopen
 
     while True:
@@ -166,7 +169,7 @@ def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, obje
         waits: list[float] = []
         own, other = time.process_time(), cpu_seconds(pid)
         began = time.perf_counter()
-        for part in range(10):
+        for _ in range(10):
             waits += asyncio.run(ask_all(labels, netloc, n // 10, k, connections))
             memory.append(resident_mib(pid))
         seconds = time.perf_counter() - began

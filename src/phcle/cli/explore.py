@@ -77,20 +77,22 @@ def explore(
 
     # Refused before anything is loaded.
     Rules.for_address(host, port or 0, public=public, token=token)
-    listening = bind(host, port)
-    taken = listening.getsockname()[1]
-    rules = Rules.for_address(host, taken, public=public, token=token, names=name or ())
-    app = make_app(_workspace(file, compare, model, network), rules)
-    address = address_of(listening, host)
+    with bind(host, port) as listening:
+        taken = listening.getsockname()[1]
+        rules = Rules.for_address(
+            host, taken, public=public, token=token, names=name or ()
+        )
+        app = make_app(_workspace(file, compare, model, network), rules)
+        address = address_of(listening, host)
 
-    def started() -> None:
-        typer.echo(f"exploring {file} at {address}  (Ctrl-C ends it)")
-        if browser and not public and _has_screen():
-            import webbrowser
+        def started() -> None:
+            typer.echo(f"exploring {file} at {address}  (Ctrl-C ends it)")
+            if browser and not public and _has_screen():
+                import webbrowser
 
-            webbrowser.open(address)
+                webbrowser.open(address)
 
-    serve(app, listening, started=started)
+        serve(app, listening, started=started)
 
 
 def _workspace(
