@@ -117,7 +117,7 @@ def served(file: Path) -> Iterator[tuple[str, int, float]]:
         yield found.group(), process.pid, began
     finally:
         process.terminate()
-        process.wait()
+        process.communicate()
 
 
 def cpu_seconds(pid: int) -> float:
@@ -235,7 +235,7 @@ def noun_file(work: Path) -> Path:
     return file
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, nargs="?")
@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="Measure the first page.")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--work", type=Path, default=Path("explorer-load"))
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     file = given.file or noun_file(given.work)
     if given.page:
         print(json.dumps(measure_page(file, given.repeats), indent=2))

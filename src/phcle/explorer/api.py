@@ -122,7 +122,7 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
             answer = queries.nearest(opened, label, k)
         return _reply(answer, lambda: answer["neighbours"], form, "neighbours")
 
-    @router.get("/describe", responses=AS_TABLE)
+    @router.get("/describe", response_model=schemas.Described, responses=AS_TABLE)
     def describe(label: Label, k: Count = 6, form: Format = "json") -> Response:
         """Related labels and attributes, as `phcle describe` has them."""
         answer = answers.description(opened.embedding, opened.resolve(label), k)

@@ -11,6 +11,7 @@ __all__ = [
     "AttributesFound",
     "Colouring",
     "Comparison",
+    "Described",
     "Differences",
     "Explanation",
     "Failure",
@@ -131,6 +132,22 @@ class LabelPage(Nearest):
     contexts: list[KnownContext]
     taxonomy: Taxonomy | None
     explains: bool
+
+
+class RelatedLabel(Named):
+    """A label, and the share of the similarity that it carries."""
+
+    share: float
+
+
+class Described(Named):
+    """Related labels, and attributes known and predicted."""
+
+    related: list[RelatedLabel]
+    observed: list[Attribute]
+    predicted: list[Attribute]
+    contexts: dict[str, bool]
+    untold: list[str]
 
 
 class ExplainedColumn(BaseModel):
@@ -264,12 +281,6 @@ class Added(Nearest):
     why: list[Explanation]
     place: list[float]
     notes: list[str]
-
-
-class RelatedLabel(Named):
-    """A label, and the share of the similarity that it carries."""
-
-    share: float
 
 
 class UnderstoodAttribute(BaseModel):

@@ -64,9 +64,9 @@ def lay_out(
         return _lay_out(units, k, seed, jobs, table)
 
 
-def principal_layout(units: Floats, *, seed: int = 0) -> Layout:
+def principal_layout(units: Floats) -> Layout:
     """Principal components alone, at once; nobody's neighbours are known."""
-    places = _spread(_fit_square(_principal(units, seed)))
+    places = _spread(_fit_square(_principal(units)))
     return Layout(places, np.zeros((len(units), 0), int), "principal components")
 
 
@@ -82,7 +82,7 @@ def _lay_out(
         distances = np.sqrt(np.maximum(2 - 2 * cosines, 0)).astype(np.float32)
     else:
         distances, neighbours = _nearest(units, wanted, jobs)
-    start = _principal(units, seed)
+    start = _principal(units)
     if n < FEWEST:
         places, method = start, "principal components"
     elif n <= FEW:
@@ -112,14 +112,16 @@ def _nearest(units: Floats, k: int, jobs: int) -> tuple[Floats, Ints]:
     return distances, neighbours
 
 
-def _principal(units: Floats, seed: int) -> Floats:
+def _principal(units: Floats) -> Floats:
     """The two strongest principal components; zeros where there are none."""
-    from sklearn.decomposition import PCA
-
     found = np.zeros((len(units), 2), np.float32)
-    rank = min(2, *units.shape)
-    if len(units) > 1:
-        found[:, :rank] = PCA(rank, random_state=seed).fit_transform(units)
+    centred = units - units.mean(axis=0)
+    _, directions = np.linalg.eigh(centred.T.astype(np.float64) @ centred)
+    strongest = directions[:, ::-1][:, :2]
+    # Of the two signs that a direction may have, the one with a positive largest part.
+    largest = np.abs(strongest).argmax(axis=0)
+    strongest = strongest * np.sign(strongest[largest, np.arange(len(largest))])
+    found[:, : strongest.shape[1]] = centred @ strongest
     return found
 
 

@@ -243,6 +243,47 @@ def test_a_file_that_cannot_be_understood_is_refused(client, content, told):
     assert "/tmp" not in message
 
 
+def test_pictures_are_understood_with_the_network_of_a_map(
+    zoo_embedding, tmp_path, rng
+):
+    from picture_networks import save_network
+    from PIL import Image
+    from starlette.testclient import TestClient
+
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.uses.understanding import FeatureNetwork, ImageMap
+
+    network = FeatureNetwork.open(str(save_network(tmp_path / "net")))
+    pictures = [
+        Image.fromarray(rng.integers(0, 256, (32, 32, 3), dtype=np.uint8))
+        for _ in range(6)
+    ]
+    features = network.features(pictures)
+    labels = ["cat", "dog", "owl"] * 2
+    image_map = ImageMap.fit(features, labels, zoo_embedding, network=network.card())
+    workspace = Workspace(
+        Opened(zoo_embedding, "zoo"), None, image_map, lambda: network
+    )
+    content = io.BytesIO()
+    pictures[0].save(content, "png")
+    with TestClient(make_app(workspace, Rules(frozenset({"testserver"})))) as client:
+        assert "Drop a picture" in client.get("/understand").text
+        answer = client.post("/api/understand", content=content.getvalue()).json()
+        same = client.post("/api/understand", content=npy(features[:1])).json()
+        broken = client.post("/api/understand", content=content.getvalue()[:60])
+        short = client.post("/api/understand", content=npy(features[:, :3]))
+    (picture,) = answer["pictures"]
+    assert picture["picture"] == "picture"
+    assert picture["attributes"]
+    near = [x["label"] for x in picture["related"]]
+    assert near == [x["label"] for x in same["pictures"][0]["related"]]
+    assert broken.status_code == 400
+    assert "picture" in broken.json()["error"]["message"]
+    assert "16 features" in short.json()["error"]["message"]
+
+
 def test_embeddings_differ_where_their_neighbours_do(client):
     answer = client.get("/api/differences", params={"n": 5}).json()
     assert answer["ready"]
