@@ -48,7 +48,9 @@ def test_the_python_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert (tmp_path / "labels.phcle").exists()
 
 
-@pytest.mark.parametrize("path", ["README.md", "benchmarks/README.md"])
+@pytest.mark.parametrize(
+    "path", ["README.md", "benchmarks/README.md", "docs/explorer.md"]
+)
 def test_links_lead_somewhere(path):
     text = (ROOT / path).read_text()
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):

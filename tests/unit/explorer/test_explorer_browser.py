@@ -127,6 +127,9 @@ def test_a_lasso_lists_what_it_holds(open_page, kind):
     rows = json.loads(download.value.path().read_text())
     assert len(rows) == n_chosen
     assert set(rows[0]) == {"label", "name"}
+    again = open_page(f"/?{urlsplit(page.url).query}")
+    map_is_ready(again)
+    again.wait_for_selector(f".map-panel h2 >> text={n_chosen} labels")
 
 
 def test_the_map_is_coloured_by_an_attribute_and_the_address_keeps_it(open_page):

@@ -6,15 +6,18 @@
   const LOOK_MS = 1000;
   const MOST_LISTED = 300;
   const MOST_COMPARED = 8;
+  const MOST_KEPT = 200; // labels of a choice that fit into an address
   const host = document.getElementById("map");
   const method = document.getElementById("map-method");
   let is_restoring = true;
+  let listed_now = []; // what was encircled
 
   function as_rows(map, points) {
     return points.map((i) => ({ label: map.data.labels[i], name: map.data.names[i] }));
   }
 
   function show_label(map, point) {
+    listed_now = [];
     if (point === null) {
       const hint = "Hover over a point, click one, or search for a label at the top.";
       map.panel.replaceChildren(element("p", { class: "map-hint" }, hint));
@@ -38,6 +41,8 @@
   }
 
   function show_many(map, points) {
+    listed_now = points;
+    remember(map);
     const rows = as_rows(map, points);
     const counts = new Map();
     for (const i of points) {
@@ -74,6 +79,9 @@
       pairs.push(["colour", map.colouring.title]);
     }
     if (map.group !== null) pairs.push(["group", map.colouring.groups[map.group]]);
+    if (listed_now.length && listed_now.length <= MOST_KEPT) {
+      pairs.push(["rows", listed_now.join(",")]);
+    }
     const [x, y, reach] = map.view.where();
     if (Math.abs(reach - 1) > 0.01 || Math.hypot(x, y) > 0.01) {
       pairs.push(["at", [x, y, reach].map((value) => value.toFixed(3)).join(",")]);
@@ -103,7 +111,12 @@
     else if (point >= 0) map.go_to(point);
     const at = (kept.get("at") || "").split(",").map(Number);
     if (at.length === 3 && at.every(Number.isFinite) && at[2] > 0) map.view.go(...at);
+    const rows = (kept.get("rows") || "").split(",").filter(Boolean).map(Number);
     is_restoring = false;
+    if (rows.length && rows.every((row) => row in map.data.labels)) {
+      map.view.mark(rows);
+      show_many(map, rows);
+    }
   }
 
   function add_attribute_box(map) {
