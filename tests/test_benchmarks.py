@@ -16,7 +16,7 @@ pytest.importorskip("sklearn")
 def benchmarks(monkeypatch):
     """Make the scripts importable, with a smaller product and a single back end."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    for name in ("fit_speed", "memory", "peers", "retrieval"):
+    for name in ("explorer_load", "fit_speed", "memory", "peers", "retrieval"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import fit_speed
 
@@ -98,3 +98,22 @@ def test_retrieval_reports_ratio_and_recall(benchmarks, tmp_path, capsys):
     assert 0.5 < row["recall"] <= 1
     assert row["ratio"] > 0
     assert "recall@10" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_explorer_load_finds_every_neighbour_and_says_what_it_cost(
+    benchmarks, tmp_path, capsys, hierarchy_model
+):
+    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    import explorer_load
+
+    file = tmp_path / "labels.phcle"
+    embedding = hierarchy_model.embedding_
+    embedding.select(embedding.labels[:40]).save(file)
+    explorer_load.main([str(file), "--requests", "200", "--connections", "3"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["recall"] == 1
+    assert found["requests"] == 200
+    assert 0 < found["p50_ms"] <= found["p99_ms"] <= found["most_ms"]
+    assert len(found["memory_mib"]) == 11

@@ -21,6 +21,7 @@ LAYERS = [
     {"baselines"},
     {"datasets"},
     {"experiments", "report"},
+    {"explorer"},
     {"cli", "web"},
 ]
 

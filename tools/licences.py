@@ -18,9 +18,10 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[1]
 TITLE = """# Licences of what phcle depends on
 
-Packages that `pip install 'phcle[all]'` brings, directly or not, in the versions that `make` installs. phcle itself
-is under the MIT licence; the embedded data is derived from WordNet 3.0, whose licence lies beside it. Scripts that pages
-carry are listed in `src/phcle/web/static/vendor`.
+Packages that `pip install 'phcle[all]'` brings, directly or not, in the versions that
+`make` installs. phcle itself is under the MIT licence; the embedded data is derived
+from WordNet 3.0, whose licence lies beside it. Scripts that pages carry are listed in
+`src/phcle/web/static/vendor`.
 
 | package | version | licence | needed by |
 | --- | --- | --- | --- |

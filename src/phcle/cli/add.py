@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from phcle.cli import answers, tables
+from phcle.cli import tables
 from phcle.cli.context_files import context_files
 from phcle.cli.flags import (
     EmbeddingFile,
@@ -16,6 +16,7 @@ from phcle.cli.flags import (
 )
 from phcle.cli.new_contexts import read_new_contexts
 from phcle.cli.output import check_can_write, show
+from phcle.uses import answers
 
 __all__ = ["add"]
 

@@ -14,6 +14,7 @@ from phcle.cli.clusters import clusters, index
 from phcle.cli.demo import demo
 from phcle.cli.edge import GuardedGroup, raise_terminated
 from phcle.cli.evaluate import evaluate
+from phcle.cli.explore import explore
 from phcle.cli.export import export
 from phcle.cli.fit import fit
 from phcle.cli.pictures import map as map_pictures
@@ -127,6 +128,15 @@ app.command(
     ),
     no_args_is_help=True,
 )(understand)
+app.command(
+    epilog=_example(
+        "phcle explore labels.phcle",
+        "phcle explore labels.phcle --compare baseline.phcle --no-browser",
+        "PHCLE_TOKEN=$(openssl rand -hex 16) "
+        "phcle explore labels.phcle --host 0.0.0.0 --public",
+    ),
+    no_args_is_help=True,
+)(explore)
 app.command(
     epilog=_example(
         "phcle report labels.phcle --out report",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli import answers, tables
+from phcle.cli import tables
 from phcle.cli.edge import say
 from phcle.cli.fit import next_steps
 from phcle.cli.output import check_can_write
 from phcle.errors import BackendError
 from phcle.files import make_folder
+from phcle.uses import answers
 
 if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import answers, tables
+from phcle.cli import tables
 from phcle.cli.context_files import context_files, read_contexts
 from phcle.cli.edge import say
 from phcle.cli.flags import (
@@ -23,6 +23,7 @@ from phcle.cli.flags import (
 )
 from phcle.cli.output import check_can_write, show
 from phcle.model.options import check_options
+from phcle.uses import answers
 
 if TYPE_CHECKING:
     from phcle import PHCLE

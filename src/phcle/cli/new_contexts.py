@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from phcle.cli.context_files import ContextFile, read_context
-from phcle.errors import ContextError, did_you_mean, some
+from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
     from phcle.contexts import Hierarchy, RelationalContext
@@ -93,28 +93,16 @@ def _with_known_parents(
     file: ContextFile,
 ) -> list[tuple[str, str]]:
     """Edges with the node meant where a parent is given by its readable name."""
+    from phcle.uses.nodes import NodeNames
+
     new = {child for child, _ in edges}
-    by_name: dict[str, list[str]] = {}
-    for node in tree.nodes:
-        by_name.setdefault(embedding.name_of(node).lower(), []).append(node)
+    nodes = NodeNames(embedding, tree)
 
     def node_of(parent: str) -> str:
-        if parent in tree.index or parent in new:
-            return parent
-        found = by_name.get(parent.lower(), [])
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ContextError(
-                f"{file.path}: the parent {parent!r} is the name of {len(found)} "
-                f"nodes: {some(found)}; use the id."
-            )
-        known = [embedding.name_of(node) for node in tree.nodes]
-        raise ContextError(
-            f"{file.path}: the parent {parent!r} is not in the taxonomy."
-            f"{did_you_mean(parent, [*known, *tree.nodes])} Name a known node, or give "
-            "it a parent too."
-        )
+        try:
+            return parent if parent in new else nodes.node_called(parent)
+        except ContextError as error:
+            raise ContextError(f"{file.path}: {error}") from error
 
     return [(child, node_of(parent)) for child, parent in edges]
 

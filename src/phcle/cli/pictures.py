@@ -11,13 +11,14 @@ from phcle.cli import tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show
 from phcle.errors import FileError, OptionError
+from phcle.uses import answers
 
 if TYPE_CHECKING:
     from phcle.datasets import ImageData
     from phcle.embedding import LabelEmbedding
     from phcle.uses.understanding import FeatureNetwork, ImageMap
 
-__all__ = ["map", "understand"]
+__all__ = ["map", "network_of", "understand"]
 
 Answer = dict[str, Any]
 
@@ -129,13 +130,13 @@ def understand(
     image_map.check_belongs_to(embedding)
     opened = None
     if any(path.suffix.lower() != ".npy" for path in photos):
-        opened = _network_of(image_map, model, network)
+        opened = network_of(image_map, model, network)
     found: list[dict[str, Any]] = []
     for path in photos:
         rows = _features(path, opened)
         for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
             title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-            found.append({"picture": title, **_named(embedding, each.to_dict())})
+            found.append(answers.understood(embedding, title, each.to_dict()))
     show(found[0] if len(found) == 1 else found, _show_pictures, as_json=as_json)
 
 
@@ -181,9 +182,7 @@ def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
     return ImageData(folder.name, features, [path.parent.name for path in files])  # type: ignore[arg-type]
 
 
-def _network_of(
-    image_map: ImageMap, model: Path, network: str | None
-) -> FeatureNetwork:
+def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:
     """The network that the map was learned with, from where it lies now."""
     from phcle.uses.understanding import FeatureNetwork
 
@@ -207,18 +206,6 @@ def _features(path: Path, network: FeatureNetwork | None) -> Any:
     from phcle.uses.understanding import read_photo
 
     return network.features([read_photo(path)])
-
-
-def _named(embedding: LabelEmbedding, answer: Answer) -> Answer:
-    related = [
-        {
-            "label": x["label"],
-            "name": embedding.name_of(x["label"]),
-            "share": x["share"],
-        }
-        for x in answer["related"]
-    ]
-    return {**answer, "related": related}
 
 
 def _show_map(answer: Answer) -> None:

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from phcle.cli import answers, tables
+from phcle.cli import tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
 from phcle.cli.query_files import labels_or_files, read_queries
 from phcle.errors import OptionError
+from phcle.uses import answers
 
 __all__ = ["describe", "explain", "info", "nearest"]
 

@@ -117,6 +117,11 @@ class Hierarchy:
         above = self.edges[self.edges[:, 0] == self.index[node], 1]
         return tuple(self.nodes[i] for i in above)
 
+    def children_of(self, node: str) -> tuple[str, ...]:
+        """Direct children of a node."""
+        below = self.edges[self.edges[:, 1] == self.index[node], 0]
+        return tuple(self.nodes[i] for i in below)
+
     def extended(self, edges: Hierarchy, *, name: str) -> Hierarchy:
         """Return the hierarchy with new leaves below its nodes.
 

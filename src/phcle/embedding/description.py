@@ -14,7 +14,14 @@ from phcle.embedding.fitted import FittedDescriptive
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["Attribute", "Description", "confidences", "describe"]
+__all__ = [
+    "Attribute",
+    "Description",
+    "confidences",
+    "describe",
+    "is_telling",
+    "support_by",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,7 +101,7 @@ def describe(
             values = context.predict(vector[None, :])[0]
             sure = confidences(embedding, context, vector[None, :])
             sure = None if sure is None else sure[0]
-            telling = ~is_known & _is_telling(context, values, sure)
+            telling = ~is_known & is_telling(context, values, sure)
             found = _strongest(context, values, telling, k, sure, observed=False)
         if not found and not is_known.any():
             untold.append(context.name)
@@ -119,17 +126,32 @@ def confidences(
     None if the fit could not calibrate the context, or if no label that it describes
     is in this embedding.
     """
-    described = [x for x in context.observed_labels if x in embedding]
-    if context.calibration is None or not described:
+    if context.calibration is None:
+        return None
+    backed = support_by(embedding, context, vectors)
+    if backed is None:
         return None
     return context.calibration.confidence(
-        context.predict(vectors),
-        context.offset,
-        support(vectors, embedding.select(described).vectors),
+        context.predict(vectors), context.offset, backed
     )
 
 
-def _is_telling(
+def support_by(
+    embedding: LabelEmbedding,
+    context: FittedDescriptive,
+    vectors: npt.NDArray[np.floating],
+) -> Floats | None:
+    """How near every vector is to a label that the context describes: (vectors,).
+
+    None if no such label is in this embedding.
+    """
+    described = [x for x in context.observed_labels if x in embedding]
+    if not described:
+        return None
+    return support(vectors, embedding.select(described).vectors)
+
+
+def is_telling(
     context: FittedDescriptive, values: Floats, sure: Floats | None
 ) -> npt.NDArray[np.bool_]:
     """Which predictions say something about this label rather than about all."""

@@ -14,6 +14,7 @@ from phcle.contexts.descriptive import DescriptiveContext
 from phcle.contexts.relational import RelationalContext
 from phcle.contexts.sources import Source
 from phcle.embedding.calibration import Calibration
+from phcle.errors import ContextError, did_you_mean
 
 __all__ = ["Fitted", "FittedDescriptive", "FittedRelational"]
 
@@ -39,6 +40,13 @@ class FittedRelational:
     def observed_labels(self) -> tuple[str, ...]:
         """Labels of the embedding that the context knows."""
         return () if self.data is None else self.data.observed_labels
+
+    def knows(self, label: str) -> bool:
+        """Whether the context says anything about the label."""
+        if self.data is None or label not in self.data.index:
+            return False
+        row = self.data.index[label]
+        return bool(self.data.counts.indptr[row + 1] > self.data.counts.indptr[row])
 
     def joined(self, other: FittedRelational) -> FittedRelational:
         """The same factors with the rows of both; `other` knows the later edges."""
@@ -76,6 +84,10 @@ class FittedDescriptive:
         """Labels of the embedding that the context knows."""
         return () if self.data is None else self.data.observed_labels
 
+    def knows(self, label: str) -> bool:
+        """Whether the context says anything about the label."""
+        return not bool(np.isnan(self.observed_row(label)).all())
+
     def predict(self, vectors: Floats) -> npt.NDArray[np.float64]:
         """Predicted values of label vectors, in the user's units: (rows, columns)."""
         fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
@@ -91,6 +103,41 @@ class FittedDescriptive:
             return np.asarray(np.maximum(known.max(axis=0), self.offset))
         top = self.data.values.max(axis=0).toarray().ravel()
         return np.asarray(np.maximum(top, self.offset))
+
+    def only(self, column: str) -> FittedDescriptive:
+        """One column alone, as far as it is known; refuses an unknown one."""
+        if column not in self.columns:
+            raise ContextError(
+                f"context {self.name!r} has no column {column!r}."
+                f"{did_you_mean(column, self.columns)}"
+            )
+        at = [self.columns.index(column)]
+        data, learned = self.data, self.calibration
+        if data is not None:
+            mask = None if data.observed is None else data.observed[:, at]
+            known = data.values[:, at]
+            is_known = mask is None or mask.nnz > 0
+            if isinstance(known, np.ndarray):
+                is_known = not bool(np.isnan(known).all())
+            data = (
+                replace(data, columns=(column,), values=known, observed=mask)
+                if is_known
+                else None
+            )
+        if learned is not None:
+            learned = replace(
+                learned, presence=learned.presence[at], deviation=learned.deviation[at]
+            )
+        return replace(
+            self,
+            columns=(column,),
+            factor=self.factor[at],
+            offset=self.offset[at],
+            scale=self.scale[at],
+            source=None,
+            data=data,
+            calibration=learned,
+        )
 
     def observed_row(self, label: str) -> npt.NDArray[np.float64]:
         """Known values of a label, NaN where unknown, in the user's units."""

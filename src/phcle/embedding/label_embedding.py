@@ -103,11 +103,15 @@ class LabelEmbedding:
         """Readable name of a label or of a node of its hierarchy."""
         return self.names.get(label, label)
 
+    def labels_called(self, text: str) -> tuple[str, ...]:
+        """The label with this id, or else all that have this readable name."""
+        if text in self._index:
+            return (text,)
+        return tuple(self._by_name.get(str(text).lower(), ()))
+
     def resolve(self, label: str) -> str:
         """The label meant by an id or by a readable name, in any case."""
-        if label in self._index:
-            return label
-        found = self._by_name.get(str(label).lower(), [])
+        found = self.labels_called(label)
         if len(found) == 1:
             return found[0]
         if found:
@@ -194,7 +198,7 @@ class LabelEmbedding:
     def contexts_of(self, label: str) -> dict[str, bool]:
         """Which contexts know the label."""
         label = self.resolve(label)
-        return {c.name: label in set(c.observed_labels) for c in self.contexts}
+        return {context.name: context.knows(label) for context in self.contexts}
 
     def select(self, labels: Iterable[str]) -> LabelEmbedding:
         """The vectors of some labels alone, in this order, without the contexts."""

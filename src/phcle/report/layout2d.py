@@ -13,7 +13,9 @@ from importlib.util import find_spec
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Layout", "lay_out"]
+from phcle.uses.neighbour_table import NeighbourTable
+
+__all__ = ["Layout", "lay_out", "principal_layout"]
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -46,29 +48,56 @@ class Layout:
     method: str
 
 
-def lay_out(units: Floats, *, k: int = 6, seed: int = 0, jobs: int = 2) -> Layout:
-    """Arrange vectors of length one: (labels, d)."""
+def lay_out(
+    units: Floats,
+    *,
+    k: int = 6,
+    seed: int = 0,
+    jobs: int = 2,
+    table: NeighbourTable | None = None,
+) -> Layout:
+    """Arrange vectors of length one: (labels, d).
+
+    `table` has the neighbours of all labels, if they were found already.
+    """
     from threadpoolctl import threadpool_limits
 
     # For few labels, threads that wait for each other cost more than they bring.
     with threadpool_limits(1 if len(units) <= FEW else jobs):
-        return _lay_out(units, k, seed, jobs)
+        return _lay_out(units, k, seed, jobs, table)
 
 
-def _lay_out(units: Floats, k: int, seed: int, jobs: int) -> Layout:
+def principal_layout(units: Floats) -> Layout:
+    """Principal components alone, at once; nobody's neighbours are known."""
+    places = _spread(_fit_square(_principal(units)))
+    return Layout(places, np.zeros((len(units), 0), int), "principal components")
+
+
+def _lay_out(
+    units: Floats, k: int, seed: int, jobs: int, table: NeighbourTable | None
+) -> Layout:
     n = len(units)
     # Siblings of a hierarchy may have one vector. Were all of them arranged, each would
     # have no neighbours but its copies, and nothing would hold the map together.
     kept, copy_of = _distinct(units)
     perplexity = min(PERPLEXITY, max(2.0, (len(kept) - 1) / 4))
     wanted = int(3 * perplexity)
-    near = _nearest(units, min(n - 1, k if len(kept) < n else max(k, wanted)), jobs)
+    n_near = min(n - 1, k if len(kept) < n else max(k, wanted))
+    near = _from_table(table, n_near) or _nearest(units, n_near, jobs)
     among = near
     if len(kept) < n:
         among = _nearest(units[kept], min(len(kept) - 1, wanted), jobs)
     places, method = _arrange(units[kept], among, perplexity, seed, jobs)
     spread = _spread(_fit_square(places[copy_of]))
     return Layout(spread, near[1][:, :k], method)
+
+
+def _from_table(table: NeighbourTable | None, k: int) -> tuple[Floats, Ints] | None:
+    """Distances and rows that are known already, if they are enough."""
+    if table is None or table.rows.shape[1] < k:
+        return None
+    distances = np.sqrt(np.maximum(2 - 2 * table.cosines[:, :k], 0))
+    return distances.astype(np.float32), table.rows[:, :k].astype(np.int64)
 
 
 def _distinct(units: Floats) -> tuple[Ints, Ints]:
@@ -90,7 +119,7 @@ def _arrange(
     jobs: int,
 ) -> tuple[Floats, str]:
     """Places of vectors that differ, and how they were found."""
-    start = _principal(units, seed)
+    start = _principal(units)
     if len(units) < FEWEST:
         return start, "principal components"
     if len(units) <= FEW:
@@ -117,14 +146,16 @@ def _nearest(units: Floats, k: int, jobs: int) -> tuple[Floats, Ints]:
     return distances, neighbours
 
 
-def _principal(units: Floats, seed: int) -> Floats:
+def _principal(units: Floats) -> Floats:
     """The two strongest principal components; zeros where there are none."""
-    from sklearn.decomposition import PCA
-
     found = np.zeros((len(units), 2), np.float32)
-    rank = min(2, *units.shape)
-    if len(units) > 1:
-        found[:, :rank] = PCA(rank, random_state=seed).fit_transform(units)
+    centred = units - units.mean(axis=0)
+    _, directions = np.linalg.eigh(centred.T.astype(np.float64) @ centred)
+    strongest = directions[:, ::-1][:, :2]
+    # Of the two signs that a direction may have, the one with a positive largest part.
+    largest = np.abs(strongest).argmax(axis=0)
+    strongest = strongest * np.sign(strongest[largest, np.arange(len(largest))])
+    found[:, : strongest.shape[1]] = centred @ strongest
     return found
 
 

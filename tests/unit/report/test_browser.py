@@ -59,7 +59,7 @@ def test_search_goes_to_a_label_and_hover_names_it(open_page, kind):
     page = open_page(f"?map={kind}", reduced_motion="reduce")
     assert page.get_attribute("#map", "data-view") == kind
     page.fill("#map-search", "hawk")
-    assert page.inner_text("#map-found li").startswith("hawk")
+    assert page.inner_text("#map-search-found li").startswith("hawk")
     page.keyboard.press("Enter")
     assert "hawk" in page.inner_text(".map-panel h3")
     near = page.locator(".map-near li")
@@ -97,7 +97,7 @@ def test_the_map_is_reached_and_moved_by_the_keyboard(open_page):
     page.focus("#map-search")
     page.keyboard.type("o")
     page.keyboard.press("ArrowDown")
-    second = page.inner_text("#map-found li[aria-selected=true]").split("\n")[0]
+    second = page.inner_text("#map-search-found li[aria-selected=true]").split("\n")[0]
     page.keyboard.press("Enter")
     assert page.inner_text(".map-panel h3") == second
     before = page.locator(".map-stage").screenshot()

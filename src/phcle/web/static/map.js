@@ -1,11 +1,15 @@
 // The map of labels: points to hover, search and move about in.
 //
-//   Phcle.mount_map(host, data)
+//   Phcle.mount_map(host, data, options)
 //
 // builds it inside `host`. Data: names; labels (ids, or null where they are the names);
 // x and y (float32, -1 … 1), neighbours (uint32, the same number for every label), all
 // in base64; and colourings, each {title, groups, codes (uint8)} with the last group,
-// "other", in grey. Text from the data is only ever set as text.
+// "other", in grey, or else {…, shades} with a {colour, is_faint} for each group. Text
+// from the data is only ever set as text.
+//
+// Options: search (true), encircle (false: no tools to choose many), explain(map, point)
+// and list(map, points) fill the panel, changed(map) is told of every change of state.
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
@@ -21,14 +25,22 @@
     return out.buffer;
   }
 
-  function element(kind, attributes, ...children) {
-    const made = document.createElement(kind);
-    for (const [key, value] of Object.entries(attributes || {})) {
-      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-      else made.setAttribute(key, value);
-    }
-    made.append(...children);
-    return made;
+  const element = Phcle.element; // of combobox.js
+
+  function unpacked(colouring) {
+    return { ...colouring, codes: new Uint8Array(bytes(colouring.codes)) };
+  }
+
+  // "rgb(0, 114, 178)" as "#0072b2"
+  function as_hex(colour) {
+    const parts = colour.match(/[\d.]+/g).slice(0, 3);
+    return `#${parts.map((x) => Math.round(x).toString(16).padStart(2, "0")).join("")}`;
+  }
+
+  function mixed(colour, other, share) {
+    const part = (text, i) => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
+    const mix = (i) => part(colour, i) * share + part(other, i) * (1 - share);
+    return as_hex(`rgb(${mix(0)}, ${mix(1)}, ${mix(2)})`);
   }
 
   function unpack(data) {
@@ -38,10 +50,7 @@
       x: new Float32Array(bytes(data.x)),
       y: new Float32Array(bytes(data.y)),
       neighbours: new Uint32Array(bytes(data.neighbours)),
-      colourings: data.colourings.map((each) => ({
-        ...each,
-        codes: new Uint8Array(bytes(each.codes)),
-      })),
+      colourings: data.colourings.map(unpacked),
     };
   }
 
@@ -61,48 +70,46 @@
   };
 
   class LabelMap {
-    constructor(host, data) {
+    constructor(host, data, options) {
       this.host = host;
+      this.options = {
+        search: true,
+        encircle: false,
+        explain: (map, point) => map.explain(point),
+        list: () => {},
+        changed: () => {},
+        ...options,
+      };
       this.data = unpack(data);
       this.n = this.data.names.length;
       this.per_label = this.n ? this.data.neighbours.length / this.n : 0;
       this.colouring = this.data.colourings[0];
       this.group = null; // the one group that is shown, or all
       this.chosen = null;
-      this.found = [];
-      this.active = -1;
+      this.pinned = null; // [x, y, name] of a label that has no point
       this.build();
     }
 
     build() {
       const id = this.host.id || "map";
-      this.box = element("input", {
-        type: "search",
-        id: `${id}-search`,
-        role: "combobox",
-        "aria-expanded": "false",
-        "aria-autocomplete": "list",
-        "aria-controls": `${id}-found`,
-        autocomplete: "off",
+      this.search = Phcle.combobox(`${id}-search`, {
         placeholder: "a label's name",
-        oninput: () => this.suggest(),
-        onkeydown: (event) => this.on_search_key(event),
-        onblur: () => this.close_suggestions(),
-      });
-      this.list = element("ul", {
-        id: `${id}-found`,
-        role: "listbox",
-        "aria-label": "Labels found",
-        class: "map-found",
-        hidden: "",
+        find: (typed) => Phcle.search(this.data.names, this.data.labels, typed),
+        show: (point) => {
+          const { groups, codes } = this.data.colourings[0];
+          const group = element("span", { class: "map-count" }, groups[codes[point]]);
+          return [this.data.names[point], group];
+        },
+        take: (point, box) => {
+          box.value = this.data.names[point];
+          this.go_to(point);
+        },
       });
       this.picker = element("select", { onchange: () => this.recolour() });
-      this.data.colourings.forEach((each, i) =>
-        this.picker.append(element("option", { value: i }, each.title)),
-      );
+      this.fill_picker();
+      this.probe = element("span", { hidden: "" });
       const everything = element("button", { type: "button" }, "Show all");
       everything.addEventListener("click", () => this.clear());
-      const search = element("div", { class: "map-search" }, this.box, this.list);
       this.stage = element("div", {
         class: "map-stage",
         tabindex: "0",
@@ -120,15 +127,18 @@
         role: "group",
         "aria-label": "Groups; press one to see it alone",
       });
+      const find = element("label", { for: `${id}-search` }, "Find ");
+      this.bar = element(
+        "div",
+        { class: "map-bar" },
+        ...(this.options.search ? [find, this.search.whole] : []),
+        element("label", {}, "Colour by ", this.picker),
+        everything,
+        ...(this.options.encircle ? this.choosing_tools() : []),
+      );
       this.host.replaceChildren(
-        element(
-          "div",
-          { class: "map-bar" },
-          element("label", { for: `${id}-search` }, "Find "),
-          search,
-          element("label", {}, "Colour by ", this.picker),
-          everything,
-        ),
+        this.probe,
+        this.bar,
         element(
           "div",
           { class: "map-body" },
@@ -139,8 +149,58 @@
       this.stage.append(this.overlay, this.tip);
     }
 
+    choosing_tools() {
+      this.circler = element(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": "false",
+          onclick: () => this.encircle(this.circler.ariaPressed !== "true"),
+        },
+        "Lasso",
+      );
+      const all = () => this.options.list(this, Array.from(this.view.in_view()));
+      const seen = { type: "button", onclick: all };
+      return [this.circler, element("button", seen, "List what is in view")];
+    }
+
+    encircle(on) {
+      this.circler.ariaPressed = String(on);
+      this.stage.classList.toggle("is-encircling", on);
+      this.view.encircle(on);
+    }
+
+    fill_picker() {
+      const now = this.data.colourings.indexOf(this.colouring);
+      this.picker.replaceChildren(
+        ...this.data.colourings.map((each, i) =>
+          element("option", { value: i }, each.title),
+        ),
+      );
+      this.picker.value = String(Math.max(now, 0));
+    }
+
+    // Another way to colour, as the data has them; it is shown at once.
+    async add_colouring(colouring) {
+      const others = this.data.colourings.filter(({ title }) => title !== colouring.title);
+      this.data.colourings = [...others, unpacked(colouring)];
+      this.fill_picker();
+      await this.colour_by(colouring.title);
+    }
+
+    async colour_by(title) {
+      const at = this.data.colourings.findIndex((each) => each.title === title);
+      if (at < 0) return;
+      this.picker.value = String(at);
+      await this.recolour();
+    }
+
     async open() {
       const told = {
+        encircled: (points) => {
+          this.view.mark(points);
+          this.options.list(this, points);
+        },
         hover: (point) => this.hover(point),
         choose: (point) => this.choose(point),
         moved: () => this.on_move(),
@@ -156,6 +216,7 @@
       await this.recolour();
       const scheme = root.matchMedia("(prefers-color-scheme: dark)");
       scheme.addEventListener("change", () => this.recolour());
+      document.addEventListener("phcle-theme", () => this.recolour());
       root.addEventListener("resize", () => this.on_move());
       this.host.dataset.view = this.view.kind;
       this.host.dataset.drawn = Math.round(performance.now());
@@ -163,13 +224,14 @@
         const note = "Drawn on a plain canvas: this browser has no fast WebGL.";
         this.host.append(element("p", { class: "map-note" }, note));
       }
-      this.explain(null);
+      this.options.explain(this, null);
       return this;
     }
 
     // Colours live in the style sheet, so that light and dark are decided there.
     colour_of(name) {
-      return getComputedStyle(this.host).getPropertyValue(name).trim();
+      this.probe.style.color = `var(${name})`;
+      return as_hex(getComputedStyle(this.probe).color);
     }
 
     ink() {
@@ -177,6 +239,13 @@
     }
 
     palette() {
+      if (this.colouring.shades) {
+        const page = this.colour_of("--page");
+        return this.colouring.shades.map(({ colour, is_faint }) => {
+          const own = this.colour_of(`--group-${colour ?? "other"}`);
+          return is_faint ? mixed(own, page, 0.4) : own;
+        });
+      }
       const last = this.colouring.groups.length - 1;
       return this.colouring.groups.map((_, i) =>
         i === last ? this.colour_of("--group-other") : this.colour_of(`--group-${i}`),
@@ -191,6 +260,7 @@
       this.draw_legend();
       if (this.chosen !== null) this.mark(this.chosen);
       this.place_names();
+      this.options.changed(this);
     }
 
     draw_legend() {
@@ -226,6 +296,7 @@
       this.view.show(kept);
       this.draw_legend();
       this.place_names();
+      this.options.changed(this);
     }
 
     nearest_to(point) {
@@ -269,8 +340,9 @@
       this.chosen = point ?? null;
       if (this.chosen === null) this.view.mark([]);
       else this.mark(this.chosen);
-      this.explain(this.chosen);
+      this.options.explain(this, this.chosen);
       this.place_names();
+      this.options.changed(this);
     }
 
     go_to(point) {
@@ -282,7 +354,8 @@
     }
 
     clear() {
-      this.box.value = "";
+      this.search.box.value = "";
+      if (this.circler) this.encircle(false);
       this.show_group(null);
       this.choose(null);
       this.view.reset();
@@ -315,7 +388,51 @@
       this.overlay.hidden = true;
       if (this.hovered !== undefined && this.hovered !== null) this.hover(null);
       clearTimeout(this.settling);
-      this.settling = setTimeout(() => this.place_names(), SETTLED_MS);
+      this.settling = setTimeout(() => {
+        this.place_names();
+        this.options.changed(this);
+      }, SETTLED_MS);
+    }
+
+    // A label that is not among the points, between those it is near to.
+    pin(x, y, name, near) {
+      this.pinned = [x, y, name];
+      this.view.mark(near);
+      this.view.look_at(near);
+      this.on_move();
+    }
+
+    // Pixels of any place: the view is linear, and two points far apart tell it.
+    place_at(x, y) {
+      const { x: xs, y: ys } = this.data;
+      const ends = (values) => {
+        let [low, high] = [0, 0];
+        values.forEach((value, i) => {
+          if (value < values[low]) low = i;
+          if (value > values[high]) high = i;
+        });
+        return [low, high];
+      };
+      return [[xs, x], [ys, y]].map(([values, value], axis) => {
+        const [low, high] = ends(values);
+        const [from, to] = [this.view.place(low)[axis], this.view.place(high)[axis]];
+        const width = values[high] - values[low] || 1;
+        return from + ((value - values[low]) / width) * (to - from);
+      });
+    }
+
+    draw_pin(pen) {
+      if (!this.pinned) return;
+      const [x, y] = this.place_at(this.pinned[0], this.pinned[1]);
+      pen.beginPath();
+      pen.arc(x, y, 7, 0, 2 * Math.PI);
+      pen.fillStyle = this.colour_of("--group-5");
+      pen.stroke();
+      pen.fill();
+      pen.fillStyle = this.ink();
+      pen.font = "bold 13px system-ui, sans-serif";
+      pen.strokeText(this.pinned[2], x + 11, y + 4);
+      pen.fillText(this.pinned[2], x + 11, y + 4);
     }
 
     // One name per patch of the stage, so that names never overlap.
@@ -344,6 +461,7 @@
         if (late > 0 && late % stride) continue;
         this.write_name(pen, late < 0 ? first[k] : seen[late], taken, width, height);
       }
+      this.draw_pin(pen);
     }
 
     write_name(pen, point, taken, width, height) {
@@ -360,73 +478,6 @@
       taken.push(box);
       pen.strokeText(name, x + 7, y + 4);
       pen.fillText(name, x + 7, y + 4);
-    }
-
-    suggest() {
-      this.found = Phcle.search(this.data.names, this.data.labels, this.box.value);
-      this.active = this.found.length ? 0 : -1;
-      this.list.replaceChildren(
-        ...this.found.map((point, i) => {
-          const group = this.data.colourings[0].groups[this.group_code(point)];
-          const option = element(
-            "li",
-            { role: "option", id: `${this.list.id}-${i}` },
-            this.data.names[point],
-            element("span", { class: "map-count" }, group),
-          );
-          // Before the box loses the focus, which would close the list.
-          option.addEventListener("pointerdown", (event) => {
-            event.preventDefault();
-            this.take(i);
-          });
-          return option;
-        }),
-      );
-      if (this.box.value.trim() && !this.found.length) {
-        this.list.append(element("li", { class: "map-none" }, "no such label"));
-      }
-      this.list.hidden = !this.list.children.length;
-      this.box.setAttribute("aria-expanded", String(!this.list.hidden));
-      this.highlight();
-    }
-
-    group_code(point) {
-      return this.data.colourings[0].codes[point];
-    }
-
-    highlight() {
-      [...this.list.children].forEach((item, i) =>
-        item.setAttribute("aria-selected", String(i === this.active)),
-      );
-      if (this.active < 0) this.box.removeAttribute("aria-activedescendant");
-      else this.box.setAttribute("aria-activedescendant", `${this.list.id}-${this.active}`);
-    }
-
-    take(i) {
-      const point = this.found[i];
-      if (point === undefined) return;
-      this.box.value = this.data.names[point];
-      this.close_suggestions();
-      this.go_to(point);
-    }
-
-    close_suggestions() {
-      this.list.hidden = true;
-      this.box.setAttribute("aria-expanded", "false");
-    }
-
-    on_search_key(event) {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (step && this.found.length) {
-        event.preventDefault();
-        this.active = (this.active + step + this.found.length) % this.found.length;
-        this.highlight();
-      } else if (event.key === "Enter") {
-        event.preventDefault();
-        this.take(this.active);
-      } else if (event.key === "Escape") {
-        this.close_suggestions();
-      }
     }
 
     on_stage_key(event) {
@@ -448,5 +499,5 @@
     }
   }
 
-  Phcle.mount_map = (host, data) => new LabelMap(host, data).open();
+  Phcle.mount_map = (host, data, options) => new LabelMap(host, data, options).open();
 })(window);

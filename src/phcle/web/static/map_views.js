@@ -5,8 +5,11 @@
 //   mark(points), show(points or null), look_at(points), reset()
 //   pan(x, y), zoom(factor) in pixels and times
 //   place(point) -> [x, y] in pixels of the stage; in_view() -> points
+//   where() -> [x, y, reach], go(x, y, reach): what is looked at
+//   encircle(on): whether a drag draws a line around points, or moves the map
 //
-// and tell `told` of hover(point or null), choose(point or null) and moved().
+// and tell `told` of hover(point or null), choose(point or null), encircled(points) and
+// moved().
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
@@ -57,10 +60,15 @@
       pointColorHover: ink,
       actionKeyMap: {},
       lassoInitiator: false,
+      lassoColor: ink,
     });
     plot.subscribe("pointOver", (point) => told.hover(point));
     plot.subscribe("pointOut", () => told.hover(null));
-    plot.subscribe("select", ({ points: chosen }) => told.choose(chosen[0]));
+    let is_encircling = false;
+    plot.subscribe("select", ({ points: chosen }) => {
+      if (is_encircling) told.encircled(Array.from(chosen));
+      else told.choose(chosen[0]);
+    });
     plot.subscribe("deselect", () => told.choose(null));
     plot.subscribe("view", () => {
       const size = point_size(n, 1 / plot.get("cameraDistance"));
@@ -98,9 +106,26 @@
         const target = Array.from(plot.get("cameraTarget"));
         plot.zoomToLocation(target, plot.get("cameraDistance") / factor);
       },
+      where: () => [...Array.from(plot.get("cameraTarget")), plot.get("cameraDistance")],
+      go: (x, y, reach) => plot.zoomToLocation([x, y], reach),
+      encircle(on) {
+        is_encircling = on;
+        plot.set({ mouseMode: on ? "lasso" : "panZoom" });
+      },
       place: (point) => plot.getScreenPosition(point),
       in_view: () => plot.get("pointsInView"),
     };
+  }
+
+  // Whether a point lies inside a closed line: it is crossed an odd number of times.
+  function is_inside(line, x, y) {
+    let inside = false;
+    line.forEach(([ax, ay], i) => {
+      const [bx, by] = line[(i + 1) % line.length];
+      const crosses = ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax;
+      if (crosses) inside = !inside;
+    });
+    return inside;
   }
 
   function as_pixel(colour) {
@@ -114,7 +139,8 @@
   async function open_canvas(canvas, points, _ink, told) {
     const n = points.x.length;
     const pen = canvas.getContext("2d");
-    const state = { scale: 1, x: 0, y: 0, kept: null, chosen: [] };
+    const state = { scale: 1, x: 0, y: 0, kept: null, chosen: [], around: null };
+    let is_encircling = false;
     let codes = new Uint8Array(n);
     let pixels = [];
     let ink = "#000000";
@@ -164,16 +190,23 @@
         const half = size / sharp;
         pen.strokeRect(x - half, y - half, 2 * half, 2 * half);
       }
+      if (!state.around) return;
+      pen.beginPath();
+      for (const [x, y] of state.around) pen.lineTo(x, y);
+      pen.closePath();
+      pen.stroke();
     }
     function redraw() {
       if (!asked) root.requestAnimationFrame(draw);
       asked = true;
       told.moved();
     }
-    function at(event) {
+    function pixel_of(event) {
       const box = canvas.getBoundingClientRect();
-      const x = event.clientX - box.left;
-      const y = event.clientY - box.top;
+      return [event.clientX - box.left, event.clientY - box.top];
+    }
+    function at(event) {
+      const [x, y] = pixel_of(event);
       let best = null;
       let least = 12 * 12; // pixels
       each_in_view((i, px, py) => {
@@ -194,18 +227,28 @@
     canvas.addEventListener("pointerdown", (event) => {
       drag = { x: event.clientX, y: event.clientY, moved: false };
       canvas.setPointerCapture(event.pointerId);
+      if (is_encircling) state.around = [pixel_of(event)];
     });
     canvas.addEventListener("pointermove", (event) => {
       if (!drag) return told.hover(at(event));
       const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
       if (!drag.moved && Math.hypot(x, y) < 4) return undefined;
-      pan(-x, -y);
+      if (state.around) {
+        state.around.push(pixel_of(event));
+        redraw();
+      } else pan(-x, -y);
       drag = { x: event.clientX, y: event.clientY, moved: true };
       return undefined;
     });
     canvas.addEventListener("pointerup", (event) => {
       if (drag && !drag.moved) told.choose(at(event));
-      drag = null;
+      else if (drag && state.around) {
+        const found = [];
+        each_in_view((i, x, y) => is_inside(state.around, x, y) && found.push(i));
+        if (found.length) told.encircled(found);
+      }
+      drag = state.around = null;
+      redraw();
     });
     canvas.addEventListener("pointerleave", () => told.hover(null));
     canvas.addEventListener(
@@ -244,6 +287,14 @@
         Object.assign(state, { scale: 1, x: 0, y: 0 });
         redraw();
       },
+      where: () => [state.x, state.y, 1 / state.scale],
+      go(x, y, reach) {
+        Object.assign(state, { x: x, y: y, scale: 1 / reach });
+        redraw();
+      },
+      encircle(on) {
+        is_encircling = on;
+      },
       pan: pan,
       zoom: zoom,
       place: place,
@@ -273,7 +324,10 @@
   Phcle.open_view = async function (make_canvas, points, ink, told) {
     if (wants_webgl()) {
       try {
-        return await open_webgl(make_canvas(), points, ink, told);
+        const view = await open_webgl(make_canvas(), points, ink, told);
+        // Drawn once, as not all that may fail does so before.
+        await view.colour(new Uint8Array(points.x.length), ["#888888"], ink);
+        return view;
       } catch (error) {
         console.warn("no WebGL map:", error.message);
       }

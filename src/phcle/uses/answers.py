@@ -1,4 +1,4 @@
-"""Answers as dictionaries of plain values, which JSON and tables render alike."""
+"""Answers as plain dictionaries, which JSON, tables and pages render alike."""
 
 from __future__ import annotations
 
@@ -9,25 +9,35 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from phcle.embedding import LabelEmbedding
+    from phcle.uses.neighbour_table import StoredNeighbours
     from phcle.uses.retrieval import Neighbours
 
 __all__ = [
     "added",
     "description",
     "explanation",
+    "named",
     "nearest_labels",
     "nearest_to_all",
+    "neighbours",
     "summary",
+    "understood",
 ]
 
 Answer = dict[str, Any]
 
 
-def nearest_labels(embedding: LabelEmbedding, label: str, k: int) -> Answer:
-    """Neighbours of a label, best first."""
-    near = embedding.nearest(label, k=k)
-    head = _named(embedding, embedding.resolve(label))
-    return {**head, "neighbours": _neighbours(embedding, near)}
+def nearest_labels(
+    embedding: LabelEmbedding,
+    label: str,
+    k: int,
+    *,
+    search: StoredNeighbours | None = None,
+) -> Answer:
+    """Neighbours of a label, best first; `search` may have them ready."""
+    near = (search or embedding).nearest(label, k=k)
+    head = named(embedding, embedding.resolve(label))
+    return {**head, "neighbours": neighbours(embedding, near)}
 
 
 def nearest_to_all(
@@ -40,10 +50,10 @@ def nearest_to_all(
     """Neighbours of labels and of named vectors, which have no label."""
     embedding = search.embedding
     found = search.nearest_many([*labels, *vectors.values()], k, among=among)
-    heads = [_named(embedding, embedding.resolve(label)) for label in labels]
+    heads = [named(embedding, embedding.resolve(label)) for label in labels]
     heads += [{"label": None, "name": name} for name in vectors]
     return [
-        {**head, "neighbours": _neighbours(embedding, near)}
+        {**head, "neighbours": neighbours(embedding, near)}
         for head, near in zip(heads, found, strict=True)
     ]
 
@@ -52,9 +62,9 @@ def description(embedding: LabelEmbedding, label: str, k: int) -> Answer:
     """Related labels, and known and predicted attributes."""
     found = embedding.describe(label, k=k).to_dict()
     related = [
-        {**_named(embedding, x["label"]), "share": x["share"]} for x in found["related"]
+        {**named(embedding, x["label"]), "share": x["share"]} for x in found["related"]
     ]
-    return {**_named(embedding, found["label"]), **found, "related": related}
+    return {**named(embedding, found["label"]), **found, "related": related}
 
 
 def explanation(embedding: LabelEmbedding, a: str, b: str, k: int) -> Answer:
@@ -78,8 +88,16 @@ def explanation(embedding: LabelEmbedding, a: str, b: str, k: int) -> Answer:
         }
         for part in found["parts"]
     ]
-    ends = {end: _named(embedding, found[end]) for end in ("a", "b")}
+    ends = {end: named(embedding, found[end]) for end in ("a", "b")}
     return {**found, **ends, "parts": parts}
+
+
+def understood(embedding: LabelEmbedding, title: str, found: Answer) -> Answer:
+    """A picture in related labels and attributes, with readable names."""
+    related = [
+        {**named(embedding, x["label"]), "share": x["share"]} for x in found["related"]
+    ]
+    return {"picture": title, **found, "related": related}
 
 
 def summary(embedding: LabelEmbedding) -> Answer:
@@ -116,11 +134,13 @@ def added(whole: LabelEmbedding, labels: Iterable[str], k: int) -> list[Answer]:
     return [nearest_labels(whole, label, k) for label in labels]
 
 
-def _neighbours(
+def neighbours(
     embedding: LabelEmbedding, near: Iterable[tuple[str, float]]
 ) -> list[Answer]:
-    return [{**_named(embedding, x), "similarity": cosine} for x, cosine in near]
+    """Labels with their names and similarities."""
+    return [{**named(embedding, x), "similarity": cosine} for x, cosine in near]
 
 
-def _named(embedding: LabelEmbedding, label: str) -> Answer:
+def named(embedding: LabelEmbedding, label: str) -> Answer:
+    """A label, or a node of its hierarchy, and its readable name."""
     return {"label": label, "name": embedding.name_of(label)}

@@ -1,0 +1,258 @@
+"""Requests a second, waiting times and memory of the explorer, and its first page.
+
+    python benchmarks/explorer_load.py labels.phcle --requests 100000
+    python benchmarks/explorer_load.py labels.phcle --page
+
+Without a file the labels are WordNet's nouns (PMI + SVD of their hypernyms), made once
+in the folder --work. The server is the command line's own, in a process of its own. The
+load comes from this process, over connections that stay open, each asking for the
+nearest labels of a random label as soon as it has its answer. Both share the machine's
+cores, so what the load itself costs is printed beside what the server costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import numpy as np
+
+from phcle import load
+
+N_CHECKED = 200
+"""Labels whose neighbours are compared with an exact search."""
+
+
+class Asker(asyncio.Protocol):
+    """One connection: asks, waits for the whole answer, asks again."""
+
+    def __init__(self, requests: Iterator[bytes], waits: list[float]) -> None:
+        self.requests = requests
+        self.waits = waits
+        self.done = asyncio.get_running_loop().create_future()
+        self.left = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self.transport = transport
+        self.ask()
+
+    def ask(self) -> None:
+        """Send the next request, or stop."""
+        request = next(self.requests, None)
+        if request is None:
+            self.transport.close()
+            self.done.set_result(None)
+            return
+        self.began = time.perf_counter()
+        self.transport.write(request)  # type: ignore[attr-defined]
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the rest of an answer, or ask again."""
+        self.left += data
+        head, between, body = self.left.partition(b"\r\n\r\n")
+        if not between:
+            return
+        length = int(re.search(rb"content-length: (\d+)", head).group(1))  # type: ignore[union-attr]
+        if len(body) < length:
+            return
+        self.waits.append(time.perf_counter() - self.began)
+        if not head.startswith(b"HTTP/1.1 200"):
+            raise SystemExit(f"the server failed: {head[:200]!r} {body[:500]!r}")
+        self.left = b""
+        self.ask()
+
+
+def random_requests(labels: list[str], netloc: str, n: int, k: int) -> Iterator[bytes]:
+    """N requests for random labels, made as they are needed."""
+    rows = np.random.default_rng(0).integers(len(labels), size=n)
+    for row in rows.tolist():
+        path = f"/api/nearest?label={quote(labels[row])}&k={k}"
+        yield f"GET {path} HTTP/1.1\r\nHost: {netloc}\r\n\r\n".encode()
+
+
+async def ask_all(
+    labels: list[str], netloc: str, n: int, k: int, connections: int
+) -> list[float]:
+    """Seconds that every request took."""
+    host, port = netloc.split(":")
+    requests = random_requests(labels, netloc, n, k)
+    waits: list[float] = []
+    loop = asyncio.get_running_loop()
+    askers = [
+        (await loop.create_connection(lambda: Asker(requests, waits), host, int(port)))[
+            1
+        ]
+        for _ in range(connections)
+    ]
+    await asyncio.gather(*(asker.done for asker in askers))
+    return waits
+
+
+@contextmanager
+def served(file: Path) -> Iterator[tuple[str, int, float]]:
+    """The address, process id and start time of a server of its own."""
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "phcle", "explore", str(file)]
+    process = subprocess.Popen(
+        [*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        line = process.stdout.readline()  # type: ignore[union-attr]
+        found = re.search(r"http://\S+", line)
+        if found is None:
+            raise SystemExit("the server did not start")
+        yield found.group(), process.pid, began
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def cpu_seconds(pid: int) -> float:
+    """Time that a process has computed so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(pid: int) -> float:
+    """Memory of a process that is in use."""
+    text = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
+
+
+def wait_until_ready(address: str) -> None:
+    """Until neighbours and map are prepared; at the first start that takes minutes."""
+    from urllib.request import urlopen
+
+    while True:
+        with urlopen(f"{address}api/status") as answer:
+            if json.load(answer)["labels"]["ready"]:
+                return
+        time.sleep(1)
+
+
+def check_recall(file: Path, address: str, k: int) -> float:
+    """Share of the exact neighbours that the server names."""
+    from urllib.request import urlopen
+
+    embedding = load(file)
+    rows = np.random.default_rng(1).integers(len(embedding), size=N_CHECKED)
+    found = 0
+    for label in (embedding.labels[i] for i in rows.tolist()):
+        with urlopen(f"{address}api/nearest?label={quote(label)}&k={k}") as answer:
+            named = {x["label"] for x in json.load(answer)["neighbours"]}
+        found += len(named & {x for x, _ in embedding.nearest(label, k)})
+    return found / (N_CHECKED * k)
+
+
+def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, object]:
+    """Ask n times and say how it went."""
+    labels = list(load(file).labels)
+    with served(file) as (address, pid, _):
+        wait_until_ready(address)
+        recall = check_recall(file, address, k)
+        netloc = urlsplit(address).netloc
+        asyncio.run(ask_all(labels, netloc, 2_000, k, connections))  # warm
+        memory = [resident_mib(pid)]
+        waits: list[float] = []
+        own, other = time.process_time(), cpu_seconds(pid)
+        began = time.perf_counter()
+        for _ in range(10):
+            waits += asyncio.run(ask_all(labels, netloc, n // 10, k, connections))
+            memory.append(resident_mib(pid))
+        seconds = time.perf_counter() - began
+        own, other = time.process_time() - own, cpu_seconds(pid) - other
+    return {
+        "labels": len(labels),
+        "requests": len(waits),
+        "connections": connections,
+        "k": k,
+        "recall": recall,
+        "requests_per_second": len(waits) / seconds,
+        "p50_ms": 1e3 * float(np.percentile(waits, 50)),
+        "p99_ms": 1e3 * float(np.percentile(waits, 99)),
+        "most_ms": 1e3 * max(waits),
+        "server_cpu_us_per_request": 1e6 * other / len(waits),
+        "load_cpu_us_per_request": 1e6 * own / len(waits),
+        "cores_had": (own + other) / seconds,
+        "memory_mib": [round(x, 1) for x in memory],
+        "load_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def measure_page(file: Path, repeats: int) -> dict[str, object]:
+    """Seconds until the first page can be used: from the start, and from listening."""
+    from playwright.sync_api import sync_playwright
+
+    with served(file) as (address, _, _):
+        wait_until_ready(address)
+    from_start, from_listening, computed = [], [], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for _ in range(repeats):
+            page = browser.new_page()
+            with served(file) as (address, pid, began):
+                listening = time.perf_counter()
+                page.goto(address)
+                page.wait_for_selector("#map[data-ready=yes]")
+                now = time.perf_counter()
+                computed.append(cpu_seconds(pid))
+            from_start.append(now - began)
+            from_listening.append(now - listening)
+            page.close()
+        browser.close()
+    return {
+        "best_from_start_s": min(from_start),
+        "best_from_listening_s": min(from_listening),
+        "all_from_listening_s": [round(x, 2) for x in from_listening],
+        "server_cpu_s": min(computed),
+        "load_average": os.getloadavg()[0],
+    }
+
+
+def noun_file(work: Path) -> Path:
+    """All nouns of WordNet by their hypernyms."""
+    from retrieval import noun_embedding
+
+    work.mkdir(parents=True, exist_ok=True)
+    file = work / "nouns.phcle"
+    if not file.exists():
+        noun_embedding(64).save(file)
+    return file
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?")
+    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("-k", type=int, default=10)
+    parser.add_argument("--page", action="store_true", help="Measure the first page.")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--work", type=Path, default=Path("explorer-load"))
+    given = parser.parse_args(arguments)
+    file = given.file or noun_file(given.work)
+    if given.page:
+        print(json.dumps(measure_page(file, given.repeats), indent=2))
+    else:
+        found = measure_load(file, given.requests, given.k, given.connections)
+        print(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""An embedding in the browser."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phcle.cli.edge import say
+from phcle.cli.flags import EmbeddingFile
+
+if TYPE_CHECKING:
+    from phcle.explorer.workspace import Workspace
+
+__all__ = ["explore"]
+
+
+def explore(
+    file: EmbeddingFile,
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", help="Another embedding, to show beside this one."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", help="A map of pictures that `phcle map` has written."),
+    ] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            "--network",
+            metavar="FOLDER|NAME",
+            help="Where the network lies that the map of pictures was learned with.",
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="0: any that is free."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on.")
+    ] = "127.0.0.1",
+    public: Annotated[
+        bool,
+        typer.Option("--public", help="Allow an address that others can reach."),
+    ] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            envvar="PHCLE_TOKEN",
+            help="What others must know; needed with --public.",
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="A host name by which others call this machine."),
+    ] = None,
+    browser: Annotated[
+        bool,
+        typer.Option("--browser/--no-browser", help="Whether to open a browser."),
+    ] = True,
+) -> None:
+    """See, search and question an embedding in the browser, until Ctrl-C.
+
+    The pages come from this machine and load nothing from elsewhere. What takes long
+    is found once, at the first start, and kept in LABELS.phcle.explorer.
+    """
+    from phcle.explorer.extras import check_extra
+
+    check_extra()
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+    from phcle.explorer.server import address_of, bind, serve
+
+    # Refused before anything is loaded.
+    Rules.for_address(host, port or 0, public=public, token=token)
+    with bind(host, port) as listening:
+        taken = listening.getsockname()[1]
+        rules = Rules.for_address(
+            host, taken, public=public, token=token, names=name or ()
+        )
+        app = make_app(_workspace(file, compare, model, network), rules)
+        address = address_of(listening, host)
+
+        def started() -> None:
+            typer.echo(f"exploring {file} at {address}  (Ctrl-C ends it)")
+            if browser and not public and _has_screen():
+                import webbrowser
+
+                webbrowser.open(address)
+
+        serve(app, listening, started=started)
+
+
+def _workspace(
+    file: Path, compare: Path | None, model: Path | None, network: str | None
+) -> Workspace:
+    from phcle.embedding import load
+    from phcle.errors import FileError, OptionError
+    from phcle.explorer.workspace import Opened, Workspace
+
+    opened = Opened(load(file), file.stem, file, say)
+    if len(opened.embedding) < 2:
+        raise FileError(f"{file}: has one label; there is nothing to explore.")
+    other = (
+        None if compare is None else Opened(load(compare), compare.stem, compare, say)
+    )
+    if model is None:
+        if network is not None:
+            raise OptionError("--network needs a map of pictures: give --model too.")
+        return Workspace(opened, other)
+    from phcle.cli.pictures import network_of
+    from phcle.uses.understanding import load_map
+
+    image_map = load_map(model)
+    can_look = image_map.network is not None
+    return Workspace(
+        opened,
+        other,
+        image_map,
+        (lambda: network_of(image_map, model, network)) if can_look else None,
+    )
+
+
+def _has_screen() -> bool:
+    """Whether a browser could open: not on a bare Linux machine."""
+    import sys
+
+    return sys.platform != "linux" or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )

@@ -1,0 +1,1 @@
+"""The explorer: an embedding in the browser, for people and for programs."""

@@ -1,0 +1,85 @@
+"""The web application: pages, JSON, errors and the guard around them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from phcle import __version__
+from phcle.errors import PhcleError, UnknownLabelError
+from phcle.explorer.api import api_router
+from phcle.explorer.assets import Assets
+from phcle.explorer.colours import MapFile
+from phcle.explorer.pages import Pages
+from phcle.explorer.security import Guard, Rules
+from phcle.explorer.workspace import Workspace
+
+__all__ = ["make_app"]
+
+
+def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
+    """An application that answers about a workspace to whom the rules allow."""
+    map_file = MapFile(workspace.opened)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        workspace.start()
+        # The first page asks for it: made while the browser is still opening.
+        threading.Thread(target=map_file.content, daemon=True).start()
+        yield
+
+    app = FastAPI(
+        title="phcle explorer",
+        version=__version__,
+        description="Questions to a label embedding; each page has a twin here.",
+        openapi_url="/api/openapi.json",
+        # They would load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    assets = Assets()
+    pages = Pages(workspace, assets)
+    app.include_router(api_router(workspace, map_file))
+    app.include_router(pages.router())
+    app.include_router(assets.router())
+
+    def failed(request: Request, status: int, message: str) -> Response:
+        if request.url.path.startswith("/api/"):
+            body = {"error": {"status": status, "message": message}}
+            return JSONResponse(body, status)
+        return pages.failure(status, message)
+
+    @app.exception_handler(PhcleError)
+    async def refuse(request: Request, error: PhcleError) -> Response:
+        status = 404 if isinstance(error, UnknownLabelError) else 400
+        return failed(request, status, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def explain(request: Request, error: RequestValidationError) -> Response:
+        return failed(request, 422, _told(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def tell(request: Request, error: HTTPException) -> Response:
+        answer = failed(request, error.status_code, str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    app.add_middleware(Guard, rules=rules)
+    return app
+
+
+def _told(errors: Any) -> str:
+    """Which parameter is wrong, and why."""
+    parts = []
+    for each in errors:
+        where = ".".join(str(x) for x in each["loc"][1:]) or "the body"
+        parts.append(f"{where}: {each['msg']}")
+    return "; ".join(parts) + "."

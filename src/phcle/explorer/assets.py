@@ -1,0 +1,80 @@
+"""Scripts and styles, read once: what is served is a list, not a folder.
+
+A request names one of them or none; no path of a request ever reaches the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+
+from fastapi import APIRouter, Request, Response
+
+__all__ = ["Assets"]
+
+KINDS = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+
+SHARED = (
+    "page.css",
+    "map.css",
+    "combobox.js",
+    "map.js",
+    "map_views.js",
+    "vendor/regl-scatterplot.js",
+    "vendor/regl-programs.js",
+    "vendor/LICENSES.txt",
+)
+"""What reports show too."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that never changes while the server runs."""
+
+    content: bytes
+    kind: str
+    tag: str
+
+
+class Assets:
+    """All scripts and styles by the name that pages use."""
+
+    def __init__(self) -> None:
+        own = files("phcle.explorer").joinpath("static")
+        shared = files("phcle.web").joinpath("static")
+        found = {item.name: item for item in own.iterdir() if item.is_file()}
+        found |= {name: shared.joinpath(name) for name in SHARED}
+        self._by_name = {
+            name: _asset(name, item.read_bytes()) for name, item in found.items()
+        }
+
+    def address(self, name: str) -> str:
+        """Where pages load a file from; it changes with the file."""
+        return f"/static/{name}?{self._by_name[name].tag[:8]}"
+
+    def router(self) -> APIRouter:
+        """The route that serves them."""
+        router = APIRouter(include_in_schema=False)
+
+        @router.get("/static/{name:path}")
+        async def static(name: str, request: Request) -> Response:
+            asset = self._by_name.get(name)
+            if asset is None:
+                return Response("no such file", 404, media_type="text/plain")
+            tag = f'"{asset.tag}"'
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=304, headers={"etag": tag})
+            return Response(asset.content, media_type=asset.kind, headers={"etag": tag})
+
+        return router
+
+
+def _asset(name: str, content: bytes) -> Asset:
+    ending = name[name.rindex(".") :]
+    return Asset(content, KINDS[ending], hashlib.sha256(content).hexdigest())

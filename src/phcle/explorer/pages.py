@@ -1,0 +1,180 @@
+"""The pages: templates filled with the same answers that the JSON side gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from phcle import __version__
+from phcle.explorer import queries
+from phcle.explorer.assets import Assets
+from phcle.explorer.wanted import BETWEEN, Has, HasNot, parse_wanted
+from phcle.explorer.workspace import Workspace
+
+__all__ = ["Pages"]
+
+N_NEIGHBOURS = 15
+N_DIFFERENT = 50
+N_FITTING = 30
+
+Label = Annotated[str, Query(max_length=500)]
+Labels = Annotated[list[str], Query(alias="label", max_length=20)]
+
+SECTIONS = (
+    ("/", "Map"),
+    ("/compare", "Compare"),
+    ("/match", "Describe"),
+    ("/add", "Add a label"),
+    ("/understand", "Understand"),
+    ("/embeddings", "Two embeddings"),
+    ("/about", "About"),
+)
+
+
+class Pages:
+    """Everything that is HTML."""
+
+    def __init__(self, workspace: Workspace, assets: Assets) -> None:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        self.workspace = workspace
+        self.environment = Environment(
+            loader=PackageLoader("phcle.explorer"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self.environment.globals.update(
+            static=assets.address,
+            version=__version__,
+            sections=SECTIONS,
+            between=BETWEEN,
+            title=workspace.opened.title,
+        )
+        self.environment.filters.update(
+            percent=_percent,
+            number=_number,
+            query=_query,
+            pair_label=_pair_label,
+            pair_wanted=_pair_wanted,
+        )
+
+    def render(
+        self, template: str, page: str, status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        """A filled template; `page` is the section that it belongs to."""
+        text = self.environment.get_template(template).render(page=page, **values)
+        return HTMLResponse(text, status)
+
+    def failure(self, status: int, message: str) -> HTMLResponse:
+        """A page that says what is wrong."""
+        return self.render("error.html.j2", "", status, message=message, code=status)
+
+    def router(self) -> APIRouter:
+        """All routes of pages."""
+        router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+        workspace, opened = self.workspace, self.workspace.opened
+
+        @router.get("/")
+        def label_map() -> HTMLResponse:
+            return self.render("map.html.j2", "/", info=queries.info(workspace))
+
+        @router.get("/label")
+        def label(label: Label) -> HTMLResponse:
+            answer = queries.label_page(opened, label, N_NEIGHBOURS)
+            return self.render("label.html.j2", "/label", answer=answer)
+
+        @router.get("/compare")
+        def compare(labels: Labels = []) -> HTMLResponse:  # noqa: B006
+            asked = [label for label in labels if label.strip()]
+            answer, chosen = None, [opened.resolve(label) for label in asked]
+            if len(set(chosen)) > 1:
+                answer = queries.comparison(opened, chosen)
+            names = [
+                {"label": x, "name": opened.embedding.name_of(x)}
+                for x in dict.fromkeys(chosen)
+            ]
+            return self.render(
+                "compare.html.j2", "/compare", answer=answer, chosen=names
+            )
+
+        @router.get("/match")
+        def match(has: Has = [], has_not: HasNot = []) -> HTMLResponse:  # noqa: B006
+            wanted = parse_wanted(has, has_not)
+            answer = None
+            if wanted:
+                answer = queries.fitting_labels(opened, wanted, N_FITTING)
+            return self.render(
+                "match.html.j2",
+                "/match",
+                answer=answer,
+                info=queries.info(workspace),
+                examples=_examples(workspace),
+            )
+
+        @router.get("/add")
+        def add() -> HTMLResponse:
+            return self.render("add.html.j2", "/add", info=queries.info(workspace))
+
+        @router.get("/understand")
+        def understand() -> HTMLResponse:
+            info = queries.info(workspace)
+            return self.render("understand.html.j2", "/understand", info=info)
+
+        @router.get("/embeddings")
+        def embeddings(label: Label = "") -> HTMLResponse:
+            answer = chosen = None
+            if workspace.other is not None:
+                answer = queries.differences(workspace, N_DIFFERENT, 0)
+                if label.strip():
+                    chosen = queries.side_by_side(workspace, label, 10)
+            return self.render(
+                "embeddings.html.j2", "/embeddings", answer=answer, chosen=chosen
+            )
+
+        @router.get("/about")
+        def about() -> HTMLResponse:
+            return self.render("about.html.j2", "/about", info=queries.info(workspace))
+
+        return router
+
+
+def _examples(workspace: Workspace) -> list[dict[str, str]]:
+    """A few attributes to begin with: the commonest of each context."""
+    from phcle.embedding.fitted import FittedDescriptive
+
+    found = []
+    for context in workspace.opened.embedding.contexts:
+        if not isinstance(context, FittedDescriptive) or not context.readable:
+            continue
+        learned = context.calibration
+        common = learned.presence if learned is not None else -context.offset
+        for i in (-common).argsort(kind="stable")[:8]:
+            found.append({"context": context.name, "name": context.columns[i]})
+    return found
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0%}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _query(pairs: list[tuple[str, str]]) -> str:
+    """Pairs as the query of an address."""
+    return urlencode(pairs)
+
+
+def _pair_label(label: str) -> tuple[str, str]:
+    return "label", label
+
+
+def _pair_wanted(wanted: dict[str, Any]) -> tuple[str, str]:
+    key = "has" if wanted["present"] else "not"
+    return key, f"{wanted['context']}{BETWEEN}{wanted['name']}"

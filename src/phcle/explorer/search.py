@@ -1,0 +1,119 @@
+"""Suggestions while somebody types, forgiving slips of the finger.
+
+First comes what was typed, then what begins with it, then words inside a name that do,
+then names that hold it anywhere, and last names or words that are spelled alike.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+__all__ = ["Suggestions"]
+
+LONGEST = 100
+"""Characters of a query that count; nobody types more."""
+
+ALIKE = 0.7
+"""Spellings that share less than this are not suggested."""
+
+
+class Suggestions:
+    """Things with an id and a name, found by either.
+
+    >>> pots = Suggestions(["n1", "n2"], ["coffeepot", "flower pot"])
+    >>> pots.find("coffepot"), pots.find("pot", 1), pots.find("N2")
+    ([0], [1], [1])
+    """
+
+    def __init__(self, ids: Sequence[str], names: Sequence[str]) -> None:
+        self._ids = [x.lower() for x in ids]
+        self._names = [x.lower() for x in names]
+
+    def find(self, typed: str, limit: int = 10) -> list[int]:
+        """Positions of the best matches, best first."""
+        query = typed.strip().lower()[:LONGEST]
+        if not query or limit < 1:
+            return []
+        found: dict[int, None] = {}
+        for step in (self._exact, self._prefixed, self._inside, self._alike):
+            for position in step(query):
+                found.setdefault(position)
+                if len(found) == limit:
+                    return list(found)
+        return list(found)
+
+    def _exact(self, query: str) -> list[int]:
+        return self._by_text.get(query, [])
+
+    def _prefixed(self, query: str) -> Iterator[int]:
+        """Names and then words that begin with the query, the shortest names first."""
+        for keys in (self._sorted_names, self._sorted_words):
+            start = bisect_left(keys, (query, -1))
+            stop = bisect_left(keys, (query + "\U0010ffff", -1))
+            hits = {position for _, position in keys[start:stop]}
+            yield from sorted(hits, key=lambda i: (len(self._names[i]), self._names[i]))
+
+    def _inside(self, query: str) -> Iterator[int]:
+        if len(query) < 2:
+            return
+        hits = [i for i, name in enumerate(self._names) if query in name]
+        yield from sorted(hits, key=lambda i: (len(self._names[i]), self._names[i]))
+        yield from (i for i, text in enumerate(self._ids) if query in text)
+
+    def _alike(self, query: str) -> Iterator[int]:
+        """Spelled alike: as a whole, in one word, or as far as was typed."""
+        if len(query) < 3:
+            return
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        texts, owners = self._texts
+        scores: dict[int, float] = {}
+        begun = [text[: len(query) + 1] for text in texts]
+        for words, weight in ((texts, 1.0), (begun, 0.95)):
+            found = process.extract(
+                query,
+                words,
+                scorer=OSA.normalized_similarity,
+                score_cutoff=ALIKE,
+                limit=50,
+            )
+            for _, score, at in found:
+                for i in owners[at][:50]:
+                    scores[i] = max(scores.get(i, 0.0), score * weight)
+        yield from sorted(
+            scores, key=lambda i: (-scores[i], len(self._names[i]), self._names[i])
+        )
+
+    @cached_property
+    def _by_text(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for texts in (self._ids, self._names):
+            for i, text in enumerate(texts):
+                found.setdefault(text, []).append(i)
+        return found
+
+    @cached_property
+    def _sorted_names(self) -> list[tuple[str, int]]:
+        return sorted((name, i) for i, name in enumerate(self._names))
+
+    @cached_property
+    def _sorted_words(self) -> list[tuple[str, int]]:
+        """Words after the first, by which a name is found as well."""
+        return sorted(
+            (word, i)
+            for i, name in enumerate(self._names)
+            for word in name.replace("-", " ").split()[1:]
+        )
+
+    @cached_property
+    def _texts(self) -> tuple[list[str], list[list[int]]]:
+        """Every name and every word of a name, and whose it is."""
+        owners: dict[str, list[int]] = {}
+        for i, name in enumerate(self._names):
+            words = name.replace("-", " ").split()
+            for text in {name, *(words if len(words) > 1 else ())}:
+                owners.setdefault(text, []).append(i)
+        return list(owners), list(owners.values())

@@ -1,0 +1,69 @@
+"""Listening: a socket of our own, so that the address is known before the start."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from phcle.errors import OptionError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["address_of", "bind", "serve"]
+
+USUAL_PORT = 8642
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """A socket to listen on; without a port, the usual one or any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for wanted in (USUAL_PORT, 0) if port is None else (port,):
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host.strip("[]"), wanted))
+        except (OSError, OverflowError) as error:
+            found.close()
+            if port is None and wanted:
+                continue
+            raise OptionError(
+                f"cannot listen on {host} port {wanted} ({error}); give another --port."
+            ) from error
+        return found
+    raise OptionError(f"cannot listen on {host}; give a --port that is free.")
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """The address to open in a browser."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}/"
+
+
+def serve(
+    app: FastAPI,
+    listening: socket.socket,
+    *,
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer requests until Ctrl-C; `started` is called once it does."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if not self.should_exit:
+                started()
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=30,
+        limit_concurrency=1000,
+        ws="none",
+    )
+    Server(config).run(sockets=[listening])

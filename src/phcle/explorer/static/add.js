@@ -1,0 +1,267 @@
+// A new label: what is known about it stands in the address, and where it lands is seen
+// as soon as something changes.
+(function (root) {
+  "use strict";
+  const Phcle = root.Phcle;
+  const element = Phcle.element;
+  const form = document.getElementById("new");
+  if (!form) return;
+  const landing = document.getElementById("landing");
+  const label = document.getElementById("new-label");
+  const texts = [...form.querySelectorAll("textarea")];
+  const state = { parents: [], values: [] };
+  let opening = null; // the map, once it is asked for
+  let asked = 0;
+
+  function chip(content, remove, name) {
+    const off = { type: "button", class: "chip-off", "aria-label": `Leave out ${name}` };
+    const button = element("button", { ...off, onclick: remove }, "×");
+    return element("li", { class: "chip" }, ...content, button);
+  }
+
+  function without(list, item) {
+    return list.filter((each) => each !== item);
+  }
+
+  function value_control(each) {
+    if (each.sort === "numbers") {
+      return element("input", {
+        type: "number",
+        step: "any",
+        value: each.value,
+        "aria-label": `Value of ${each.column}`,
+        onchange: (event) => {
+          each.value = Number(event.target.value);
+          changed();
+        },
+      });
+    }
+    const turn = () => {
+      each.value = each.value ? 0 : 1;
+      changed();
+    };
+    const told = each.value ? "has" : "not";
+    return element(
+      "button",
+      {
+        type: "button",
+        class: "chip-turn",
+        "aria-label": `${each.column}: ${told}; turn round`,
+        onclick: turn,
+      },
+      told,
+    );
+  }
+
+  function draw() {
+    document.getElementById("parents")?.replaceChildren(
+      ...state.parents.map((each) =>
+        chip([each.name], () => drop("parents", each), each.name),
+      ),
+    );
+    document.getElementById("values")?.replaceChildren(
+      ...state.values.map((each) => {
+        const made = chip(
+          [value_control(each), each.column, element("span", { class: "quiet" }, each.context)],
+          () => drop("values", each),
+          each.column,
+        );
+        if (!each.value && each.sort === "tags") made.classList.add("lacks");
+        return made;
+      }),
+    );
+  }
+
+  function drop(kind, item) {
+    state[kind] = without(state[kind], item);
+    changed();
+  }
+
+  function remember() {
+    const pairs = [];
+    if (label.value) pairs.push(["label", label.value]);
+    for (const { node, name } of state.parents) pairs.push(["parent", `${node}::${name}`]);
+    for (const { context, column, value, sort } of state.values) {
+      pairs.push(["value", [context, column, value, sort].join("::")]);
+    }
+    for (const { dataset, value } of texts) {
+      if (value) pairs.push(["text", `${dataset.context}::${value}`]);
+    }
+    root.history.replaceState(null, "", `/add?${Phcle.query(pairs)}`);
+  }
+
+  function restore() {
+    const kept = new URLSearchParams(root.location.search);
+    label.value = kept.get("label") || "";
+    for (const text of kept.getAll("parent")) {
+      const [node, name] = text.split("::");
+      state.parents.push({ node: node, name: name || node });
+    }
+    for (const text of kept.getAll("value")) {
+      const [context, column, value, sort] = text.split("::");
+      const number = Number(value);
+      state.values.push({ context, column, value: number, sort: sort || "tags" });
+    }
+    for (const text of kept.getAll("text")) {
+      const [context, ...rest] = text.split("::");
+      const box = texts.find(({ dataset }) => dataset.context === context);
+      if (box) box.value = rest.join("::");
+    }
+  }
+
+  function body() {
+    return JSON.stringify({
+      label: label.value,
+      parents: state.parents.map(({ node }) => node),
+      values: state.values.map(({ context, column, value }) => ({ context, column, value })),
+      texts: Object.fromEntries(texts.map(({ dataset, value }) => [dataset.context, value])),
+    });
+  }
+
+  function has_something() {
+    const known = state.parents.length + state.values.length;
+    return label.value.trim() && (known || texts.some(({ value }) => value.trim()));
+  }
+
+  async function export_file() {
+    const response = await fetch("/api/add/export", {
+      method: "POST",
+      body: body(),
+      headers: { "Content-Type": "application/json" },
+    });
+    if (response.ok) Phcle.save(await response.blob(), "more.phcle");
+    else landing.append(Phcle.failure(new Error("the file could not be made")));
+  }
+
+  function attributes(rows) {
+    return element(
+      "ul",
+      { class: "attributes predicted" },
+      ...rows.slice(0, 8).map(({ name, context, confidence }) =>
+        element(
+          "li",
+          {},
+          element("span", { class: "attribute-name" }, name),
+          element("span", { class: "quiet" }, context),
+          Phcle.bar(confidence ?? 0, "faint"),
+          element(
+            "span",
+            { class: "near-value" },
+            confidence === null ? "" : `${Math.round(100 * confidence)}% sure`,
+          ),
+        ),
+      ),
+    );
+  }
+
+  function show(answer) {
+    const save = { type: "button", class: "button main", onclick: export_file };
+    const parts = [
+      element("h2", {}, `${answer.name} lands near`),
+      Phcle.near_list(answer.neighbours),
+    ];
+    for (const why of answer.why) {
+      parts.push(
+        element(
+          "details",
+          { class: "why" },
+          element("summary", {}, `why ${why.b.name}`),
+          element("div", { class: "why-body" }, Phcle.explanation(why)),
+        ),
+      );
+    }
+    if (answer.predicted.length) {
+      parts.push(element("h3", {}, "Predicted"), attributes(answer.predicted));
+    }
+    for (const note of answer.notes) parts.push(element("p", { class: "quiet" }, note));
+    parts.push(
+      element("h3", {}, "Export"),
+      element(
+        "p",
+        { class: "actions" },
+        element("button", save, "Embedding with this label"),
+      ),
+      Phcle.downloads(answer.neighbours, "neighbours"),
+    );
+    landing.replaceChildren(...parts);
+    landing.dataset.landed = answer.label;
+  }
+
+  async function show_on_map(answer) {
+    opening = opening || Phcle.get("/api/map").then((data) =>
+      Phcle.mount_map(document.getElementById("map"), data, { search: false }),
+    );
+    const map = await opening;
+    const rows = answer.neighbours.slice(0, 5).map((x) => map.data.labels.indexOf(x.label));
+    map.pin(answer.place[0], answer.place[1], answer.name, rows);
+  }
+
+  async function ask() {
+    asked += 1;
+    const mine = asked;
+    if (!has_something()) return;
+    try {
+      const answer = await Phcle.post("/api/add", body());
+      if (mine !== asked) return;
+      show(answer);
+      await show_on_map(answer);
+    } catch (error) {
+      if (mine === asked) landing.replaceChildren(Phcle.failure(error));
+    }
+  }
+
+  const ask_soon = Phcle.settled(ask);
+  function changed() {
+    draw();
+    remember();
+    ask_soon();
+  }
+
+  const parent = document.getElementById("new-parent");
+  if (parent) {
+    Phcle.suggest(parent, {
+      placeholder: "a node of the taxonomy",
+      name: "Nodes found",
+      none: "no such node",
+      find: Phcle.settled(async (typed) => {
+        if (!typed.trim()) return [];
+        return (await Phcle.get("/api/nodes", [["q", typed]])).nodes;
+      }),
+      show: ({ name, above }) => [
+        name,
+        element("span", { class: "map-count" }, above.length ? `in ${above[0]}` : "root"),
+      ],
+      take: ({ node, name }, box) => {
+        box.value = "";
+        if (state.parents.some((each) => each.node === node)) return;
+        state.parents = [...state.parents, { node, name }];
+        changed();
+      },
+    });
+  }
+  const attribute = document.getElementById("new-attribute");
+  if (attribute) {
+    Phcle.suggest_attributes(
+      attribute,
+      ({ context, name, sort }, box) => {
+        box.value = "";
+        const own = { context: context, column: name, value: 1, sort: sort };
+        const others = state.values.filter(
+          (each) => each.context !== context || each.column !== name,
+        );
+        state.values = [...others, own];
+        changed();
+      },
+      ["tags", "numbers"],
+    );
+  }
+  label.addEventListener("input", changed);
+  for (const box of texts) box.addEventListener("input", changed);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask();
+  });
+  restore();
+  draw();
+  ask();
+})(window);

@@ -1,0 +1,215 @@
+// What all pages share: asking the server, the search at the top, light and dark, bars,
+// and files made here. Text from the server is only ever set as text.
+(function (root) {
+  "use strict";
+  const Phcle = root.Phcle;
+  const element = Phcle.element;
+  const WAIT_MS = 80;
+
+  async function answer_of(response) {
+    const answer = await response.json();
+    if (!response.ok) throw new Error(answer.error ? answer.error.message : "it failed");
+    return answer;
+  }
+
+  // Pairs as the query of an address; a key may come several times.
+  Phcle.query = (pairs) => new URLSearchParams(pairs).toString();
+  Phcle.get = async (path, pairs = []) =>
+    answer_of(await fetch(pairs.length ? `${path}?${Phcle.query(pairs)}` : path));
+  Phcle.post = async (path, body, kind = "application/json") =>
+    answer_of(
+      await fetch(path, { method: "POST", body: body, headers: { "Content-Type": kind } }),
+    );
+  Phcle.label_address = (label) => `/label?${Phcle.query([["label", label]])}`;
+  Phcle.label_link = ({ label, name }) =>
+    element("a", { href: Phcle.label_address(label) }, name);
+
+  // The last of several calls within a moment.
+  Phcle.settled = function (work) {
+    let waiting = null;
+    return (...given) =>
+      new Promise((resolve, reject) => {
+        clearTimeout(waiting);
+        waiting = setTimeout(() => work(...given).then(resolve, reject), WAIT_MS);
+      });
+  };
+
+  function drawn(kind, attributes, ...children) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  }
+
+  Phcle.bar = function (share, kind = "") {
+    const width = `${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
+    const whole = { height: "100%", rx: 3 };
+    return drawn(
+      "svg",
+      { class: `bar ${kind}`, "aria-hidden": "true" },
+      drawn("rect", { ...whole, class: "bar-room", width: "100%" }),
+      drawn("rect", { ...whole, class: "bar-full", width: width }),
+    );
+  };
+
+  Phcle.near_list = function (neighbours) {
+    const items = neighbours.map((near) =>
+      element(
+        "li",
+        {},
+        element(
+          "div",
+          { class: "near-head" },
+          Phcle.label_link(near),
+          element("span", { class: "near-value" }, near.similarity.toFixed(2)),
+        ),
+        Phcle.bar(near.similarity),
+      ),
+    );
+    return element("ol", { class: "neighbours" }, ...items);
+  };
+
+  // A similarity, split over contexts: what each adds, and by which columns.
+  Phcle.explanation = function (answer) {
+    const parts = [];
+    for (const { context, part, columns, shared } of answer.parts) {
+      const kind = part < 0 ? "against" : "";
+      const value = `${part < 0 ? "−" : "+"}${Math.abs(part).toFixed(2)}`;
+      parts.push(
+        element(
+          "div",
+          { class: "why-context" },
+          element("strong", {}, context),
+          Phcle.bar(Math.abs(part), kind),
+          element("span", { class: "near-value" }, value),
+        ),
+      );
+      if (shared.length) {
+        const names = shared.slice(0, 6).map(({ name }) => name);
+        const told = element("span", { class: "quiet" }, "both are ");
+        parts.push(element("p", {}, told, names.join(" › ")));
+      }
+      const telling = columns.filter(({ part: own }) => Math.abs(own) >= 0.005);
+      if (telling.length) {
+        const items = telling.map(({ name, part: own }) =>
+          element("li", {}, `${name} ${own < 0 ? "−" : "+"}${Math.abs(own).toFixed(2)}`),
+        );
+        parts.push(element("ul", { class: "why-columns" }, ...items));
+      }
+    }
+    const sum = `adds up to a similarity of ${answer.similarity.toFixed(2)}`;
+    return element("div", {}, ...parts, element("p", { class: "quiet" }, sum));
+  };
+
+  Phcle.failure = (error) =>
+    element("p", { class: "failed", role: "alert" }, error.message);
+
+  // Rows as a file that is made here, without asking the server.
+  function as_csv(rows) {
+    const cell = (value) => {
+      const text = String(value ?? "");
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    const keys = Object.keys(rows[0] || {});
+    const lines = [keys, ...rows.map((row) => keys.map((key) => row[key]))];
+    return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+  }
+
+  Phcle.save = function (content, name) {
+    const link = element("a", { href: URL.createObjectURL(content), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+
+  Phcle.downloads = function (rows, name) {
+    const button = (kind, make) =>
+      element(
+        "button",
+        {
+          type: "button",
+          class: "button",
+          onclick: () => Phcle.save(new Blob([make()]), `${name}.${kind.toLowerCase()}`),
+        },
+        kind,
+      );
+    return element(
+      "p",
+      { class: "actions" },
+      button("CSV", () => as_csv(rows)),
+      button("JSON", () => JSON.stringify(rows, null, 2)),
+    );
+  };
+
+  // A box on the page gets suggestions; it must lie in something of its own.
+  Phcle.suggest = function (input, options) {
+    const holder = element("span", { class: "holder" });
+    input.replaceWith(holder);
+    holder.append(input);
+    const made = Phcle.combobox(input.id, { ...options, input: input });
+    holder.append(made.whole);
+    return made;
+  };
+
+  Phcle.suggest_labels = (input, take) =>
+    Phcle.suggest(input, {
+      placeholder: input.placeholder || "name or id",
+      find: Phcle.settled(async (typed) => {
+        if (!typed.trim()) return [];
+        return (await Phcle.get("/api/search", [["q", typed]])).labels;
+      }),
+      show: ({ label, name }) =>
+        label === name
+          ? [name]
+          : [name, element("span", { class: "map-count" }, label)],
+      take: take,
+    });
+
+  Phcle.suggest_attributes = (input, take, sorts = ["tags", "text", "numbers"]) =>
+    Phcle.suggest(input, {
+      placeholder: "an attribute",
+      name: "Attributes found",
+      none: "no such attribute",
+      find: Phcle.settled(async (typed) => {
+        if (!typed.trim()) return [];
+        const found = await Phcle.get("/api/attributes", [["q", typed], ["limit", 30]]);
+        return found.attributes.filter(({ sort }) => sorts.includes(sort)).slice(0, 10);
+      }),
+      show: ({ context, name }) => [
+        name,
+        element("span", { class: "map-count" }, context),
+      ],
+      take: take,
+    });
+
+  function theme_now() {
+    const chosen = document.documentElement.dataset.theme;
+    if (chosen) return chosen;
+    return root.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+
+  function turn_theme() {
+    const next = theme_now() === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    try {
+      localStorage.setItem("phcle-theme", next);
+    } catch {
+      // Then the choice lasts as long as the page.
+    }
+    document.dispatchEvent(new Event("phcle-theme"));
+  }
+
+  document.getElementById("theme").addEventListener("click", turn_theme);
+  const finder = document.getElementById("finder");
+  Phcle.open_label = ({ label }) => root.location.assign(Phcle.label_address(label));
+  Phcle.suggest_labels(finder, (found, box) => {
+    box.value = found.name;
+    Phcle.open_label(found);
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    finder.focus();
+    finder.select();
+  });
+})(window);

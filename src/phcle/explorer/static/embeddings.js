@@ -1,0 +1,24 @@
+// A label whose neighbours to see side by side; and waiting for the preparation.
+(function (root) {
+  "use strict";
+  const Phcle = root.Phcle;
+  const LOOK_MS = 1000;
+  const box = document.getElementById("both");
+  if (box) {
+    Phcle.suggest_labels(box, ({ label }) => {
+      root.location.assign(`/embeddings?${Phcle.query([["label", label]])}`);
+    });
+  }
+  const preparing = document.getElementById("preparing");
+  async function look() {
+    const status = await Phcle.get("/api/status");
+    const stages = [status.labels, status.other].filter(Boolean);
+    if (stages.every(({ ready }) => ready)) root.location.reload();
+    else {
+      const now = stages.find(({ ready }) => !ready);
+      preparing.textContent = `Being prepared: ${now.stage}, ${now.done} of ${now.total}`;
+      if (!now.failed) setTimeout(look, LOOK_MS);
+    }
+  }
+  if (preparing) look();
+})(window);

@@ -1,0 +1,124 @@
+// A box to type into, with suggestions that the keyboard reaches.
+//
+//   Phcle.combobox(id, {find, show, take, input, placeholder, none, name})
+//
+// find(typed) gives items, or a promise of them; show(item) gives what to write of one;
+// take(item) is told which was chosen. `input` is a box that is on the page already.
+// Gives {whole, box, close()}. Text is only ever set as text.
+(function (root) {
+  "use strict";
+  const Phcle = (root.Phcle = root.Phcle || {});
+
+  Phcle.element = function (kind, attributes, ...children) {
+    const made = document.createElement(kind);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+      else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  };
+
+  Phcle.combobox = function (id, options) {
+    const box = options.input || Phcle.element("input", { type: "search", id: id });
+    const attributes = {
+      role: "combobox",
+      "aria-expanded": "false",
+      "aria-autocomplete": "list",
+      "aria-controls": `${id}-found`,
+      autocomplete: "off",
+      placeholder: options.placeholder || "",
+    };
+    for (const [key, value] of Object.entries(attributes)) box.setAttribute(key, value);
+    const list = Phcle.element("ul", {
+      id: `${id}-found`,
+      role: "listbox",
+      "aria-label": options.name || "Labels found",
+      class: "map-found",
+      hidden: "",
+    });
+    let found = [];
+    let active = -1;
+    let asked = 0;
+
+    function close() {
+      list.hidden = true;
+      box.setAttribute("aria-expanded", "false");
+      box.removeAttribute("aria-activedescendant");
+    }
+
+    function highlight() {
+      [...list.children].forEach((item, i) => {
+        item.setAttribute("aria-selected", String(i === active));
+        if (i === active) item.scrollIntoView({ block: "nearest" });
+      });
+      if (active < 0) box.removeAttribute("aria-activedescendant");
+      else box.setAttribute("aria-activedescendant", `${list.id}-${active}`);
+    }
+
+    function take(i) {
+      const item = found[i];
+      if (item === undefined) return;
+      close();
+      asked += 1; // an answer that is still on its way comes too late
+      options.take(item, box);
+    }
+
+    function draw(typed) {
+      active = found.length ? 0 : -1;
+      list.replaceChildren(
+        ...found.map((item, i) => {
+          const id_of = { role: "option", id: `${list.id}-${i}` };
+          const option = Phcle.element("li", id_of, ...options.show(item));
+          // Before the box loses the focus, which would close the list.
+          option.addEventListener("pointerdown", (event) => {
+            event.preventDefault();
+            take(i);
+          });
+          return option;
+        }),
+      );
+      if (typed.trim() && !found.length) {
+        const none = { class: "map-none", role: "option", "aria-disabled": "true" };
+        list.append(Phcle.element("li", none, options.none || "no such label"));
+      }
+      list.hidden = !list.children.length;
+      box.setAttribute("aria-expanded", String(!list.hidden));
+      highlight();
+    }
+
+    function suggest() {
+      asked += 1;
+      const mine = asked;
+      const typed = box.value;
+      const answer = options.find(typed);
+      const shown = (items) => {
+        if (mine !== asked) return; // something else was typed since
+        found = items;
+        draw(typed);
+      };
+      if (answer instanceof Promise) answer.then(shown, close);
+      else shown(answer);
+    }
+
+    box.addEventListener("input", suggest);
+    box.addEventListener("blur", close);
+    box.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step && found.length && !list.hidden) {
+        event.preventDefault();
+        active = (active + step + found.length) % found.length;
+        highlight();
+      } else if (event.key === "Enter" && !list.hidden) {
+        event.preventDefault();
+        take(active);
+      } else if (event.key === "Escape") {
+        close();
+      }
+    });
+    const whole = options.input
+      ? list
+      : Phcle.element("div", { class: "map-search" }, box, list);
+    return { whole: whole, box: box, list: list, close: close };
+  };
+})(window);

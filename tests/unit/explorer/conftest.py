@@ -1,0 +1,119 @@
+"""A zoo with every sort of context, and the explorer of it, in-process and served."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
+
+HOST = "testserver"
+
+TREE = [
+    *((cat, "felid") for cat in ("cat", "lion", "tiger", "lynx")),
+    *((dog, "canid") for dog in ("dog", "wolf", "fox", "jackal")),
+    *((bird, "bird") for bird in ("robin", "wren", "eagle", "hawk", "owl")),
+    *[("felid", "carnivore"), ("canid", "carnivore")],
+    *[("carnivore", "animal"), ("bird", "animal")],
+]
+# Names that would be markup or the end of a script if a page let them.
+NASTY = {
+    "lynx": "<img src=x onerror=alert(1)>",
+    "jackal": "</script><script>alert(2)</script>",
+    "felid": "cats & <b>co</b>",
+}
+
+
+def zoo_contexts():
+    tags = {"cat": ["claws", "purr"], "dog": ["bark", "claws"], "lion": ["claws"]}
+    tags |= {bird: ["wings"] for bird in ("robin", "wren", "hawk", "eagle")}
+    sizes = ("cat", "lion", "tiger", "dog", "wolf", "robin", "eagle")
+    kilograms = np.array([[4.0, 25], [190, 120], [220, np.nan], [30, 60]])
+    kilograms = np.vstack([kilograms, [[40, 80], [0.02, 14], [5, 90]]])
+    texts = {x: f"a {x} is a wild animal" for x in ("lion", "wolf", "owl")}
+    texts |= {x: f"a {x} is a tame animal" for x in ("cat", "dog")}
+    return [
+        RelationalContext.from_hierarchy(TREE, name="tree"),
+        DescriptiveContext.from_tags(tags, name="looks"),
+        DescriptiveContext("sizes", sizes, ("kilograms", "centimetres"), kilograms),
+        DescriptiveContext.from_texts(texts, name="words"),
+    ]
+
+
+@pytest.fixture(scope="session")
+def zoo_embedding():
+    model = PHCLE(dim=4, backend="numpy", random_state=0)
+    return model.fit(zoo_contexts(), names=NASTY).embedding_
+
+
+@pytest.fixture(scope="session")
+def bare_embedding(zoo_embedding):
+    """The same labels, shuffled in space and without contexts."""
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal(zoo_embedding.vectors.shape)
+    return LabelEmbedding(zoo_embedding.labels, vectors, names=NASTY)
+
+
+@pytest.fixture(scope="session")
+def workspace(zoo_embedding, bare_embedding):
+    """Prepared, with another embedding to compare with."""
+    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    from phcle.explorer.workspace import Opened, Workspace
+
+    made = Workspace(Opened(zoo_embedding, "zoo"), Opened(bare_embedding, "noise"))
+    made.opened.preparation.wait()
+    made.other.preparation.wait()
+    return made
+
+
+@pytest.fixture(scope="session")
+def app(workspace):
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+
+    return make_app(workspace, Rules(frozenset({HOST}), most_bytes=1 << 20))
+
+
+@pytest.fixture(scope="session")
+def client(app):
+    testclient = pytest.importorskip(
+        "starlette.testclient", reason="no client for tests is installed"
+    )
+    with testclient.TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@contextmanager
+def serving(workspace, **rules):
+    """A server on a free port of loopback; gives its address."""
+    import uvicorn
+
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+    from phcle.explorer.server import address_of, bind
+
+    listening = bind("127.0.0.1", 0)
+    port = listening.getsockname()[1]
+    app = make_app(workspace, Rules.for_address("127.0.0.1", port, **rules))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield address_of(listening, "127.0.0.1")
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@pytest.fixture(scope="session")
+def address(workspace):
+    with serving(workspace) as address:
+        yield address

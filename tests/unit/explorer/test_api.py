@@ -1,0 +1,371 @@
+"""The JSON side answers as the command line does, and says what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from phcle import load
+from phcle.uses import answers
+
+
+def rows_of(response):
+    assert response.headers["content-type"].startswith("text/csv")
+    assert "attachment" in response.headers["content-disposition"]
+    return list(csv.DictReader(io.StringIO(response.text)))
+
+
+def test_nearest_is_what_the_command_line_prints(client, zoo_embedding):
+    answer = client.get("/api/nearest", params={"label": "cat", "k": 3}).json()
+    expected = answers.nearest_labels(zoo_embedding, "cat", 3)
+    assert [x["label"] for x in answer["neighbours"]] == [
+        x["label"] for x in expected["neighbours"]
+    ]
+    assert answer["neighbours"][0]["similarity"] == pytest.approx(
+        expected["neighbours"][0]["similarity"], abs=1e-12
+    )
+
+
+def test_describe_and_explain_are_what_the_command_line_prints(client, zoo_embedding):
+    described = client.get("/api/describe", params={"label": "dog"}).json()
+    assert described == answers.description(zoo_embedding, "dog", 6)
+    explained = client.get("/api/explain", params={"a": "dog", "b": "wolf"}).json()
+    assert explained == answers.explanation(zoo_embedding, "dog", "wolf", 5)
+    parts = sum(part["part"] for part in explained["parts"])
+    assert parts + explained["rest"] == pytest.approx(explained["similarity"])
+
+
+def test_more_neighbours_than_the_table_holds_are_searched_for(client, zoo_embedding):
+    answer = client.get("/api/nearest", params={"label": "cat", "k": 200}).json()
+    assert len(answer["neighbours"]) == len(zoo_embedding) - 1
+
+
+def test_search_forgives_a_slip_and_knows_names(client):
+    found = client.get("/api/search", params={"q": "eagel"}).json()
+    assert found["labels"][0]["label"] == "eagle"
+    found = client.get("/api/search", params={"q": "onerror"}).json()
+    assert found["labels"][0]["label"] == "lynx"
+
+
+def test_an_unknown_label_is_refused_with_a_suggestion(client):
+    response = client.get("/api/label", params={"label": "tigre"})
+    assert response.status_code == 404
+    error = response.json()["error"]
+    assert error["status"] == 404
+    assert "Did you mean 'tiger'?" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "params"),
+    [
+        ("/api/nearest", {"label": "cat", "k": 0}),
+        ("/api/nearest", {}),
+        ("/api/nearest", {"label": "cat", "format": "xml"}),
+        ("/api/compare", {"label": ["cat"]}),
+    ],
+)
+def test_parameters_out_of_range_are_named(client, path, params):
+    response = client.get(path, params=params)
+    assert response.status_code == 422
+    named = set(response.json()["error"]["message"].split(":")[0].split("."))
+    assert named & {"k", "label", "format"}
+
+
+def test_a_label_page_knows_place_contexts_and_relatives(client):
+    page = client.get("/api/label", params={"label": "cat"}).json()
+    assert [x["node"] for x in page["taxonomy"]["path"]] == [
+        *("animal", "carnivore", "felid", "cat")
+    ]
+    assert {x["node"] for x in page["taxonomy"]["siblings"]} == {
+        "lion",
+        "tiger",
+        "lynx",
+    }
+    known = {x["context"]: x["known"] for x in page["contexts"]}
+    assert known == {"tree": True, "looks": True, "sizes": True, "words": True}
+    assert {x["name"] for x in page["observed"]} >= {"claws", "purr"}
+
+
+def test_a_comparison_tells_observed_from_predicted(client):
+    params = {"label": ["cat", "owl", "dog"]}
+    answer = client.get("/api/compare", params=params).json()
+    assert np.allclose(np.diag(answer["similarities"]), 1)
+    claws = next(x for x in answer["attributes"] if x["name"] == "claws")
+    assert [cell["observed"] for cell in claws["cells"]] == [True, False, True]
+    assert claws["cells"][0]["value"] == 1
+    rows = rows_of(client.get("/api/compare", params={**params, "format": "csv"}))
+    assert [row["label"] for row in rows] == ["cat", "owl", "dog"]
+    params |= {"format": "csv", "table": "attributes"}
+    rows = rows_of(client.get("/api/compare", params=params))
+    assert {"context", "name", "label", "value", "observed"} <= set(rows[0])
+
+
+def test_labels_are_found_by_a_description(client):
+    params = {"has": ["looks::claws"], "not": ["looks::bark"]}
+    answer = client.get("/api/match", params=params).json()
+    best = [x["label"] for x in answer["labels"][:2]]
+    assert set(best) == {"cat", "lion"}
+    scores = [x["score"] for x in answer["labels"]]
+    assert scores == sorted(scores, reverse=True)
+    rows = rows_of(client.get("/api/match", params={**params, "format": "csv"}))
+    assert rows[0]["label"] in best
+    assert "looks: bark" in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("has", "told"),
+    [
+        ("claws", "context::name"),
+        ("looks::clawz", "Did you mean 'claws'?"),
+        ("smells::bad", "'smells'"),
+        ("tree::felid", "'tree'"),
+    ],
+)
+def test_an_attribute_that_is_not_there_is_refused(client, has, told):
+    response = client.get("/api/match", params={"has": has})
+    assert response.status_code == 400
+    assert told in response.json()["error"]["message"]
+
+
+def test_the_map_holds_every_label_and_says_when_it_is_ready(client, zoo_embedding):
+    data = client.get("/api/map").json()
+    assert data["ready"]
+    assert len(data["names"]) == len(zoo_embedding)
+    assert [x["title"] for x in data["colourings"]] == ["branch", "known in", "cluster"]
+    assert client.get("/api/status").json()["labels"]["ready"]
+
+
+@pytest.mark.parametrize(
+    ("context", "column", "n_groups"),
+    [("looks", "claws", 4), ("sizes", "kilograms", 6), ("words", "wild", 4)],
+)
+def test_colours_tell_observed_from_predicted(
+    client, zoo_embedding, context, column, n_groups
+):
+    import base64
+
+    params = {"context": context, "column": column}
+    found = client.get("/api/colour", params=params).json()
+    codes = base64.b64decode(found["codes"])
+    assert len(codes) == len(zoo_embedding)
+    assert len(found["groups"]) == len(found["shades"]) == n_groups
+    position = zoo_embedding.labels.index
+    cat, lynx = codes[position("cat")], codes[position("lynx")]
+    assert not found["shades"][cat]["is_faint"]  # observed
+    assert found["shades"][lynx]["is_faint"]  # predicted, or unknown
+
+
+def test_a_new_label_lands_by_its_parent_and_can_be_exported(client, tmp_path):
+    body = {"label": "puma", "parents": ["felid"]}
+    answer = client.post("/api/add", json=body).json()
+    near = [x["label"] for x in answer["neighbours"][:4]]
+    assert set(near) & {"lion", "tiger", "lynx"}
+    assert len(answer["why"]) == 3
+    assert all(-1.5 <= x <= 1.5 for x in answer["place"])
+    content = client.post("/api/add/export", json=body).content
+    (tmp_path / "more.phcle").write_bytes(content)
+    whole = load(tmp_path / "more.phcle")
+    assert whole.labels[-1] == "puma"
+    assert [x for x, _ in whole.nearest("puma", 4)] == near
+
+
+def test_a_new_label_may_have_attributes_numbers_and_words_only(client):
+    body = {
+        "label": "bat",
+        "name": "A bat",
+        "values": [
+            {"context": "looks", "column": "wings", "value": 1},
+            {"context": "sizes", "column": "kilograms", "value": 0.02},
+        ],
+        "texts": {"words": "a wild animal"},
+    }
+    answer = client.post("/api/add", json=body).json()
+    assert answer["name"] == "A bat"
+    known = answer["contexts"]
+    assert known == {"tree": False, "looks": True, "sizes": True, "words": True}
+    birds = {"robin", "wren", "hawk", "eagle", "owl"}
+    assert {x["label"] for x in answer["neighbours"][:3]} <= birds
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"label": "cat", "parents": ["felid"]}, "already"),
+        ({"label": "puma"}, "nothing is known"),
+        ({"label": " ", "parents": ["felid"]}, "needs an id"),
+        ({"label": "felid", "parents": ["animal"]}, "a node of the hierarchy already"),
+        ({"label": "puma", "parents": ["felidae"]}, "not in the taxonomy"),
+        ({"label": "x", "texts": {"looks": "claws"}}, "takes no text"),
+        (
+            {"label": "x", "values": [{"context": "looks", "column": "tusks"}]},
+            "no column 'tusks'",
+        ),
+    ],
+)
+def test_a_new_label_that_cannot_be_added_is_refused(client, body, told):
+    response = client.post("/api/add", json=body)
+    assert response.status_code == 400, response.text
+    assert told in response.json()["error"]["message"]
+
+
+def npy(array):
+    content = io.BytesIO()
+    np.save(content, array)
+    return content.getvalue()
+
+
+def test_a_vector_of_the_embedding_is_understood(client, zoo_embedding):
+    vector = zoo_embedding["wolf"]
+    answer = client.post("/api/understand", content=npy(vector)).json()
+    assert answer["rows"] == 1
+    related = [x["label"] for x in answer["pictures"][0]["related"]]
+    assert "wolf" in related
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "empty"),
+        (b"GIF89a", "pictures cannot be read here"),
+        (b"\x93NUMPY nonsense", "damaged"),
+        (npy(np.zeros(7)), "4 numbers"),
+        (npy(np.array([object()])), ""),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_refused(client, content, told):
+    response = client.post("/api/understand", content=content)
+    assert response.status_code == 400
+    message = response.json()["error"]["message"]
+    assert told in message
+    assert "/tmp" not in message
+
+
+def test_pictures_are_understood_with_the_network_of_a_map(
+    zoo_embedding, tmp_path, rng
+):
+    from picture_networks import save_network
+    from PIL import Image
+    from starlette.testclient import TestClient
+
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.uses.understanding import FeatureNetwork, ImageMap
+
+    network = FeatureNetwork.open(str(save_network(tmp_path / "net")))
+    pictures = [
+        Image.fromarray(rng.integers(0, 256, (32, 32, 3), dtype=np.uint8))
+        for _ in range(6)
+    ]
+    features = network.features(pictures)
+    labels = ["cat", "dog", "owl"] * 2
+    image_map = ImageMap.fit(features, labels, zoo_embedding, network=network.card())
+    workspace = Workspace(
+        Opened(zoo_embedding, "zoo"), None, image_map, lambda: network
+    )
+    content = io.BytesIO()
+    pictures[0].save(content, "png")
+    with TestClient(make_app(workspace, Rules(frozenset({"testserver"})))) as client:
+        assert "Drop a picture" in client.get("/understand").text
+        answer = client.post("/api/understand", content=content.getvalue()).json()
+        same = client.post("/api/understand", content=npy(features[:1])).json()
+        broken = client.post("/api/understand", content=content.getvalue()[:60])
+        short = client.post("/api/understand", content=npy(features[:, :3]))
+    (picture,) = answer["pictures"]
+    assert picture["picture"] == "picture"
+    assert picture["attributes"]
+    near = [x["label"] for x in picture["related"]]
+    assert near == [x["label"] for x in same["pictures"][0]["related"]]
+    assert broken.status_code == 400
+    assert "picture" in broken.json()["error"]["message"]
+    assert "16 features" in short.json()["error"]["message"]
+
+
+def test_embeddings_differ_where_their_neighbours_do(client):
+    answer = client.get("/api/differences", params={"n": 5}).json()
+    assert answer["ready"]
+    assert answer["common"] == sum(answer["histogram"])
+    shares = [x["shared"] for x in answer["labels"]]
+    assert shares == sorted(shares)
+    label = answer["labels"][0]["label"]
+    sides = client.get("/api/side-by-side", params={"label": label, "k": 10}).json()
+    both = {x["label"] for x in sides["one"]} & {x["label"] for x in sides["other"]}
+    assert len(both) == round(shares[0] * 10) == sum(x["in_both"] for x in sides["one"])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/label?label=cat",
+        "/compare",
+        "/compare?label=cat",
+        "/compare?label=cat&label=owl",
+        "/match",
+        "/match?has=looks::claws&not=looks::bark",
+        "/add",
+        "/understand",
+        "/embeddings",
+        "/embeddings?label=cat",
+        "/about",
+    ],
+)
+def test_every_page_opens(client, path):
+    response = client.get(path)
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/html")
+    assert "<script>" not in response.text
+    assert "style=" not in response.text
+
+
+def test_names_with_markup_are_escaped_on_pages(client):
+    for path in ("/label?label=lynx", "/compare?label=lynx&label=jackal"):
+        text = client.get(path).text
+        assert "<img src=x" not in text
+        assert "&lt;img src=x" in text
+
+
+def test_a_page_of_an_unknown_label_says_so(client):
+    response = client.get("/label?label=tigre")
+    assert response.status_code == 404
+    assert "Did you mean &#39;tiger&#39;?" in response.text
+    assert "<b>tigre" not in client.get("/label?label=<b>tigre</b>").text
+
+
+def test_scripts_come_from_a_list_and_not_from_paths(client):
+    response = client.get("/static/common.js")
+    assert response.status_code == 200
+    tag = response.headers["etag"]
+    again = client.get("/static/common.js", headers={"if-none-match": tag})
+    assert again.status_code == 304
+    for path in ("../app.py", "%2e%2e/app.py", "/etc/passwd", "vendor/VENDOR.toml"):
+        assert client.get(f"/static/{path}").status_code == 404
+
+
+def test_an_embedding_without_contexts_has_pages_too(bare_embedding):
+    from starlette.testclient import TestClient
+
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+    from phcle.explorer.workspace import Opened, Workspace
+
+    workspace = Workspace(Opened(bare_embedding, "bare"))
+    with TestClient(make_app(workspace, Rules(frozenset({"testserver"})))) as client:
+        for path in (
+            "/",
+            "/label?label=cat",
+            "/match",
+            "/add",
+            "/embeddings",
+            "/about",
+        ):
+            assert client.get(path).status_code == 200, path
+        assert client.get("/compare?label=cat&label=dog").status_code == 200
+        assert client.get("/api/differences").status_code == 400
+        first = client.get("/api/map").json()
+        assert first["names"]
+        workspace.opened.preparation.wait()
+        assert client.get("/api/map").json()["ready"]

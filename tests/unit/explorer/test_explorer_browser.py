@@ -1,0 +1,288 @@
+"""The explorer in headless Chromium: it works, stays at home, and all can use it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+CHROMIUM = shutil.which("chromium")
+SOFTWARE_WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+SLOW_MS = 20_000
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed"
+    )
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", *SOFTWARE_WEBGL]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, address):
+    """Open a page; at the end nothing may have complained or left the machine."""
+    contexts, complaints, asked = [], [], []
+
+    def opened(path="/", **options):
+        context = browser.new_context(reduced_motion="reduce", **options)
+        context.set_default_timeout(SLOW_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on(
+            "console",
+            lambda message: message.type == "error" and complaints.append(message.text),
+        )
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(address.rstrip("/") + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    own = (address, "blob:", "data:")
+    assert [url for url in asked if not url.startswith(own)] == []
+
+
+def map_is_ready(page):
+    page.wait_for_selector("#map[data-ready=yes]")
+
+
+def state_of(page):
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_search_forgives_a_slip_and_opens_the_label_by_keyboard(open_page):
+    page = open_page("/about")
+    page.keyboard.press("/")
+    page.keyboard.type("tigr")
+    page.wait_for_selector("#finder-found li >> text=tiger")
+    assert page.get_attribute("#finder", "aria-expanded") == "true"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/label?label=tiger")
+    assert page.inner_text("h1") == "tiger"
+
+
+def test_why_is_told_and_stands_in_the_address(open_page):
+    page = open_page("/label?label=dog")
+    page.locator("details.why summary").first.click()
+    told = page.locator("details.why[open] .why-body")
+    told.locator("text=adds up to a similarity").wait_for()
+    assert "tree" in told.inner_text()
+    assert "both are" in told.inner_text()
+    again = open_page(f"/label?{urlsplit(page.url).query}")
+    again.locator("details.why[open] >> text=adds up to a similarity").wait_for()
+
+
+@pytest.mark.parametrize("kind", ["canvas", "webgl"])
+def test_the_map_is_drawn_under_the_strict_policy(open_page, kind):
+    page = open_page(f"/?map={kind}")
+    map_is_ready(page)
+    assert page.get_attribute("#map", "data-view") == kind
+    stage = page.locator(".map-stage").bounding_box()
+    x, y = page.evaluate("Phcle.map.view.place(Phcle.map.data.labels.indexOf('owl'))")
+    for slip in (3, 0):  # a pointer that jumps in from afar has not moved yet
+        page.mouse.move(stage["x"] + x + slip, stage["y"] + y)
+    page.wait_for_selector(".map-tip:not([hidden])")
+    assert page.inner_text(".map-tip strong") == "owl"
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_selector(".map-panel h2 >> text=owl")
+    page.wait_for_selector(".map-panel .neighbours li")
+    assert state_of(page)["label"] == ["owl"]
+
+
+@pytest.mark.parametrize("kind", ["canvas", "webgl"])
+def test_a_lasso_lists_what_it_holds(open_page, kind):
+    page = open_page(f"/?map={kind}")
+    map_is_ready(page)
+    page.get_by_role("button", name="Lasso").click()
+    stage = page.locator(".map-stage").bounding_box()
+    near, right, low = 20, stage["width"] - 20, stage["height"] - 20
+    page.mouse.move(stage["x"] + near, stage["y"] + near)
+    page.mouse.down()
+    for x, y in ((right, near), (right, low), (near, low)):
+        page.mouse.move(stage["x"] + x, stage["y"] + y, steps=10)
+    page.mouse.up()
+    page.wait_for_selector(".map-panel h2 >> text=labels")
+    n_chosen = int(page.inner_text(".map-panel h2").split()[0])
+    assert n_chosen >= 5
+    with page.expect_download() as download:
+        page.locator(".map-panel button", has_text="JSON").click()
+    rows = json.loads(download.value.path().read_text())
+    assert len(rows) == n_chosen
+    assert set(rows[0]) == {"label", "name"}
+    again = open_page(f"/?{urlsplit(page.url).query}")
+    map_is_ready(again)
+    again.wait_for_selector(f".map-panel h2 >> text={n_chosen} labels")
+
+
+def test_the_map_is_coloured_by_an_attribute_and_the_address_keeps_it(open_page):
+    page = open_page()
+    map_is_ready(page)
+    page.fill("#map-attribute", "claw")
+    page.wait_for_selector("#map-attribute-found li >> text=claws")
+    page.press("#map-attribute", "Enter")
+    page.wait_for_selector(".map-legend >> text=has it")
+    page.wait_for_url(re.compile("claws"))
+    page.locator(".map-legend button").first.click()
+    page.wait_for_url(re.compile("group="))
+    again = open_page(f"/?{urlsplit(page.url).query}")
+    map_is_ready(again)
+    again.wait_for_selector(".map-legend button[aria-pressed=true] >> text=has it")
+
+
+def test_a_label_is_added_where_its_parent_is_and_exported(open_page):
+    page = open_page("/add")
+    page.fill("#new-label", "puma")
+    page.fill("#new-parent", "cats")
+    page.wait_for_selector("#new-parent-found li")
+    page.press("#new-parent", "Enter")
+    page.wait_for_selector("#landing[data-landed=puma] .neighbours li")
+    near = page.locator("#landing .neighbours a").all_inner_texts()[:4]
+    assert {"lion", "tiger"} & set(near)
+    page.wait_for_selector("#map .map-points")
+    page.fill("#new-attribute", "claws")
+    page.wait_for_selector("#new-attribute-found li")
+    page.press("#new-attribute", "Enter")
+    page.wait_for_selector("#values .chip")
+    again = open_page(f"/add?{urlsplit(page.url).query}")
+    again.wait_for_selector("#landing[data-landed=puma]")
+    assert again.locator("#parents .chip, #values .chip").count() == 2
+    with again.expect_download() as download:
+        again.get_by_role("button", name="Embedding with this label").click()
+    from phcle import load
+
+    assert load(download.value.path()).labels[-1] == "puma"
+
+
+def test_labels_are_compared_by_adding_them_one_by_one(open_page):
+    page = open_page("/compare?label=cat")
+    page.fill("#another", "owl")
+    page.wait_for_selector("#another-found li")
+    page.press("#another", "Enter")
+    page.wait_for_url("**/compare?label=cat&label=owl")
+    assert page.locator("table.heat td.heat-10").count() == 2
+    with page.expect_download() as download:
+        page.locator(".downloads a", has_text="CSV").first.click()
+    assert download.value.path().read_text().startswith("label,name,cat,owl")
+    page.locator(".chip-off").first.click()
+    page.wait_for_url("**/compare?label=owl")
+
+
+def test_a_description_is_turned_round(open_page):
+    page = open_page("/match")
+    page.fill("#attribute", "wing")
+    page.wait_for_selector("#attribute-found li")
+    page.press("#attribute", "Enter")
+    page.wait_for_url("**/match?has=*")
+    birds = {"robin", "wren", "hawk", "eagle"}
+    first = page.locator("tbody th").all_inner_texts()[:4]
+    assert set(first) == birds
+    page.locator(".chip-turn").click()
+    page.wait_for_url("**/match?not=*")
+    assert not birds & set(page.locator("tbody th").all_inner_texts()[:4])
+
+
+def test_a_dropped_vector_is_understood(open_page, zoo_embedding):
+    page = open_page("/understand")
+    content = io.BytesIO()
+    np.save(content, zoo_embedding["wolf"])
+    page.set_input_files(
+        "#file",
+        {"name": "wolf.npy", "mimeType": "x/npy", "buffer": content.getvalue()},
+    )
+    page.wait_for_selector("#understood .neighbours li")
+    assert "wolf" in page.inner_text("#understood .neighbours")
+
+
+def test_two_embeddings_stand_side_by_side(open_page):
+    page = open_page("/embeddings")
+    page.locator("section >> text=Where they differ most").wait_for()
+    page.locator("ol.neighbours a").first.click()
+    page.wait_for_url("**/embeddings?label=*")
+    assert page.locator("section h3.file").all_inner_texts() == ["zoo", "noise"]
+
+
+def test_light_and_dark_follow_the_system_until_somebody_chooses(open_page):
+    background = "getComputedStyle(document.querySelector('.top')).backgroundColor"
+    assert open_page(color_scheme="light").evaluate(background) == "rgb(255, 255, 255)"
+    page = open_page("/about", color_scheme="dark")
+    assert page.evaluate(background) == "rgb(25, 28, 34)"
+    page.click("#theme")
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+    page.reload()
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+
+
+def test_names_with_markup_are_shown_as_they_are(open_page, zoo_embedding):
+    page = open_page("/label?label=lynx")
+    assert page.inner_text("h1") == zoo_embedding.name_of("lynx")
+    page.fill("#finder", "script")
+    page.wait_for_selector("#finder-found li")
+    shown = page.inner_text("#finder-found li")
+    assert zoo_embedding.name_of("jackal") in shown
+    page = open_page("/?label=lynx")
+    map_is_ready(page)
+    assert page.inner_text(".map-panel h2") == zoo_embedding.name_of("lynx")
+
+
+PAGES = [
+    "/",
+    "/label?label=cat",
+    "/compare?label=cat&label=owl",
+    "/match?has=looks::claws",
+    "/add?label=puma&parent=felid::cats",
+    "/understand",
+    "/embeddings?label=cat",
+    "/about",
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_phone_needs_no_scrolling_sideways(open_page, path):
+    page = open_page(path, viewport={"width": 390, "height": 800})
+    if path == "/":
+        map_is_ready(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_accessibility_check_has_nothing_serious_to_say(open_page, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    serious = []
+    for path in PAGES:
+        page = open_page(path, color_scheme=scheme)
+        if path == "/":
+            map_is_ready(page)
+        if path.startswith("/add"):
+            page.wait_for_selector("#landing[data-landed=puma]")
+        if path.startswith("/label"):
+            page.locator("details.why summary").first.click()
+            page.locator("text=adds up to a similarity").first.wait_for()
+        found = axe.Axe().run(page).response["violations"]
+        serious += [
+            (path, each["id"], node["target"], re.sub(r"\s+", " ", node["html"])[:150])
+            for each in found
+            if each["impact"] in ("serious", "critical")
+            for node in each["nodes"]
+        ]
+        page.close()
+    assert serious == []

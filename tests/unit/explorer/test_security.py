@@ -1,0 +1,128 @@
+"""The explorer answers its own user, and nobody else."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("starlette.testclient", reason="no client for tests is installed")
+
+from starlette.testclient import TestClient
+
+from phcle.errors import OptionError
+from phcle.explorer.security import Rules, is_loopback
+
+TOKEN = "a-token-that-nobody-guesses"
+
+
+@pytest.fixture(scope="module")
+def public_client(workspace):
+    from phcle.explorer.app import make_app
+
+    rules = Rules.for_address(
+        "0.0.0.0", 8642, public=True, token=TOKEN, names=["zoo.example"]
+    )
+    with TestClient(
+        make_app(workspace, rules),
+        base_url="http://zoo.example:8642",
+        follow_redirects=False,
+    ) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("192.168.1.2", False),
+        ("example.org", False),
+    ],
+)
+def test_loopback_is_told_from_public(host, expected):
+    assert is_loopback(host) is expected
+
+
+def test_a_public_address_needs_a_flag_and_a_token():
+    with pytest.raises(OptionError, match="say --public"):
+        Rules.for_address("0.0.0.0", 80)
+    with pytest.raises(OptionError, match="needs a --token"):
+        Rules.for_address("0.0.0.0", 80, public=True)
+    with pytest.raises(OptionError, match="16 characters"):
+        Rules.for_address("0.0.0.0", 80, public=True, token="short")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "testserver.evil.example", ""])
+def test_a_name_that_points_here_is_not_enough(client, host):
+    response = client.get("/api/info", headers={"host": host})
+    assert response.status_code == 421
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://testserver:1"]
+)
+def test_another_origin_is_refused(client, origin):
+    response = client.get("/api/info", headers={"origin": origin})
+    assert response.status_code == 403
+    same = client.get("/api/info", headers={"origin": "http://testserver"})
+    assert same.status_code == 200
+
+
+def test_another_site_cannot_send_anything(client):
+    headers = {"sec-fetch-site": "cross-site"}
+    response = client.post("/api/add", json={"label": "x"}, headers=headers)
+    assert response.status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/api/info", "/static/common.js", "/nowhere"])
+def test_every_answer_carries_the_policy(client, path):
+    headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_too_large_a_file_is_refused_by_its_announced_and_its_real_size(client):
+    large = b"x" * ((1 << 20) + 1)
+    assert client.post("/api/understand", content=large).status_code == 413
+    pieces = (b"x" * (1 << 18) for _ in range(5))  # sent without a length
+    response = client.post("/api/understand", content=pieces)
+    assert response.status_code == 413
+    assert "megabytes" in response.json()["error"]["message"]
+
+
+def test_without_the_token_nothing_is_answered(public_client):
+    for path in ("/", "/api/info", "/static/common.js", "/?token=wrong"):
+        assert public_client.get(path).status_code == 401
+    bad = {"authorization": "Bearer wrong"}
+    assert public_client.get("/api/info", headers=bad).status_code == 401
+
+
+def test_the_token_opens_and_leaves_the_address(public_client):
+    first = public_client.get(f"/label?label=cat&token={TOKEN}")
+    assert first.status_code == 303
+    assert first.headers["location"] == "/label?label=cat"
+    cookie = first.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert public_client.get("/label?label=cat").status_code == 200
+    public_client.cookies.clear()
+    good = {"authorization": f"Bearer {TOKEN}"}
+    assert public_client.get("/api/info", headers=good).status_code == 200
+
+
+def test_a_redirect_never_leads_elsewhere(public_client):
+    answer = public_client.get(f"//evil.example/?token={TOKEN}")
+    assert not answer.headers.get("location", "/").startswith("//")
+
+
+def test_an_address_in_figures_serves_as_public_host():
+    rules = Rules.for_address("0.0.0.0", 8642, public=True, token=TOKEN)
+    assert rules.knows_host("192.168.1.2:8642")
+    assert rules.knows_host("[fe80::1]:8642")
+    assert not rules.knows_host("evil.example:8642")
+    assert not Rules.for_address("127.0.0.1", 8642).knows_host("192.168.1.2:8642")
