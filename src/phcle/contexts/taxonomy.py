@@ -137,7 +137,7 @@ class Hierarchy:
                     "Give it a parent too, or name a known one."
                 )
         if children.isdisjoint(self.index):
-            # Nothing can repeat or close a cycle: the many known edges stay as they are.
+            # Nothing can repeat or close a cycle: the known edges stay as they are.
             fresh = tuple(node for node in edges.nodes if node not in self.index)
             position = index_of(fresh)
             here = np.array(
