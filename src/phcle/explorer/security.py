@@ -107,7 +107,7 @@ class Rules:
             )
         if token is not None and not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
             raise OptionError(
-                "a --token may have letters, figures and _ . ~ - in it, as it is part of "
+                "a --token may hold letters, figures and _ . ~ - only: it stands in "
                 "addresses and cookies; make one with `openssl rand -hex 16`."
             )
         hosts = {f"{name.lower()}:{port}" for name in (*names, *LOOPBACK_NAMES)}

@@ -36,6 +36,7 @@ def test_every_command_has_help_with_an_example(phcle):
         "evaluate",
         "map",
         "understand",
+        "explore",
         "report",
         "reproduce",
     ]
