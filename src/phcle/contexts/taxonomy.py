@@ -136,6 +136,19 @@ class Hierarchy:
                     f"a node of it.{did_you_mean(parent, self.nodes)} "
                     "Give it a parent too, or name a known one."
                 )
+        if children.isdisjoint(self.index):
+            # Nothing can repeat or close a cycle: the known edges stay as they are.
+            fresh = tuple(node for node in edges.nodes if node not in self.index)
+            position = index_of(fresh)
+            here = np.array(
+                [
+                    self.index.get(node, len(self.nodes) + position.get(node, 0))
+                    for node in edges.nodes
+                ]
+            )
+            return Hierarchy(
+                (*self.nodes, *fresh), np.vstack([self.edges, here[edges.edges]])
+            )
         old = [(self.nodes[c], self.nodes[p]) for c, p in self.edges]
         return Hierarchy.from_edges(list(dict.fromkeys(old + added)), name=name)
 

@@ -19,6 +19,9 @@ from phcle.explorer.prepared import (
 
 __all__ = ["Preparation"]
 
+MANY, STEPS = 20_000, 10
+"""With so many labels progress is told in so many steps."""
+
 
 class Preparation:
     """What was kept beside an embedding, or else a thread that finds it.
@@ -92,8 +95,11 @@ class Preparation:
             self._tell(f"{error} The map will be prepared again at the next start.")
 
     def _progress(self, stage: str, done: int, total: int) -> None:
-        if stage != self._stage[0]:
-            self._tell(
-                f"{stage} ({total:,} labels)" if stage != "done" else "map ready"
-            )
+        before, was_done, _ = self._stage
+        if stage == "done":
+            self._tell("map ready")
+        elif stage != before:
+            self._tell(f"{stage} ({total:,} labels)")
+        elif total >= MANY and done * STEPS // total > was_done * STEPS // total:
+            self._tell(f"{stage}: {done / total:.0%}")
         self._stage = (stage, done, total)

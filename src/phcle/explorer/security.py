@@ -11,11 +11,12 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.exceptions import HTTPException
 
@@ -104,6 +105,11 @@ class Rules:
                 f"--public needs a --token of {SHORTEST_TOKEN} characters or more that "
                 "nobody can guess, such as that of `openssl rand -hex 16`."
             )
+        if token is not None and not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
+            raise OptionError(
+                "a --token may hold letters, figures and _ . ~ - only: it stands in "
+                "addresses and cookies; make one with `openssl rand -hex 16`."
+            )
         hosts = {f"{name.lower()}:{port}" for name in (*names, *LOOPBACK_NAMES)}
         if port == 80:
             hosts |= {name.partition(":")[0] for name in hosts}
@@ -165,7 +171,7 @@ class Guard:
         if not self.rules.knows_host(host):
             return 421, "this name is not one of the explorer's own.", []
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _host_of(origin) != host.lower():
             return 403, "a page of another origin must not ask the explorer.", []
         is_reading = scope["method"] in ("GET", "HEAD")
         site = headers.get(b"sec-fetch-site", "none")
@@ -188,7 +194,8 @@ class Guard:
         if scope["method"] == "GET" and given and self.rules.knows_token(given):
             # Kept in a cookie, so that it does not stay in the address.
             rest = urlencode([pair for pair in query if pair[0] != "token"])
-            path = "/" + scope["path"].lstrip("/") + (f"?{rest}" if rest else "")
+            # Quoted, as a line break in it would begin another header.
+            path = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
             cookie = f"{COOKIE}={given}; HttpOnly; SameSite=Strict; Path=/"
             place = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
             return 303, "", place
@@ -221,6 +228,14 @@ class Guard:
 
     def _too_much(self) -> str:
         return f"at most {self.rules.most_bytes >> 20} megabytes can be sent."
+
+
+def _host_of(origin: str) -> str | None:
+    """The host and port of an origin, if it has any."""
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
 
 
 async def _answer(

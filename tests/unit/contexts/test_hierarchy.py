@@ -209,6 +209,22 @@ def test_graph_nodes_without_an_edge_are_left_out_with_a_warning_at_the_caller()
     assert "stone" not in context.labels
 
 
+@pytest.mark.parametrize(
+    "new",
+    [
+        [("fox", "animal")],
+        [("red fox", "fox"), ("fox", "animal"), ("fox", "pet")],
+        [("cat", "pet"), ("fox", "cat")],  # of which one is known
+    ],
+)
+def test_extended_hierarchy_is_that_of_all_edges_together(new):
+    old = [("cat", "pet"), ("dog", "pet"), ("pet", "animal")]
+    grown = Hierarchy.from_edges(old).extended(Hierarchy.from_edges(new), name="t")
+    whole = Hierarchy.from_edges(list(dict.fromkeys(old + new)))
+    assert grown.nodes == whole.nodes
+    assert grown.edges.tolist() == whole.edges.tolist()
+
+
 def test_extended_hierarchy_has_the_old_and_the_new_edges():
     new = Hierarchy.from_edges([("tabby", "housecat"), ("housecat", "cat")])
     tree = Hierarchy.from_edges(PETS).extended(new, name="t")

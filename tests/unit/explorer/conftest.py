@@ -89,7 +89,7 @@ def client(app):
 
 
 @contextmanager
-def serving(workspace, **rules):
+def _serving(workspace, **rules):
     """A server on a free port of loopback; gives its address."""
     import uvicorn
 
@@ -114,6 +114,12 @@ def serving(workspace, **rules):
 
 
 @pytest.fixture(scope="session")
-def address(workspace):
+def serving():
+    """A context manager that serves a workspace."""
+    return _serving
+
+
+@pytest.fixture(scope="session")
+def address(workspace, serving):
     with serving(workspace) as address:
         yield address

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import threading
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -145,6 +146,36 @@ def test_the_map_is_coloured_by_an_attribute_and_the_address_keeps_it(open_page)
     again = open_page(f"/?{urlsplit(page.url).query}")
     map_is_ready(again)
     again.wait_for_selector(".map-legend button[aria-pressed=true] >> text=has it")
+
+
+def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(
+    browser, bare_embedding, serving, monkeypatch
+):
+    from phcle.explorer import preparation
+    from phcle.explorer.workspace import Opened, Workspace
+
+    may_go_on, prepare = threading.Event(), preparation.prepare
+
+    def slow(embedding, progress):
+        progress("finding neighbours", 0, len(embedding))
+        may_go_on.wait()
+        return prepare(embedding, progress)
+
+    monkeypatch.setattr(preparation, "prepare", slow)
+    with serving(Workspace(Opened(bare_embedding, "bare"))) as address:
+        page = browser.new_page()
+        page.set_default_timeout(SLOW_MS)
+        page.goto(address)
+        page.wait_for_selector("#map[data-ready=no] .map-points")
+        page.wait_for_selector("#map-method >> text=A first sketch")
+        page.fill("#finder", "tigr")
+        page.wait_for_selector("#finder-found li >> text=tiger")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".map-panel .neighbours li")
+        may_go_on.set()
+        page.wait_for_selector("#map[data-ready=yes]")
+        page.wait_for_selector(".map-panel h2 >> text=tiger")  # as the address says
+        page.close()
 
 
 def test_a_label_is_added_where_its_parent_is_and_exported(open_page):

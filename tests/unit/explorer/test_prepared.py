@@ -60,3 +60,22 @@ def test_a_folder_that_cannot_be_written_is_told_and_does_no_harm(embedding, tmp
     preparation = Preparation(embedding, file, told.append)
     assert preparation.wait().table.rows.shape == (30, 29)
     assert any("prepared again at the next start" in message for message in told)
+
+
+def test_progress_with_many_labels_is_told_in_steps(embedding, monkeypatch):
+    def slow(_embedding, progress):
+        for done in range(0, 100_001, 500):
+            progress("finding neighbours", done, 100_000)
+        raise ValueError("enough")
+
+    told = []
+    monkeypatch.setattr("phcle.explorer.preparation.prepare", slow)
+    monkeypatch.setattr("threading.excepthook", lambda _: None)
+    preparation = Preparation(embedding, None, told.append)
+    with pytest.raises(RuntimeError, match="has failed"):
+        preparation.wait()
+    assert told[0] == "finding neighbours (100,000 labels)"
+    assert told[1:3] == ["finding neighbours: 10%", "finding neighbours: 20%"]
+    assert told[-1] == "the map could not be prepared: enough"
+    assert preparation.status["failed"]
+    assert len(told) == 12

@@ -50,6 +50,8 @@ def test_a_public_address_needs_a_flag_and_a_token():
         Rules.for_address("0.0.0.0", 80)
     with pytest.raises(OptionError, match="needs a --token"):
         Rules.for_address("0.0.0.0", 80, public=True)
+    with pytest.raises(OptionError, match="letters, figures"):
+        Rules.for_address("0.0.0.0", 80, public=True, token="a token; with spaces")
     with pytest.raises(OptionError, match="16 characters"):
         Rules.for_address("0.0.0.0", 80, public=True, token="short")
 
@@ -61,7 +63,7 @@ def test_a_name_that_points_here_is_not_enough(client, host):
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://testserver:1"]
+    "origin", ["http://evil.example", "null", "http://testserver:1", "http://["]
 )
 def test_another_origin_is_refused(client, origin):
     response = client.get("/api/info", headers={"origin": origin})
@@ -118,6 +120,8 @@ def test_the_token_opens_and_leaves_the_address(public_client):
 def test_a_redirect_never_leads_elsewhere(public_client):
     answer = public_client.get(f"//evil.example/?token={TOKEN}")
     assert not answer.headers.get("location", "/").startswith("//")
+    answer = public_client.get(f"/a%0d%0aset-cookie:%20x=y?token={TOKEN}")
+    assert answer.headers["location"] == "/a%0D%0Aset-cookie%3A%20x%3Dy"
 
 
 def test_an_address_in_figures_serves_as_public_host():
