@@ -13,6 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.dense import Columns, DensePart, TilePart
+from phcle.backends.near import GatheredNear, Near
+
 __all__ = ["NumpyBackend"]
 
 T = TypeVar("T")
@@ -74,6 +77,14 @@ class NumpyBackend:
     ) -> npt.NDArray[Any]:
         """Multiply a sparse matrix from `sparse` by a dense one."""
         return np.asarray(matrix @ dense)
+
+    def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> DensePart:
+        """The dense part of a logistic term at a block of rows."""
+        return TilePart(self, y, columns)
+
+    def near(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> Near:
+        """Rows of the other factor at every row's known columns (rows, width)."""
+        return GatheredNear(self.xp, columns, other)
 
     def logistic(
         self, x: npt.NDArray[Any]

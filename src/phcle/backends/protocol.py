@@ -17,6 +17,8 @@ from typing import Any, Protocol, TypeVar
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.dense import Columns, DensePart
+from phcle.backends.near import Near
 from phcle.errors import BackendError
 
 __all__ = ["Array", "Backend", "choose_backend"]
@@ -25,6 +27,9 @@ Array = Any
 """A NumPy array or a torch tensor."""
 
 T = TypeVar("T")
+
+WORTH_COMPILING = 5_000_000
+"""From so many pairs on, numba saves more than the seconds it takes to load."""
 
 
 class Backend(Protocol):
@@ -61,6 +66,12 @@ class Backend(Protocol):
     def sparse_product(self, matrix: Any, dense: Array) -> Array:
         """Multiply a sparse matrix from `sparse` by a dense one."""
 
+    def dense_part(self, y: Array, columns: Columns) -> DensePart:
+        """The dense part of a logistic term at a block of rows."""
+
+    def near(self, columns: Array, other: Array) -> Near:
+        """Rows of the other factor at every row's known columns (rows, width)."""
+
     def logistic(self, x: Array) -> tuple[Array, Array]:
         """Sigmoid and softplus of x from one exponential, safe for any x."""
 
@@ -69,13 +80,18 @@ class Backend(Protocol):
 
 
 def choose_backend(
-    backend: str = "auto", device: str = "auto", dtype: str = "float32"
+    backend: str = "auto",
+    device: str = "auto",
+    dtype: str = "float32",
+    *,
+    n_pairs: int = 0,
 ) -> Backend:
     """Make the back end that the options ask for.
 
-    "auto" is torch on the GPU where there is one, else NumPy.
+    "auto" is torch on the GPU where there is one. On the CPU it is NumPy, or numba if
+    it is installed and a sweep has many pairs (labels × columns) to go over.
     """
-    if backend == "numpy" and device == "cuda":
+    if backend in ("numpy", "numba") and device == "cuda":
         raise BackendError(
             "device='cuda' needs the torch back end; say backend='torch' or 'auto'."
         )
@@ -90,6 +106,15 @@ def choose_backend(
         from phcle.backends.torch_backend import TorchBackend
 
         return TorchBackend(device, dtype)
+    has_numba = importlib.util.find_spec("numba") is not None
+    if backend == "numba" and not has_numba:
+        raise BackendError("backend='numba' needs: pip install 'phcle[numba]'")
+    if backend == "numba" or (
+        backend == "auto" and has_numba and n_pairs >= WORTH_COMPILING
+    ):
+        from phcle.backends.numba_backend import NumbaBackend
+
+        return NumbaBackend(dtype)
     from phcle.backends.numpy_backend import NumpyBackend
 
     return NumpyBackend(dtype)

@@ -13,6 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from phcle.backends.dense import Columns, DensePart, TilePart
+from phcle.backends.near import GatheredNear, Near
 from phcle.errors import BackendError
 
 __all__ = ["TorchBackend"]
@@ -82,6 +84,14 @@ class TorchBackend:
     def sparse_product(self, matrix: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
         """Multiply a sparse matrix from `sparse` by a dense one."""
         return matrix @ dense
+
+    def dense_part(self, y: torch.Tensor, columns: Columns) -> DensePart:
+        """The dense part of a logistic term at a block of rows."""
+        return TilePart(self, y, columns)
+
+    def near(self, columns: torch.Tensor, other: torch.Tensor) -> Near:
+        """Rows of the other factor at every row's known columns (rows, width)."""
+        return GatheredNear(self.xp, columns, other)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Sigmoid and softplus of x, safe for any x."""

@@ -28,6 +28,10 @@ class PaddedRows:
     values: Array  # (rows, width), zero where padded
     known: Array  # (rows, width), 1 or 0
 
+    def take(self, rows: Array) -> PaddedRows:
+        """Some of the rows."""
+        return PaddedRows(self.columns[rows], self.values[rows], self.known[rows])
+
     def gather(self, factor: Array, backend: Backend) -> Array:
         """Rows of the other factor at the known columns: (rows, width, dim)."""
         xp = backend.xp

@@ -268,7 +268,7 @@ class PHCLE:
         (W,) = layout.to_numpy([state.W])
         interrupted = None
         try:
-            W = solve_labels(layout.backend, problem, W, C, U, weights)
+            W, _ = solve_labels(layout.backend, problem, W, C, U, weights)
         except KeyboardInterrupt as error:  # the sweeps before it are not lost
             interrupted = error
         if self.init == "ones":

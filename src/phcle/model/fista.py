@@ -16,7 +16,7 @@ import numpy as np
 from phcle.backends.protocol import Array, Backend
 from phcle.model.blocks import pad_rows, split_rows
 from phcle.model.problem import DescriptiveData
-from phcle.model.terms import SpreadRows
+from phcle.model.squared import SpreadRows
 
 __all__ = ["DescriptionUpdate", "elastic_net"]
 

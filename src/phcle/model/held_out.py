@@ -153,7 +153,7 @@ def _judge(
     labels = [problem.labels[i] for i in rows[kept]]
     part = problem.with_data(labels, [d.take(kept) for d in known])
     C, U = factors
-    W = solve_labels(
+    W, _ = solve_labels(
         backend,
         part,
         np.zeros((len(labels), problem.dim)),

@@ -10,8 +10,10 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.model.blocks import Rows, split_rows
 from phcle.model.fista import DescriptionUpdate
+from phcle.model.logistic import LogisticTerm
 from phcle.model.problem import Problem, RelationalData
-from phcle.model.terms import LogisticTerm, SquaredTerm, View
+from phcle.model.squared import SquaredTerm
+from phcle.model.terms import View
 
 __all__ = ["ColumnSide", "LabelSide", "Layout"]
 

@@ -70,20 +70,31 @@ def solve_rows(
     tol: float,
     max_iter: int,
 ) -> Updated:
-    """Bring every row to its optimum: Newton steps until none moves by `tol`."""
+    """Bring every row to its optimum: Newton steps until it moves by `tol` or less."""
     xp = backend.xp
     tiny = np.finfo(backend.dtype).tiny
 
     def to_the_end(y: Array, block: int) -> tuple[Array, list[Array]]:
-        for _ in range(max_iter):
-            moved, values = _step(backend, y, views, ridge, block, Curvature.EXACT)
-            change = xp.sqrt(
-                xp.sum((moved - y) ** 2, axis=1) / (xp.sum(moved**2, axis=1) + tiny)
-            )
-            y = moved
-            if float(xp.max(change)) <= tol:
+        moved, values = _step(backend, y, views, ridge, block, Curvature.PROBED)
+        going = _moved_more_than(tol, y, moved)
+        y = moved
+        for _ in range(max_iter - 1):
+            if going.shape[0] == 0:
                 break
+            before = y[going]
+            moved, renewed = _step(
+                backend, before, views, ridge, block, Curvature.PROBED, going
+            )
+            y[going] = moved
+            for value, new in zip(values, renewed, strict=True):
+                value[going] = new
+            going = going[_moved_more_than(tol, before, moved)]
         return y, values
+
+    def _moved_more_than(tol: float, before: Array, after: Array) -> Array:
+        square = xp.sum((after - before) ** 2, axis=1)
+        size = xp.sum(after**2, axis=1) + tiny
+        return xp.nonzero(square > tol**2 * size)[0]
 
     return _over_blocks(backend, factor, blocks, len(views), to_the_end)
 
@@ -116,10 +127,11 @@ def _step(
     ridge: float,
     block: int,
     curvature: Curvature,
+    chosen: Array | None = None,
 ) -> tuple[Array, list[Array]]:
-    """One step of a block: the new rows, and each term's value there."""
+    """One step of a block, or of chosen rows of it: the new rows and terms' values."""
     xp = backend.xp
-    locals_ = [view.local(block, y) for view in views]
+    locals_ = [view.local(block, y, chosen) for view in views]
     before = [local.value for local in locals_]
     start = sum(before, 0.5 * ridge * xp.sum(y * y, axis=1))
     gradient = sum((local.gradient for local in locals_), ridge * y)
@@ -150,8 +162,8 @@ def _direction(
 ) -> Array:
     """Solve H δ = −gradient roughly for all rows.
 
-    Exact products cost as much as a gradient, matched ones next to nothing: so a solve
-    by the matched curvature preconditions the exact one.
+    Probed products are dearer than matched ones, which cost next to nothing: so a solve
+    by the matched curvature preconditions the probed one.
     """
     xp = backend.xp
 
@@ -172,7 +184,7 @@ def _direction(
             n_steps=GRADIENT_STEPS,
         )
 
-    if curvature is not Curvature.EXACT:
+    if curvature is not Curvature.PROBED:
         return solve_roughly(-gradient)
     return conjugate_gradients(
         backend,
