@@ -20,7 +20,7 @@ from phcle.model.calibrate import calibrate
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
 from phcle.model.layout import Layout
-from phcle.model.objective import objective_terms
+from phcle.model.objective import penalty_terms
 from phcle.model.options import OPTIONS, check_options
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import Penalties, Problem, pose
@@ -159,7 +159,9 @@ class PHCLE:
         """
         check_options(self.get_params())
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
-        backend = choose_backend(self.backend, self.device, self.dtype)
+        backend = choose_backend(
+            self.backend, self.device, self.dtype, n_pairs=_n_pairs(aligned)
+        )
         with backend.working():
             self._learn(aligned, backend, names or {}, on_step)
         return self
@@ -198,7 +200,7 @@ class PHCLE:
                 run(solver, state, max_iter=self.max_iter, on_step=remember)
         except KeyboardInterrupt:
             if state.history:
-                self._keep(aligned, layout, state, names)
+                self._keep(aligned, solver, state, names)
             raise
         if not solver.converged(state):
             warnings.warn(
@@ -206,7 +208,7 @@ class PHCLE:
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._keep(aligned, layout, state, names)
+        self._keep(aligned, solver, state, names)
         # "ones" is solved as a problem of one dimension, which is not the one kept.
         if self.calibrate and self.init != "ones":
             self._calibrate(aligned, layout, state)
@@ -220,7 +222,7 @@ class PHCLE:
         """Embed labels that were not in the fit, from whichever contexts they have."""
         if not hasattr(self, "embedding_"):
             raise PhcleError("transform needs a fit first: call fit(contexts).")
-        backend = choose_backend(self.backend, self.device, "float64")
+        backend = choose_backend(self.backend, self.device, self.dtype)
         return fold_in(self.embedding_, contexts, names=names, backend=backend)
 
     def _penalties(self) -> Penalties:
@@ -258,25 +260,27 @@ class PHCLE:
     def _keep(
         self,
         aligned: Aligned,
-        layout: Layout,
+        solver: SweepSolver,
         state: State,
         names: Mapping[str, str],
     ) -> None:
         """Solve W once more, to the end, and pack up what was learned."""
-        problem, weights = layout.problem, state.weights
+        layout, weights = solver.layout, state.weights
+        problem = layout.problem
         C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
         (W,) = layout.to_numpy([state.W])
         interrupted = None
+        terms: Mapping[str, float]
         try:
-            W, _ = solve_labels(layout.backend, problem, W, C, U, weights)
+            W, values = solve_labels(layout.backend, problem, W, C, U, weights)
+            terms = solver.terms(values, weights, penalty_terms(problem, W, C, U))
         except KeyboardInterrupt as error:  # the sweeps before it are not lost
-            interrupted = error
+            interrupted, terms = error, state.history[-1]
         if self.init == "ones":
             W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))
             C, U = tuple(rest[: len(C)]), tuple(rest[len(C) :])
             problem = replace(problem, penalties=self._penalties())
-        terms = objective_terms(problem, W, C, U, weights)
-        final = {"iteration": state.iteration + 1.0, "seconds": 0.0, **terms}
+        final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)
         self.embedding_ = LabelEmbedding(
@@ -311,6 +315,12 @@ class PHCLE:
             for context in self.embedding_.contexts
         ]
         self.embedding_ = replace(self.embedding_, contexts=tuple(contexts))
+
+
+def _n_pairs(aligned: Aligned) -> int:
+    """Pairs of labels and columns that a sweep goes over."""
+    n_columns = sum(len(context.columns) for context in aligned.relational)
+    return len(aligned.labels) * n_columns
 
 
 def _fitted(

@@ -21,6 +21,10 @@ from phcle.model.squared import SpreadRows
 __all__ = ["DescriptionUpdate", "elastic_net"]
 
 
+ROW_PASSES = 20
+"""Arrays of a block that an iteration goes over: together they should stay in cache."""
+
+
 class DescriptionUpdate:
     """Updates U of one descriptive context, block of descriptions by block."""
 
@@ -39,7 +43,11 @@ class DescriptionUpdate:
                 backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
             )
         else:
-            rows = [np.arange(n_columns)]
+            height = max(1, backend.tile // (ROW_PASSES * dim))
+            rows = [
+                np.arange(start, min(start + height, n_columns))
+                for start in range(0, n_columns, height)
+            ]
         self.blocks = [
             (backend.indices(block), pad_rows(by_column, block, backend))
             for block in rows
@@ -65,14 +73,16 @@ class DescriptionUpdate:
         # λmax over all observed labels bounds that of every description's own.
         known = xp.take(W, self.observed, axis=0)
         steepest = float(xp.linalg.eigvalsh(xp.matmul(known.T, known))[-1])
-        for at, padded in self.blocks:
+
+        def improve(number: int) -> None:
+            at, padded = self.blocks[number]
             gram, aim = full_gram, xp.take(target, at, axis=0)
             if padded is not None:
                 near = padded.gather(W, backend)
                 masked = near * padded.known[:, :, None]
                 gram = gram + xp.matmul(xp.permute_dims(masked, (0, 2, 1)), near)
                 aim = aim + xp.matmul(padded.values[:, None, :], near)[:, 0]
-            U[at] = elastic_net(
+            U[at] = elastic_net(  # no two blocks share a row
                 backend,
                 weight * gram,
                 weight * aim,
@@ -83,6 +93,8 @@ class DescriptionUpdate:
                 max_iter=max_iter,
                 tol=tol,
             )
+
+        backend.each(improve, len(self.blocks))
         return U
 
 

@@ -117,7 +117,9 @@ def fold_in(
     _refuse_uninformed(problem, weights)
     C = [c.factor for c in embedding.contexts if isinstance(c, FittedRelational)]
     U = [c.factor for c in embedding.contexts if isinstance(c, FittedDescriptive)]
-    backend = backend or choose_backend("numpy", "cpu", "float64")
+    if backend is None:
+        n_columns = sum(len(factor) for factor in C)
+        backend = choose_backend("auto", "cpu", n_pairs=len(labels) * n_columns)
     start = np.zeros((len(labels), embedding.dim))
     with backend.working():
         vectors, _ = solve_labels(backend, problem, start, C, U, weights)

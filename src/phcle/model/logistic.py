@@ -19,7 +19,7 @@ __all__ = ["LogisticTerm"]
 
 Floats = npt.NDArray[np.float64]
 
-PROBE = 2048
+PROBE = 1024
 """Columns that stand for all in the curvature of a Newton step."""
 
 

@@ -160,39 +160,23 @@ def _direction(
     ridge: float,
     curvature: Curvature,
 ) -> Array:
-    """Solve H δ = −gradient roughly for all rows.
-
-    Probed products are dearer than matched ones, which cost next to nothing: so a solve
-    by the matched curvature preconditions the probed one.
-    """
+    """Solve H δ = −gradient roughly for all rows."""
     xp = backend.xp
 
-    def product(z: Array, kind: Curvature) -> Array:
-        return sum((local.product(z, kind) for local in locals_), ridge * z)
+    def product(z: Array) -> Array:
+        return sum((local.product(z, curvature) for local in locals_), ridge * z)
 
-    rough = Curvature.BOUND if curvature is Curvature.BOUND else Curvature.MATCHED
     eye = xp.eye(gradient.shape[1], dtype=gradient.dtype, device=gradient.device)
-    typical = sum((local.mean_curvature(rough) for local in locals_), ridge * eye)
+    typical = sum((local.mean_curvature(curvature) for local in locals_), ridge * eye)
     inverse = xp.linalg.inv(typical)
-
-    def solve_roughly(target: Array) -> Array:
-        return conjugate_gradients(
-            backend,
-            lambda z: product(z, rough),
-            lambda z: xp.matmul(z, inverse),
-            target,
-            n_steps=GRADIENT_STEPS,
-        )
-
-    if curvature is not Curvature.PROBED:
-        return solve_roughly(-gradient)
+    is_newton = curvature is Curvature.PROBED
     return conjugate_gradients(
         backend,
-        lambda z: product(z, curvature),
-        solve_roughly,
+        product,
+        lambda z: xp.matmul(z, inverse),
         -gradient,
-        n_steps=NEWTON_STEPS,
-        solved=SOLVED,
+        n_steps=NEWTON_STEPS if is_newton else GRADIENT_STEPS,
+        solved=SOLVED if is_newton else 0.0,
     )
 
 

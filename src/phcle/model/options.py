@@ -142,7 +142,10 @@ OPTIONS: tuple[Option, ...] = (
         "init", "spectral", ("spectral", "random", "ones"), "Where the factors start."
     ),
     _one_of(
-        "backend", "auto", ("auto", "numpy", "torch"), "Arrays of NumPy or of PyTorch."
+        "backend",
+        "auto",
+        ("auto", "numpy", "numba", "torch"),
+        "NumPy, NumPy with compiled loops, or PyTorch; auto goes by size and device.",
     ),
     _one_of("device", "auto", ("auto", "cpu", "cuda"), "Where torch computes."),
     _one_of(

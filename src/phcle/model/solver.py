@@ -68,32 +68,45 @@ class SweepSolver(ABC):
     ) -> State:
         """The next state: record every term, then perhaps weigh anew."""
         self.refuse_infinite(state, W, *C, *U)
-        problem, weights = self.layout.problem, state.weights
-        losses = dict(zip(problem.names, map(float, values), strict=True))
-        above = {
-            name: loss - weights[name] * self.floors.get(name, 0.0)
-            for name, loss in losses.items()
-        }
-        terms = {
-            f"relational:{data.name}": losses[data.name] for data in problem.relational
-        }
-        terms |= {
-            f"descriptive:{data.name}": losses[data.name]
-            for data in problem.descriptive
-        }
-        penalties = self.layout.penalties(W, C, U)
+        weights = state.weights
+        above = self.above_floor(values, weights)
         record = {
             "iteration": float(state.iteration + 1),
             "seconds": time.perf_counter() - began,
-            "objective": sum(losses.values()) + sum(penalties.values()),
-            "gap": sum(above.values()) + sum(penalties.values()),
-            **terms,
-            **penalties,
+            **self.terms(values, weights, self.layout.penalties(W, C, U)),
             **{f"weight:{name}": weight for name, weight in weights.items()},
         }
         if self.reweigh is not None:
             weights = self.reweigh(above, weights)
         return State(W, C, U, weights, (*state.history, record))
+
+    def above_floor(
+        self, values: Any, weights: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Each context's value above its saturated floor."""
+        return {
+            name: float(value) - weights[name] * self.floors.get(name, 0.0)
+            for name, value in zip(self.layout.problem.names, values, strict=True)
+        }
+
+    def terms(
+        self, values: Any, weights: Mapping[str, float], penalties: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Objective, gap and every term by name, from the contexts' values."""
+        problem = self.layout.problem
+        kinds = ["relational"] * len(problem.relational)
+        kinds += ["descriptive"] * len(problem.descriptive)
+        named = {
+            f"{kind}:{name}": float(value)
+            for kind, name, value in zip(kinds, problem.names, values, strict=True)
+        }
+        above = self.above_floor(values, weights)
+        return {
+            "objective": sum(named.values()) + sum(penalties.values()),
+            "gap": sum(above.values()) + sum(penalties.values()),
+            **named,
+            **penalties,
+        }
 
     def refuse_infinite(self, state: State, *factors: Array) -> None:
         """Stop where a step diverged, before NaN can reach a result."""
