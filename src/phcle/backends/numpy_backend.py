@@ -29,6 +29,7 @@ class NumpyBackend:
     tile = 500_000  # a few megabytes: what one core's cache holds
     gathered = 1_000_000
     most_rows = 512
+    is_accelerated = False
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype

@@ -41,6 +41,7 @@ class Backend(Protocol):
     tile: int  # numbers in one block's dense products (rows × columns)
     gathered: int  # numbers in one block's gathered rows (rows × width × dim)
     most_rows: int  # rows in a block
+    is_accelerated: bool  # on a device that makes light of all pairs
 
     def working(self) -> AbstractContextManager[Any]:
         """Hold this around a fit: it settles how many threads compute."""

@@ -39,6 +39,7 @@ class TorchBackend:
                 "use device='cpu', or install a CUDA build of PyTorch."
             )
         self.device = ("cuda" if has_cuda else "cpu") if device == "auto" else device
+        self.is_accelerated = self.device != "cpu"
         self.dtype = dtype
         self._float = getattr(torch, dtype)
 

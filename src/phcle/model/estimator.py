@@ -15,7 +15,7 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, Context, align
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning, PhcleError
+from phcle.errors import ConvergenceWarning, OptionError, PhcleError
 from phcle.model.calibrate import calibrate
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
@@ -24,6 +24,7 @@ from phcle.model.objective import penalty_terms
 from phcle.model.options import OPTIONS, check_options
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import Penalties, Problem, pose
+from phcle.model.sampling import ColumnSamples
 from phcle.model.solver import MajoriseSolver, SweepSolver, run
 from phcle.model.start import spread_ones, start_factors
 from phcle.model.state import State
@@ -36,6 +37,12 @@ from phcle.model.weights import (
 from phcle.progress import fit_progress
 
 __all__ = ["PHCLE"]
+
+EXACT_PAIRS = 300_000_000
+"""Up to so many pairs of one context mode="auto" is exact on a CPU: seconds a sweep."""
+
+SAMPLE = 2_048
+"""Columns in a sample; it grows with the sweeps."""
 
 
 class PHCLE:
@@ -81,6 +88,7 @@ class PHCLE:
         weights: str | Mapping[str, float] = "equal",
         complete_only: bool = False,
         solver: str = "mm",
+        mode: str = "auto",
         step_size: float | None = None,
         init: str = "spectral",
         backend: str = "auto",
@@ -101,6 +109,7 @@ class PHCLE:
         self.weights = weights
         self.complete_only = complete_only
         self.solver = solver
+        self.mode = mode
         self.step_size = step_size
         self.init = init
         self.backend = backend
@@ -244,10 +253,26 @@ class PHCLE:
                 return nie_weights(layout.problem, losses, weights)
 
         if self.solver == "paper":
+            if self.mode == "sampled":
+                raise OptionError(
+                    "mode='sampled' needs solver='mm'; the paper's solver is exact."
+                )
             return PaperSolver(
                 layout, tol=self.tol, step_size=self.step_size, reweigh=reweigh
             )
-        return MajoriseSolver(layout, tol=self.tol, reweigh=reweigh)
+        return MajoriseSolver(
+            layout, tol=self.tol, reweigh=reweigh, samples=self._samples(layout)
+        )
+
+    def _samples(self, layout: Layout) -> ColumnSamples | None:
+        """What draws the columns of a sampled fit; None for an exact one."""
+        is_large = not layout.backend.is_accelerated and any(
+            np.prod(data.counts.shape) > EXACT_PAIRS
+            for data in layout.problem.relational
+        )
+        if self.mode == "exact" or (self.mode == "auto" and not is_large):
+            return None
+        return ColumnSamples(layout.problem, SAMPLE, self.random_state)
 
     def _weights(self, problem: Problem, backend: Backend) -> dict[str, float]:
         if isinstance(self.weights, Mapping):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from phcle.backends.dense import Columns, DensePart
 from phcle.backends.protocol import Array, Backend
 from phcle.model.blocks import Rows, pad_rows
-from phcle.model.sampling import draw_columns
+from phcle.model.sampling import Sample, draw_columns
 from phcle.model.terms import Curvature
 
 __all__ = ["LogisticTerm"]
@@ -45,7 +45,7 @@ class LogisticTerm:
         other: Array,
         weight: float,
         *,
-        sample: tuple[npt.NDArray[np.int64], Floats] | None = None,
+        sample: Sample | None = None,
     ) -> LogisticView:
         """Fix the other factor and the weight.
 
@@ -63,7 +63,7 @@ class LogisticView:
         term: LogisticTerm,
         other: Array,
         weight: float,
-        sample: tuple[npt.NDArray[np.int64], Floats] | None,
+        sample: Sample | None,
     ) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight

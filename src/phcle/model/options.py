@@ -132,6 +132,12 @@ OPTIONS: tuple[Option, ...] = (
         ("mm", "paper"),
         "Majorise-minimise, or the paper's gradient descent.",
     ),
+    _one_of(
+        "mode",
+        "auto",
+        ("auto", "exact", "sampled"),
+        "All pairs in every sweep, or a sample of columns; auto goes by size.",
+    ),
     Option(
         "step_size",
         None,
