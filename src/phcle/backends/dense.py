@@ -30,11 +30,13 @@ class Columns:
     mass: Array  # (columns,)
     weighted: Array  # mass · Z (columns, d)
     share: Array  # of the trace of Zᵀ diag(mass) Z that each column has (columns,)
+    rounded: Any = None  # in half precision, for back ends that multiply in it
 
     @classmethod
-    def of(cls, xp: Any, other: Array, mass: Array, *, tiny: float) -> Columns:
+    def of(cls, xp: Any, other: Array, mass: Array) -> Columns:
         """Prepare a factor and its masses."""
         trace = mass * xp.sum(other * other, axis=1)
+        tiny = float(xp.finfo(other.dtype).smallest_normal)  # a factor may be zero
         share = trace / xp.clip(xp.sum(trace), min=tiny)
         return cls(other, mass, other * mass[:, None], share)
 

@@ -79,6 +79,10 @@ class NumpyBackend:
         """Multiply a sparse matrix from `sparse` by a dense one."""
         return np.asarray(matrix @ dense)
 
+    def columns(self, other: npt.NDArray[Any], mass: npt.NDArray[Any]) -> Columns:
+        """Prepare the other factor and its masses for dense parts."""
+        return Columns.of(self.xp, other, mass)
+
     def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> DensePart:
         """The dense part of a logistic term at a block of rows."""
         return TilePart(self, y, columns)

@@ -67,6 +67,9 @@ class Backend(Protocol):
     def sparse_product(self, matrix: Any, dense: Array) -> Array:
         """Multiply a sparse matrix from `sparse` by a dense one."""
 
+    def columns(self, other: Array, mass: Array) -> Columns:
+        """Prepare the other factor and its masses for dense parts."""
+
     def dense_part(self, y: Array, columns: Columns) -> DensePart:
         """The dense part of a logistic term at a block of rows."""
 
@@ -85,13 +88,22 @@ def choose_backend(
     device: str = "auto",
     dtype: str = "float32",
     *,
+    precision: str = "full",
     n_pairs: int = 0,
 ) -> Backend:
     """Make the back end that the options ask for.
 
     "auto" is torch on the GPU where there is one. On the CPU it is NumPy, or numba if
     it is installed and a sweep has many pairs (labels × columns) to go over.
+    precision="mixed" takes the large products in half precision, and needs torch.
     """
+    if precision == "mixed":
+        if backend in ("numpy", "numba") or dtype != "float32":
+            raise BackendError(
+                "precision='mixed' needs the torch back end and dtype='float32'; "
+                f"got backend={backend!r}, dtype={dtype!r}."
+            )
+        backend = "torch"
     if backend in ("numpy", "numba") and device == "cuda":
         raise BackendError(
             "device='cuda' needs the torch back end; say backend='torch' or 'auto'."
@@ -106,7 +118,7 @@ def choose_backend(
     if wants_torch or (backend == "auto" and device == "auto" and _has_cuda(has_torch)):
         from phcle.backends.torch_backend import TorchBackend
 
-        return TorchBackend(device, dtype)
+        return TorchBackend(device, dtype, precision)
     has_numba = importlib.util.find_spec("numba") is not None
     if backend == "numba" and not has_numba:
         raise BackendError("backend='numba' needs: pip install 'phcle[numba]'")

@@ -94,6 +94,7 @@ class PHCLE:
         backend: str = "auto",
         device: str = "auto",
         dtype: str = "float32",
+        precision: str = "full",
         calibrate: bool = True,
         max_iter: int = 200,
         tol: float = 1e-3,
@@ -115,6 +116,7 @@ class PHCLE:
         self.backend = backend
         self.device = device
         self.dtype = dtype
+        self.precision = precision
         self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
@@ -169,7 +171,11 @@ class PHCLE:
         check_options(self.get_params())
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
         backend = choose_backend(
-            self.backend, self.device, self.dtype, n_pairs=_n_pairs(aligned)
+            self.backend,
+            self.device,
+            self.dtype,
+            precision=self.precision,
+            n_pairs=_n_pairs(aligned),
         )
         with backend.working():
             self._learn(aligned, backend, names or {}, on_step)

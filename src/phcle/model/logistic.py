@@ -70,7 +70,9 @@ class LogisticView:
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         self.gram = xp.matmul((other * term.mass[:, None]).T, other)
         self.columns = (
-            self._columns(other, term.mass) if sample is None else self._pick(*sample)
+            term.backend.columns(other, term.mass)
+            if sample is None
+            else self._pick(*sample)
         )
 
     @cached_property
@@ -85,11 +87,7 @@ class LogisticView:
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
         backend = self.term.backend
         other = backend.xp.take(self.other, backend.indices(at), axis=0)
-        return self._columns(other, backend.asarray(mass))
-
-    def _columns(self, other: Array, mass: Array) -> Columns:
-        backend = self.term.backend
-        return Columns.of(backend.xp, other, mass, tiny=_tiny(backend))
+        return backend.columns(other, backend.asarray(mass))
 
     def local(
         self, block: int, y: Array, chosen: Array | None = None

@@ -160,6 +160,12 @@ OPTIONS: tuple[Option, ...] = (
         ("float32", "float64"),
         "Precision of the sweeps; the last solve is always double.",
     ),
+    _one_of(
+        "precision",
+        "full",
+        ("full", "mixed"),
+        "Large products in dtype, or in half precision with float32 sums (torch).",
+    ),
     Option(
         "calibrate",
         True,

@@ -7,8 +7,6 @@ import pytest
 from conftest import BACKENDS, make_backend
 from scipy.special import expit
 
-from phcle.backends.dense import Columns
-
 CLOSE = {"float32": 2e-5, "float64": 1e-12}
 
 
@@ -23,8 +21,7 @@ def parts(backend, rng, rows=7, columns=1100, dim=5, size=2.0):
     other = rng.normal(size=(columns, dim))
     mass = rng.random(columns) / columns
     move = backend.asarray
-    tiny = float(np.finfo(backend.dtype).tiny)
-    prepared = Columns.of(backend.xp, move(other), move(mass), tiny=tiny)
+    prepared = backend.columns(move(other), move(mass))
     return y, other, mass, backend.dense_part(move(y), prepared)
 
 
