@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart, TilePart
 from phcle.backends.near import GatheredNear, Near
+from phcle.backends.team import current_team
 
 __all__ = ["NumpyBackend"]
 
@@ -33,6 +34,7 @@ class NumpyBackend:
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype
+        self.team = current_team()
         self._float = np.dtype(dtype)
 
     def with_dtype(self, dtype: str) -> NumpyBackend:

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart
 from phcle.backends.near import Near
+from phcle.backends.team import Team
 from phcle.errors import BackendError
 
 __all__ = ["Array", "Backend", "choose_backend"]
@@ -42,6 +43,7 @@ class Backend(Protocol):
     gathered: int  # numbers in one block's gathered rows (rows × width × dim)
     most_rows: int  # rows in a block
     is_accelerated: bool  # on a device that makes light of all pairs
+    team: Team  # the processes that share the rows
 
     def working(self) -> AbstractContextManager[Any]:
         """Hold this around a fit: it settles how many threads compute."""

@@ -23,6 +23,7 @@ from phcle.backends.half import (
     can_fuse,
 )
 from phcle.backends.near import GatheredNear, Near
+from phcle.backends.team import current_team
 from phcle.errors import BackendError
 
 __all__ = ["TorchBackend"]
@@ -52,6 +53,7 @@ class TorchBackend:
         self.is_accelerated = self.device != "cpu"
         self.dtype = dtype
         self.precision = precision
+        self.team = current_team()
         self._float = getattr(torch, dtype)
         self.is_fused = dtype == "float32" and can_fuse(self.device)
         if self.is_accelerated:  # few large launches; a GPU's memory has room for them

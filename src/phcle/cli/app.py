@@ -64,6 +64,8 @@ app.command(
         "phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle",
         "phcle fit --hierarchy tree.csv --tags uses=t.csv --weights tree=1,uses=0.5 "
         "--dim 50 --out labels.phcle",
+        "torchrun --nproc-per-node 2 -m phcle fit --hierarchy tree.csv "
+        "--checkpoint fit.ckpt --out labels.phcle",
     ),
     no_args_is_help=True,
 )(fit)

@@ -7,6 +7,7 @@ import platform
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +16,9 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, Context, align
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning, OptionError, PhcleError
+from phcle.errors import ConvergenceWarning, FileError, OptionError, PhcleError
 from phcle.model.calibrate import calibrate
+from phcle.model.checkpoint import Checkpoint, fingerprint
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
 from phcle.model.layout import Layout
@@ -149,6 +151,9 @@ class PHCLE:
         labels: Iterable[Any] | None = None,
         names: Mapping[str, str] | None = None,
         on_step: Callable[[State], None] | None = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        checkpoint_every: float = 300.0,
     ) -> Self:
         """Learn one vector per label.
 
@@ -162,6 +167,12 @@ class PHCLE:
             Readable names of labels, and of nodes of a hierarchy.
         on_step
             Called after each sweep with the state so far.
+        checkpoint
+            A file that the fit is written to while it goes on, and when it is stopped.
+        resume
+            Go on from that file; options and data must be the same.
+        checkpoint_every
+            Seconds between two writings.
 
         Notes
         -----
@@ -177,28 +188,55 @@ class PHCLE:
             precision=self.precision,
             n_pairs=_n_pairs(aligned),
         )
+        problem = pose(aligned, self._posed_penalties(), self.dim)
+        kept = None
+        if checkpoint is not None:
+            kept = self._checkpoint(problem, backend, Path(checkpoint), resume)
+            kept.every = checkpoint_every
+        elif resume:
+            raise OptionError("resume needs a checkpoint to go on from.")
         with backend.working():
-            self._learn(aligned, backend, names or {}, on_step)
+            self._learn(
+                aligned, problem, backend, names or {}, on_step, kept, resume=resume
+            )
         return self
+
+    def _checkpoint(
+        self, problem: Problem, backend: Backend, path: Path, resume: bool
+    ) -> Checkpoint:
+        """The file of a long fit; one that is there is never overwritten by another."""
+        if path.exists() and not resume:
+            raise FileError(
+                f"{path}: there is a checkpoint already; resume it (resume=True, "
+                "--resume), or give another file."
+            )
+        prints = fingerprint(problem, self.get_params())
+        is_writer = backend.team.rank == 0
+        return Checkpoint(path, 0.0, prints, is_writer)
 
     def _learn(
         self,
         aligned: Aligned,
+        problem: Problem,
         backend: Backend,
         names: Mapping[str, str],
         on_step: Callable[[State], None] | None,
+        checkpoint: Checkpoint | None,
+        *,
+        resume: bool,
     ) -> None:
-        """Pose the problem, sweep, and keep the result."""
-        penalties = self._penalties()
-        if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
-            sparsity = penalties.sparsity * self.dim**0.5
-            penalties = replace(penalties, sparsity=sparsity)
-        problem = pose(aligned, penalties, self.dim)
+        """Sweep from the start or from a checkpoint, and keep the result."""
         layout = Layout(backend, problem)
         solver = self._solver(layout)
-        weights = self._weights(problem, backend)
-        rng = np.random.default_rng(self.random_state)
-        state = solver.init(start_factors(problem, weights, self.init, rng), weights)
+        if checkpoint is not None and resume:
+            found = checkpoint.read()
+            state = solver.init(found.factors, found.weights)
+            state = replace(state, history=found.history)
+        else:
+            weights = self._weights(problem, backend)
+            rng = np.random.default_rng(self.random_state)
+            start = start_factors(problem, weights, self.init, rng, backend=backend)
+            state = solver.init(start, weights)
 
         try:
             with fit_progress(
@@ -209,14 +247,21 @@ class PHCLE:
                     nonlocal state
                     state = new
                     show(new)
+                    if checkpoint is not None:
+                        checkpoint.maybe_write(new, backend.to_numpy)
                     if on_step is not None:
                         on_step(new)
 
                 run(solver, state, max_iter=self.max_iter, on_step=remember)
         except KeyboardInterrupt:
-            if state.history:
+            if checkpoint is not None and state.history:
+                checkpoint.write(state, backend.to_numpy)
+            # The last solve needs all processes, and the others may be gone.
+            if state.history and backend.team.size == 1:
                 self._keep(aligned, solver, state, names)
             raise
+        if checkpoint is not None:
+            checkpoint.write(state, backend.to_numpy)
         if not solver.converged(state):
             warnings.warn(
                 f"not converged after {state.iteration} sweeps; raise max_iter or tol.",
@@ -239,6 +284,14 @@ class PHCLE:
             raise PhcleError("transform needs a fit first: call fit(contexts).")
         backend = choose_backend(self.backend, self.device, self.dtype)
         return fold_in(self.embedding_, contexts, names=names, backend=backend)
+
+    def _posed_penalties(self) -> Penalties:
+        """The λ's of the problem that is solved."""
+        penalties = self._penalties()
+        if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
+            sparsity = penalties.sparsity * self.dim**0.5
+            penalties = replace(penalties, sparsity=sparsity)
+        return penalties
 
     def _penalties(self) -> Penalties:
         return Penalties(

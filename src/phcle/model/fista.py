@@ -48,6 +48,7 @@ class DescriptionUpdate:
                 np.arange(start, min(start + height, n_columns))
                 for start in range(0, n_columns, height)
             ]
+        self.rows = rows
         self.blocks = [
             (backend.indices(block), pad_rows(by_column, block, backend))
             for block in rows
@@ -94,8 +95,11 @@ class DescriptionUpdate:
                 tol=tol,
             )
 
-        backend.each(improve, len(self.blocks))
-        return U
+        own = backend.team.own(len(self.blocks))
+        backend.each(lambda i: improve(own[i]), len(own))
+        nobody = np.empty(0, dtype=np.int64)
+        rows = np.concatenate([nobody, *(self.rows[number] for number in own)])
+        return backend.team.exchange_rows(U, rows)
 
 
 def elastic_net(

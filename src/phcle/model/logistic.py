@@ -38,7 +38,11 @@ class LogisticTerm:
         self.column_mass = column_mass
         self.mass = backend.asarray(column_mass)
         self.rates = [backend.asarray(row_rate[rows]) for rows in blocks]
-        self.padded = [pad_rows(counts, rows, backend) for rows in blocks]
+        own = backend.team.own(len(blocks))
+        self.padded = [
+            pad_rows(counts, rows, backend) if number in own else None
+            for number, rows in enumerate(blocks)
+        ]
 
     def at(
         self,

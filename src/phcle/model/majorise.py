@@ -116,8 +116,17 @@ def _over_blocks(
         factor[positions[number]] = y  # no two blocks share a row
         return [float(xp.sum(value, dtype=xp.float64)) for value in values]
 
-    totals = np.array(backend.each(one, len(blocks))).reshape(-1, n_terms)
-    return Updated(factor, totals.sum(axis=0))
+    team = backend.team
+    own = team.own(len(blocks))
+    totals = np.zeros((len(blocks), n_terms))
+    for number, found in zip(
+        own, backend.each(lambda i: one(own[i]), len(own)), strict=True
+    ):
+        totals[number] = found
+    nobody = np.empty(0, dtype=np.int64)
+    own_rows = np.concatenate([nobody, *(blocks[number] for number in own)])
+    factor = team.exchange_rows(factor, own_rows)
+    return Updated(factor, team.add_up(totals).sum(axis=0))
 
 
 def _step(

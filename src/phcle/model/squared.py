@@ -25,7 +25,11 @@ class SquaredTerm:
         self.backend = backend
         self.data = data
         self.blocks = [backend.indices(rows) for rows in blocks]
-        self.padded = [pad_rows(data.entries, rows, backend) for rows in blocks]
+        own = backend.team.own(len(blocks))
+        self.padded = [
+            pad_rows(data.entries, rows, backend) if number in own else None
+            for number, rows in enumerate(blocks)
+        ]
         self.is_full = np.zeros(n_rows)
         self.is_full[data.full_rows] = 1.0
         energy = np.zeros(n_rows)
