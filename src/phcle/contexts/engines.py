@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.contexts.labels import index_of
 from phcle.errors import ContextError, FileError
 
 __all__ = ["ENDINGS", "count_annotation_table"]
@@ -84,15 +85,16 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
 def _count(table: Any, name: str, item: str, label: str) -> Counts:
     """Run the query and put its answer into a symmetric matrix."""
     rows = _pairs_of(table, name, item, label)
-    empty = rows.filter(_is_empty(rows.item) | _is_empty(rows.label)).count().execute()
+    is_empty = _is_empty(rows.item) | _is_empty(rows.label)
+    empty = rows.filter(is_empty).count().to_pyarrow().as_py()
     if empty:
         raise ContextError(
             f"context {name!r}: {empty} rows have an empty {item} or {label}; fill "
             "them in, or leave the rows out."
         )
     pairs = rows.distinct()
-    labels = pairs.select("label").distinct().order_by("label").execute()["label"]
-    if len(labels) == 0:
+    labels = sorted(pairs.select("label").distinct().to_pyarrow()["label"].to_pylist())
+    if not labels:
         raise ContextError(f"context {name!r}: the table has no rows.")
     others = pairs.view().rename(other="label", other_item="item")
     together = (
@@ -101,18 +103,16 @@ def _count(table: Any, name: str, item: str, label: str) -> Counts:
         )
         .group_by(["label", "other"])
         .aggregate(n=lambda joined: joined.count())
-        .execute()
+        .to_pyarrow()
     )
-    names = np.asarray(labels, dtype=str)
-    ends = [
-        np.searchsorted(names, np.asarray(together[end], dtype=str))
+    position = index_of(labels)
+    ends = tuple(
+        np.array([position[x] for x in together[end].to_pylist()], dtype=np.int64)
         for end in ("label", "other")
-    ]
-    half = sp.csr_array(
-        (np.asarray(together["n"], dtype=np.float64), tuple(ends)),
-        shape=(len(names), len(names)),
     )
-    return tuple(names.tolist()), sp.csr_array(half + half.T)
+    number = together["n"].to_numpy().astype(np.float64)
+    half = sp.csr_array((number, ends), shape=(len(labels), len(labels)))
+    return tuple(labels), sp.csr_array(half + half.T)
 
 
 def _pairs_of(table: Any, name: str, item: str, label: str) -> Any:
