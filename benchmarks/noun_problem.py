@@ -15,6 +15,8 @@ import scipy.sparse as sp
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context, align
+from phcle.datasets import load_wordnet_nouns
+from phcle.experiments.speed import noun_contexts
 from phcle.model.options import OPTIONS
 from phcle.model.problem import Penalties, Problem, pose
 
@@ -31,26 +33,6 @@ def default_penalties() -> Penalties:
         ridge=default["ridge"],
         context_ridge=default["context_ridge"],
     )
-
-
-def noun_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
-    """Hypernyms, words of the glosses and parts of so many nouns, drawn at random."""
-    from phcle.datasets import load_wordnet_nouns
-
-    nouns = load_wordnet_nouns()
-    wnids = list(nouns.lemmas)
-    if n_labels < len(wnids):
-        rng = np.random.default_rng(seed)
-        drawn = np.sort(rng.choice(len(wnids), n_labels, replace=False))
-        wnids = [wnids[i] for i in drawn]
-    parts = {x: nouns.parts[x] for x in wnids if x in nouns.parts}
-    return [
-        RelationalContext.from_hierarchy(nouns.edges(wnids), labels=wnids),
-        DescriptiveContext.from_texts(
-            {x: nouns.definition_of(x) for x in wnids}, name="glosses"
-        ),
-        DescriptiveContext.from_tags(parts, name="parts"),
-    ]
 
 
 def save_contexts(contexts: list[Context], path: Path) -> None:
@@ -119,4 +101,4 @@ if __name__ == "__main__":
     parser.add_argument("--labels", type=int, default=ALL_NOUNS)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    save_contexts(noun_contexts(options.labels), options.out)
+    save_contexts(noun_contexts(load_wordnet_nouns(), options.labels), options.out)

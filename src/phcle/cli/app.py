@@ -10,6 +10,7 @@ import typer
 
 from phcle import __version__
 from phcle.cli.add import add
+from phcle.cli.bench import bench
 from phcle.cli.clusters import clusters, index
 from phcle.cli.demo import demo
 from phcle.cli.edge import GuardedGroup, raise_terminated
@@ -129,6 +130,11 @@ app.command(
     ),
     no_args_is_help=True,
 )(report)
+app.command(
+    epilog=_example(
+        "phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"
+    ),
+)(bench)
 app.command(
     epilog=_example(
         "phcle reproduce table2 --data data --out tables --dataset awa",
