@@ -108,6 +108,7 @@ def fit(
 
 
 def main() -> None:
+    """Measure all and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nouns", type=Path, help="file of noun_problem.py")
     parser.add_argument("--synthetic", type=int, default=1_000_000)
@@ -122,8 +123,13 @@ def main() -> None:
     if options.nouns:
         contexts = load_contexts(options.nouns)
         reference = fit(
-            contexts, **common, dtype=options.reference, precision="full",
-            init="spectral", max_iter=60, tol=1e-5,
+            contexts,
+            **common,
+            dtype=options.reference,
+            precision="full",
+            init="spectral",
+            max_iter=60,
+            tol=1e-5,
         )
         report["reference"] = reference
         target = NEAR * reference["gap_after_last_solve"]
@@ -131,16 +137,27 @@ def main() -> None:
             for init in ("spectral", "random"):
                 for _ in range(2):  # the first run compiles the kernel
                     line = fit(
-                        contexts, **common, dtype="float32", precision=precision,
-                        init=init, max_iter=40, tol=0.0, target=target,
+                        contexts,
+                        **common,
+                        dtype="float32",
+                        precision=precision,
+                        init=init,
+                        max_iter=40,
+                        tol=0.0,
+                        target=target,
                     )
                 line["reached"] = line["gaps"][-1] <= target
                 report["nouns"].append(line)
                 print(json.dumps(line), flush=True)
         whole = [
             fit(
-                contexts, **common, dtype="float32", precision=precision,
-                init="spectral", max_iter=60, tol=1e-5,
+                contexts,
+                **common,
+                dtype="float32",
+                precision=precision,
+                init="spectral",
+                max_iter=60,
+                tol=1e-5,
             )
             for precision in ("full", "mixed")
         ]
@@ -150,14 +167,21 @@ def main() -> None:
     if options.synthetic:
         tree = random_tree_context(options.synthetic, options.nonzeros)
         line = fit(
-            [tree], **common, dtype="float32", precision="mixed", init="random",
-            max_iter=25, tol=1e-3,
+            [tree],
+            **common,
+            dtype="float32",
+            precision="mixed",
+            init="random",
+            max_iter=25,
+            tol=1e-3,
         )
         report["synthetic"].append(line)
         print(json.dumps(line), flush=True)
     if options.json:
         options.json.write_text(json.dumps(report, indent=1))
-    print(f"{'labels':>9} {'precision':>9} {'init':>9} {'s':>8} {'sweeps':>6} {'GB':>6}")
+    print(
+        f"{'labels':>9} {'precision':>9} {'init':>9} {'s':>8} {'sweeps':>6} {'GB':>6}"
+    )
     for line in [*report["nouns"], *report["synthetic"]]:
         print(
             f"{line['labels']:>9} {line['precision']:>9} {line['init']:>9} "

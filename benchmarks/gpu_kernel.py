@@ -120,6 +120,7 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str, quick: bool) -> di
 
 
 def main() -> None:
+    """Measure all and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true", help="default blockings only")

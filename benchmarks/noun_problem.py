@@ -55,9 +55,10 @@ def load_contexts(path: Path) -> list[Context]:
     arrays = np.load(path)
     contexts: list[Context] = []
     for kind, name in dict.fromkeys(tuple(key.split("/")[:2]) for key in arrays):
-        part = {key: arrays[f"{kind}/{name}/{key}"] for key in (
-            "labels", "columns", "data", "indices", "indptr"
-        )}
+        part = {
+            key: arrays[f"{kind}/{name}/{key}"]
+            for key in ("labels", "columns", "data", "indices", "indptr")
+        }
         labels, columns = (tuple(part[key].tolist()) for key in ("labels", "columns"))
         matrix = sp.csr_array(
             (part["data"], part["indices"], part["indptr"]),

@@ -34,9 +34,7 @@ class HalfColumns:
 class FusedPart(TilePart):
     """The dense part from the fused kernel; keeps nothing but sums."""
 
-    def __init__(
-        self, backend: Any, y: torch.Tensor, columns: Columns
-    ) -> None:
+    def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
         from phcle.backends.kernels.fused_dense import fused_dense
 
         self.backend, self.columns, self.y = backend, columns, y
@@ -82,9 +80,7 @@ class FusedPart(TilePart):
 class MixedPart(TilePart):
     """The same precision in plain torch: what the fused kernel is compared with."""
 
-    def __init__(
-        self, backend: Any, y: torch.Tensor, columns: Columns
-    ) -> None:
+    def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
         half: HalfColumns = columns.rounded
         self.backend, self.columns, self.half = backend, columns, half
         self.x = _product(y.to(torch.float16), half.other.T)
@@ -113,7 +109,7 @@ def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 @lru_cache
 def can_fuse(device: str) -> bool:
-    """Whether the fused kernel runs here: Triton, and a GPU of Ampere's kind or newer."""
+    """Whether the fused kernel runs here: Triton, and a GPU from Ampere on."""
     if device == "cpu" or importlib.util.find_spec("triton") is None:
         return False
     return bool(torch.cuda.get_device_capability()[0] >= 8)

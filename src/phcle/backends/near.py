@@ -40,6 +40,4 @@ class GatheredNear:
 
     def norms(self, weights: Array) -> Array:
         """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        return self.xp.sum(
-            weights * self.xp.sum(self.near * self.near, axis=2), axis=1
-        )
+        return self.xp.sum(weights * self.xp.sum(self.near * self.near, axis=2), axis=1)

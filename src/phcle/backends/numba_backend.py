@@ -85,9 +85,7 @@ class CompiledPart:
         def value(step: npt.NDArray[Any], chosen: Any) -> npt.NDArray[Any]:
             rows = np.arange(len(self.x))[chosen]
             result = np.empty(len(rows), self.x.dtype)
-            logistic_tiles.line(
-                self.x, slope, rows, step, self.columns.mass, result
-            )
+            logistic_tiles.line(self.x, slope, rows, step, self.columns.mass, result)
             return result
 
         return value

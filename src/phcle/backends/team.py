@@ -99,5 +99,3 @@ def current_team() -> Team:
     if int(os.environ.get("WORLD_SIZE", "1")) < 2 or "RANK" not in os.environ:
         return Team()
     return _joined()
-
-

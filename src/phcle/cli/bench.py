@@ -38,9 +38,7 @@ def bench(
         str, typer.Option("--backend", metavar="auto|numpy|numba|torch")
     ] = "auto",
     device: Annotated[str, typer.Option("--device", metavar="auto|cpu|cuda")] = "auto",
-    mode: Annotated[
-        str, typer.Option("--mode", metavar="auto|exact|sampled")
-    ] = "auto",
+    mode: Annotated[str, typer.Option("--mode", metavar="auto|exact|sampled")] = "auto",
     precision: Annotated[
         str, typer.Option("--precision", metavar="full|mixed")
     ] = "full",
@@ -65,7 +63,9 @@ def bench(
     if min(sizes) < 2:
         raise OptionError(f"--labels must be 2 or more. Got {min(sizes)}.")
     lines = []
-    for contexts in _problems(sizes, nouns=nouns or wordnet is not None, folder=wordnet):
+    for contexts in _problems(
+        sizes, nouns=nouns or wordnet is not None, folder=wordnet
+    ):
         lines.append(measure_fit(contexts, **options).as_dict())
     show(lines, _show, as_json=as_json)
 
@@ -86,7 +86,9 @@ def _show(lines: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("labels", "columns", "known", "near", "fit", "sweeps", "MB", "GFLOP/s")
+    table = Table(
+        "labels", "columns", "known", "near", "fit", "sweeps", "MB", "GFLOP/s"
+    )
     for column in table.columns:
         column.justify = "right"
     for line in lines:

@@ -149,9 +149,7 @@ def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
 def _digest_data(data: RelationalData | DescriptiveData) -> str:
     if isinstance(data, RelationalData):
         return _digest([*data.columns], data.counts)
-    return _digest(
-        [*data.columns], data.full_rows, data.full, data.shift, data.entries
-    )
+    return _digest([*data.columns], data.full_rows, data.full, data.shift, data.entries)
 
 
 def _digest(*parts: list[str] | np.ndarray | sp.csr_array) -> str:

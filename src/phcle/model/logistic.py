@@ -93,9 +93,7 @@ class LogisticView:
         other = backend.xp.take(self.other, backend.indices(at), axis=0)
         return backend.columns(other, backend.asarray(mass))
 
-    def local(
-        self, block: int, y: Array, chosen: Array | None = None
-    ) -> LocalLogistic:
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         """The term at rows `y`: a block's, or those at `chosen` places of it."""
         return LocalLogistic(self, block, y, chosen)
 

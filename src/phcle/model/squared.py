@@ -89,9 +89,7 @@ class _SquaredView:
         self.gram = xp.matmul(other.T, other)  # UᵀU, shared by fully known rows
         self.target = term.full_values.product(other)  # A U
 
-    def local(
-        self, block: int, y: Array, chosen: Array | None = None
-    ) -> _LocalSquared:
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> _LocalSquared:
         return _LocalSquared(self, block, y, chosen)
 
 
@@ -112,8 +110,7 @@ class _LocalSquared:
         fitted = xp.matmul(y, view.gram)
         # ‖a − U y‖² = ‖a‖² − 2 y·(Uᵀa) + yᵀ(UᵀU)y
         self.value = 0.5 * (
-            self.full * xp.sum(y * (fitted - 2 * target), axis=1)
-            + view.weight * energy
+            self.full * xp.sum(y * (fitted - 2 * target), axis=1) + view.weight * energy
         )
         self.gradient = self.full[:, None] * (fitted - target)
         if self.padded is None:

@@ -204,9 +204,7 @@ def _relational_wish(
     )
 
 
-def _descriptive_wish(
-    backend: Backend, data: DescriptiveData, weight: float
-) -> _Wish:
+def _descriptive_wish(backend: Backend, data: DescriptiveData, weight: float) -> _Wish:
     """The centred values; unknown ones wish for the mean."""
     n_labels, n_columns = data.entries.shape
     full = SpreadRows(backend, data, n_labels)

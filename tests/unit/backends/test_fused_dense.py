@@ -74,9 +74,7 @@ def test_fused_kernel_in_half_precision_is_close(dim, rng):
 def test_value_alone_is_the_value_with_the_gradient(rng):
     tensors, _ = problem(rng, 9, 30, 8)
     value, _, _ = fused_dense(*tensors, blocking=SMALL)
-    alone, spread, gradient = fused_dense(
-        *tensors, blocking=SMALL, with_gradient=False
-    )
+    alone, spread, gradient = fused_dense(*tensors, blocking=SMALL, with_gradient=False)
     assert torch.equal(value, alone)
     assert spread.numel() == gradient.numel() == 0
 
@@ -106,9 +104,9 @@ def test_fused_part_answers_as_the_plain_one(precision, rng):
         assert isinstance(columns.rounded, HalfColumns)
         plain = MixedPart(backend, y, columns)
     else:
-        plain = TorchBackend("cpu").dense_part(y.cpu(), TorchBackend("cpu").columns(
-            z.cpu(), mass.cpu()
-        ))
+        plain = TorchBackend("cpu").dense_part(
+            y.cpu(), TorchBackend("cpu").columns(z.cpu(), mass.cpu())
+        )
     tolerance = 2e-3 if precision == "mixed" else 2e-6
     for name in ("value", "spread", "gradient"):
         expected = getattr(plain, name).double().cpu().numpy()

@@ -3,7 +3,7 @@
 It has the shape of attention without softmax. A program holds a block of rows y and
 goes over blocks of columns z:
 
-    x = y zᵀ    σ = 1 / (1 + e⁻ˣ)    gradient += σ (mass · z)    value += softplus(x) mass
+    x = y zᵀ   σ = 1 / (1 + e⁻ˣ)   gradient += σ (mass · z)   value += softplus(x) mass
 
 Both products run on the matrix units, in half precision with single accumulators or in
 single precision throughout. e = exp(−|x|) is the only exponential; log(1 + e) is a
@@ -50,7 +50,7 @@ _PROGRAMS = 512
 
 def padded_width(dim: int) -> int:
     """The power of two that d is padded to in a block, 16 at least."""
-    return max(16, triton.next_power_of_2(dim))
+    return int(max(16, triton.next_power_of_2(dim)))
 
 
 @triton.jit
