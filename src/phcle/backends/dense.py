@@ -44,9 +44,17 @@ class Columns:
 class DensePart(Protocol):
     """The dense part at a block of rows."""
 
-    value: Array  # (r,)
-    gradient: Array  # (r, d)
-    spread: Array  # (r,): Σ_c share_c σ(1 − σ), the curvature relative to the Gram's
+    @property
+    def value(self) -> Array:
+        """The value: (r,)."""
+
+    @property
+    def gradient(self) -> Array:
+        """The gradient: (r, d)."""
+
+    @property
+    def spread(self) -> Array:
+        """Σ_c share_c σ(1 − σ), the curvature relative to the Gram matrix's: (r,)."""
 
     def product(self, z: Array) -> Array:
         """The exact curvature times z, row by row: (r, d)."""
