@@ -160,9 +160,13 @@ def _digest(*parts: list[str] | np.ndarray | sp.csr_array) -> str:
             whole.update("\0".join(part).encode())
             continue
         arrays = (
-            [part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data]
-            if sp.issparse(part)
-            else [part]
+            [part]
+            if isinstance(part, np.ndarray)
+            else [
+                part.indptr.astype(np.int64),
+                part.indices.astype(np.int64),
+                part.data,
+            ]
         )
         for array in arrays:
             whole.update(np.ascontiguousarray(array).tobytes())

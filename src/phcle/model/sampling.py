@@ -29,6 +29,11 @@ class Drawn:
     labels: list[Sample | None]  # what stands for all labels when C is updated
     columns: list[Sample | None]  # what stands for all columns when W is updated
 
+    @classmethod
+    def all_columns(cls, n_contexts: int) -> Drawn:
+        """No sample of any context."""
+        return cls([None] * n_contexts, [None] * n_contexts)
+
 
 class ColumnSamples:
     """Draws the samples of every sweep; the same seed and sweep give the same draw."""

@@ -19,7 +19,7 @@ from phcle.model.balance import balance
 from phcle.model.layout import Layout
 from phcle.model.majorise import update_rows
 from phcle.model.objective import saturated_floor
-from phcle.model.sampling import ColumnSamples
+from phcle.model.sampling import ColumnSamples, Drawn
 from phcle.model.start import Factors
 from phcle.model.state import State
 
@@ -155,7 +155,11 @@ class MajoriseSolver(SweepSolver):
         layout, lam = self.layout, self.layout.problem.penalties
         backend = layout.backend
         state = balance(layout, state)
-        drawn = None if self.samples is None else self.samples.draw(state.iteration)
+        drawn = (
+            Drawn.all_columns(len(state.C))
+            if self.samples is None
+            else self.samples.draw(state.iteration)
+        )
         C = tuple(
             update_rows(
                 backend,
@@ -164,7 +168,7 @@ class MajoriseSolver(SweepSolver):
                     side.term.at(
                         state.W,
                         state.weights[data.name],
-                        sample=drawn and drawn.labels[i],
+                        sample=drawn.labels[i],
                     )
                 ],
                 lam.context_ridge,
@@ -177,9 +181,7 @@ class MajoriseSolver(SweepSolver):
         U = layout.update_descriptions(
             state.W, state.U, state.weights, max_iter=DESCRIPTION_STEPS, tol=1e-5
         )
-        views = layout.labels.views(
-            C, U, state.weights, samples=drawn and drawn.columns
-        )
+        views = layout.labels.views(C, U, state.weights, samples=drawn.columns)
         updated = update_rows(backend, state.W, views, lam.ridge, layout.labels.blocks)
         return self.advance(state, updated.factor, C, U, updated.values, began)
 
