@@ -9,14 +9,17 @@ from phcle.backends import choose_backend
 
 BACKENDS = [
     pytest.param("numpy", id="numpy"),
+    pytest.param("numba", id="numba"),
     pytest.param("torch", id="torch-cpu"),
     pytest.param("cuda", id="torch-cuda", marks=pytest.mark.gpu),
 ]
 
 
 def make_backend(name, dtype="float64"):
-    if name == "numpy":
-        return choose_backend("numpy", "cpu", dtype)
+    if name == "numba":
+        pytest.importorskip("numba", reason="numba is not installed")
+    if name in ("numpy", "numba"):
+        return choose_backend(name, "cpu", dtype)
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     if name == "cuda" and not torch.cuda.is_available():
         pytest.skip("no CUDA device")
@@ -33,8 +36,8 @@ def backend(request):
 def backend_options(request):
     """Options of PHCLE that choose every back end."""
     make_backend(request.param)
-    if request.param == "numpy":
-        return {"backend": "numpy"}
+    if request.param in ("numpy", "numba"):
+        return {"backend": request.param}
     device = "cuda" if request.param == "cuda" else "cpu"
     return {"backend": "torch", "device": device}
 

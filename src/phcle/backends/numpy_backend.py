@@ -13,6 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.dense import Columns, DensePart, TilePart
+from phcle.backends.near import GatheredNear, Near
+from phcle.backends.team import current_team
+
 __all__ = ["NumpyBackend"]
 
 T = TypeVar("T")
@@ -26,9 +30,11 @@ class NumpyBackend:
     tile = 500_000  # a few megabytes: what one core's cache holds
     gathered = 1_000_000
     most_rows = 512
+    is_accelerated = False
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype
+        self.team = current_team()
         self._float = np.dtype(dtype)
 
     def with_dtype(self, dtype: str) -> NumpyBackend:
@@ -74,6 +80,18 @@ class NumpyBackend:
     ) -> npt.NDArray[Any]:
         """Multiply a sparse matrix from `sparse` by a dense one."""
         return np.asarray(matrix @ dense)
+
+    def columns(self, other: npt.NDArray[Any], mass: npt.NDArray[Any]) -> Columns:
+        """Prepare the other factor and its masses for dense parts."""
+        return Columns.of(self.xp, other, mass)
+
+    def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> DensePart:
+        """The dense part of a logistic term at a block of rows."""
+        return TilePart(self, y, columns)
+
+    def near(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> Near:
+        """Rows of the other factor at every row's known columns (rows, width)."""
+        return GatheredNear(self.xp, columns, other)
 
     def logistic(
         self, x: npt.NDArray[Any]

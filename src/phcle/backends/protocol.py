@@ -17,6 +17,9 @@ from typing import Any, Protocol, TypeVar
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.dense import Columns, DensePart
+from phcle.backends.near import Near
+from phcle.backends.team import Team
 from phcle.errors import BackendError
 
 __all__ = ["Array", "Backend", "choose_backend"]
@@ -25,6 +28,9 @@ Array = Any
 """A NumPy array or a torch tensor."""
 
 T = TypeVar("T")
+
+WORTH_COMPILING = 5_000_000
+"""From so many pairs on, numba saves more than the seconds it takes to load."""
 
 
 class Backend(Protocol):
@@ -36,6 +42,8 @@ class Backend(Protocol):
     tile: int  # numbers in one block's dense products (rows × columns)
     gathered: int  # numbers in one block's gathered rows (rows × width × dim)
     most_rows: int  # rows in a block
+    is_accelerated: bool  # on a device that makes light of all pairs
+    team: Team  # the processes that share the rows
 
     def working(self) -> AbstractContextManager[Any]:
         """Hold this around a fit: it settles how many threads compute."""
@@ -61,6 +69,15 @@ class Backend(Protocol):
     def sparse_product(self, matrix: Any, dense: Array) -> Array:
         """Multiply a sparse matrix from `sparse` by a dense one."""
 
+    def columns(self, other: Array, mass: Array) -> Columns:
+        """Prepare the other factor and its masses for dense parts."""
+
+    def dense_part(self, y: Array, columns: Columns) -> DensePart:
+        """The dense part of a logistic term at a block of rows."""
+
+    def near(self, columns: Array, other: Array) -> Near:
+        """Rows of the other factor at every row's known columns (rows, width)."""
+
     def logistic(self, x: Array) -> tuple[Array, Array]:
         """Sigmoid and softplus of x from one exponential, safe for any x."""
 
@@ -69,13 +86,27 @@ class Backend(Protocol):
 
 
 def choose_backend(
-    backend: str = "auto", device: str = "auto", dtype: str = "float32"
+    backend: str = "auto",
+    device: str = "auto",
+    dtype: str = "float32",
+    *,
+    precision: str = "full",
+    n_pairs: int = 0,
 ) -> Backend:
     """Make the back end that the options ask for.
 
-    "auto" is torch on the GPU where there is one, else NumPy.
+    "auto" is torch on the GPU where there is one. On the CPU it is NumPy, or numba if
+    it is installed and a sweep has many pairs (labels × columns) to go over.
+    precision="mixed" takes the large products in half precision, and needs torch.
     """
-    if backend == "numpy" and device == "cuda":
+    if precision == "mixed":
+        if backend in ("numpy", "numba") or dtype != "float32":
+            raise BackendError(
+                "precision='mixed' needs the torch back end and dtype='float32'; "
+                f"got backend={backend!r}, dtype={dtype!r}."
+            )
+        backend = "torch"
+    if backend in ("numpy", "numba") and device == "cuda":
         raise BackendError(
             "device='cuda' needs the torch back end; say backend='torch' or 'auto'."
         )
@@ -89,7 +120,16 @@ def choose_backend(
     if wants_torch or (backend == "auto" and device == "auto" and _has_cuda(has_torch)):
         from phcle.backends.torch_backend import TorchBackend
 
-        return TorchBackend(device, dtype)
+        return TorchBackend(device, dtype, precision)
+    has_numba = importlib.util.find_spec("numba") is not None
+    if backend == "numba" and not has_numba:
+        raise BackendError("backend='numba' needs: pip install 'phcle[numba]'")
+    if backend == "numba" or (
+        backend == "auto" and has_numba and n_pairs >= WORTH_COMPILING
+    ):
+        from phcle.backends.numba_backend import NumbaBackend
+
+        return NumbaBackend(dtype)
     from phcle.backends.numpy_backend import NumpyBackend
 
     return NumpyBackend(dtype)

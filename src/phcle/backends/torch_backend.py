@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import array_api_compat.torch as array_api
@@ -13,6 +14,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from phcle.backends.dense import Columns, DensePart, TilePart
+from phcle.backends.half import (
+    WIDEST,
+    FusedPart,
+    HalfColumns,
+    MixedPart,
+    can_fuse,
+)
+from phcle.backends.near import GatheredNear, Near
+from phcle.backends.team import current_team
 from phcle.errors import BackendError
 
 __all__ = ["TorchBackend"]
@@ -29,7 +40,9 @@ class TorchBackend:
     gathered = 3_000_000
     most_rows = 4096
 
-    def __init__(self, device: str = "auto", dtype: str = "float32") -> None:
+    def __init__(
+        self, device: str = "auto", dtype: str = "float32", precision: str = "full"
+    ) -> None:
         has_cuda = torch.cuda.is_available()
         if device == "cuda" and not has_cuda:
             raise BackendError(
@@ -37,12 +50,21 @@ class TorchBackend:
                 "use device='cpu', or install a CUDA build of PyTorch."
             )
         self.device = ("cuda" if has_cuda else "cpu") if device == "auto" else device
+        self.is_accelerated = self.device != "cpu"
         self.dtype = dtype
+        self.precision = precision
+        self.team = current_team()
         self._float = getattr(torch, dtype)
+        self.is_fused = dtype == "float32" and can_fuse(self.device)
+        if self.is_accelerated:  # few large launches; a GPU's memory has room for them
+            self.tile = 250_000_000
+            self.gathered = 250_000_000
+            self.most_rows = 1_000_000
 
     def with_dtype(self, dtype: str) -> TorchBackend:
         """The same device in another precision."""
-        return TorchBackend(self.device, dtype)
+        precision = self.precision if dtype == "float32" else "full"
+        return TorchBackend(self.device, dtype, precision)
 
     def working(self) -> AbstractContextManager[Any]:
         """Nothing to settle: torch has threads of its own."""
@@ -82,6 +104,26 @@ class TorchBackend:
     def sparse_product(self, matrix: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
         """Multiply a sparse matrix from `sparse` by a dense one."""
         return matrix @ dense
+
+    def columns(self, other: torch.Tensor, mass: torch.Tensor) -> Columns:
+        """Prepare the other factor and its masses for dense parts."""
+        columns = Columns.of(self.xp, other, mass)
+        if self.precision == "full":
+            return columns
+        weighted_dtype = torch.bfloat16 if self.is_accelerated else torch.float16
+        return replace(columns, rounded=HalfColumns(columns, weighted_dtype))
+
+    def dense_part(self, y: torch.Tensor, columns: Columns) -> DensePart:
+        """The dense part of a logistic term at a block of rows."""
+        if self.is_fused and y.shape[1] <= WIDEST:
+            return FusedPart(self, y, columns)
+        if columns.rounded is not None:
+            return MixedPart(self, y, columns)
+        return TilePart(self, y, columns)
+
+    def near(self, columns: torch.Tensor, other: torch.Tensor) -> Near:
+        """Rows of the other factor at every row's known columns (rows, width)."""
+        return GatheredNear(self.xp, columns, other)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Sigmoid and softplus of x, safe for any x."""

@@ -10,6 +10,7 @@ import typer
 
 from phcle import __version__
 from phcle.cli.add import add
+from phcle.cli.bench import bench
 from phcle.cli.clusters import clusters, index
 from phcle.cli.demo import demo
 from phcle.cli.edge import GuardedGroup, raise_terminated
@@ -66,6 +67,8 @@ app.command(
         "phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle",
         "phcle fit --hierarchy tree.csv --tags uses=t.csv --weights tree=1,uses=0.5 "
         "--dim 50 --out labels.phcle",
+        "torchrun --nproc-per-node 2 -m phcle fit --hierarchy tree.csv "
+        "--checkpoint fit.ckpt --out labels.phcle",
     ),
     no_args_is_help=True,
 )(fit)
@@ -145,6 +148,11 @@ app.command(
     ),
     no_args_is_help=True,
 )(report)
+app.command(
+    epilog=_example(
+        "phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"
+    ),
+)(bench)
 app.command(
     epilog=_example(
         "phcle reproduce table2 --data data --out tables --dataset awa",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from phcle.contexts.alignment import Context
 
 __all__ = ["ContextFile", "context_files", "read_context", "read_contexts"]
+
+LARGE_FILE = 200_000_000
+"""Bytes of an annotation table from which on an engine counts it, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,8 @@ def read_context(
         )
     if file.sort == "edges":
         return RelationalContext.from_edges(readers.read_edges(path), name=name)
+    if file.sort == "annotations" and _needs_engine(path):
+        return RelationalContext.from_annotation_table(path, name=name)
     if file.sort == "annotations":
         return RelationalContext.from_annotations(
             readers.read_annotations(path), name=name
@@ -108,6 +114,14 @@ def read_context(
             readers.read_texts(path), name=name, encoder="sentences"
         )
     return readers.read_vectors(path, name)
+
+
+def _needs_engine(path: Path) -> bool:
+    """Whether an annotation table is counted by an engine: Parquet, or a large file."""
+    if ".parquet" in path.suffixes:
+        return True
+    is_large = path.is_file() and path.stat().st_size > LARGE_FILE
+    return is_large and importlib.util.find_spec("duckdb") is not None
 
 
 def _refuse_same_names(files: Iterable[ContextFile]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phcle.backends.team import current_team
 from phcle.cli import tables
 from phcle.cli.context_files import context_files, read_contexts
 from phcle.cli.edge import say
@@ -48,6 +49,16 @@ def fit(
             help="How a taxonomy relates its labels.",
         ),
     ] = "ancestors",
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Write the fit to this file as it goes on; see --resume."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint.")
+    ] = False,
+    checkpoint_every: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time between two checkpoints.")
+    ] = 300.0,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print only warnings and errors.")
     ] = False,
@@ -62,6 +73,8 @@ def fit(
     from phcle import PHCLE
     from phcle.contexts.readers import read_labels, read_names
 
+    team = current_team()  # one process, or those that torchrun started
+    quiet = quiet or team.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
     files = context_files(given)
@@ -76,9 +89,16 @@ def fit(
     )
     began = time.perf_counter()
     model = PHCLE(**options)
-    _fit_or_save_what_there_is(model, contexts, wanted, readable, out)
+    keeping = {
+        "checkpoint": checkpoint,
+        "resume": resume,
+        "checkpoint_every": checkpoint_every,
+    }
+    _fit_or_save_what_there_is(model, contexts, wanted, readable, out, keeping)
     seconds = time.perf_counter() - began
     embedding = model.embedding_
+    if team.rank > 0:  # the first process speaks and writes for all
+        return
     embedding.save(out)
     if as_json or not quiet:
         answer = {"file": str(out), **answers.summary(embedding), "seconds": seconds}
@@ -105,11 +125,17 @@ def _fit_or_save_what_there_is(
     labels: tuple[str, ...] | None,
     names: dict[str, str],
     out: Path,
+    keeping: dict[str, Any],
 ) -> None:
     """Fit; on Ctrl-C keep the state after the last whole sweep."""
     try:
-        model.fit(contexts, labels=labels, names=names)
+        model.fit(contexts, labels=labels, names=names, **keeping)
     except KeyboardInterrupt:
+        if current_team().rank > 0:
+            raise
+        checkpoint = keeping["checkpoint"]
+        if checkpoint is not None and checkpoint.is_file():
+            say(f"{checkpoint} holds the last whole sweep; --resume goes on from it.")
         if hasattr(model, "embedding_"):
             model.embedding_.save(out)
             n_sweeps = len(model.history_) - 1

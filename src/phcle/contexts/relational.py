@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts import cooccurrence
+from phcle.contexts import cooccurrence, engines
 from phcle.contexts.hierarchy import Hierarchy, HierarchyCounts
 from phcle.contexts.labels import as_labels, index_of
 from phcle.contexts.matrices import as_csr, check_axes, take_rows
@@ -148,6 +148,33 @@ class RelationalContext:
         with another is listed without counts.
         """
         labels, counts = cooccurrence.count_annotations(rows, name=name)
+        return cls(name, labels, labels, counts)
+
+    @classmethod
+    def from_annotation_table(
+        cls,
+        source: Any,
+        *,
+        name: str = "annotations",
+        item: str = "item",
+        label: str = "label",
+        memory: str = "1GB",
+    ) -> RelationalContext:
+        """The same from a table that need not fit into memory.
+
+        Parameters
+        ----------
+        source
+            A CSV, TSV or Parquet file, which an embedded DuckDB counts, or a table of
+            Ibis on any engine (Spark, say), which counts it there.
+        item, label
+            Names of the two columns.
+        memory
+            What DuckDB may use before it spills to disk.
+        """
+        labels, counts = engines.count_annotation_table(
+            source, name=name, item=item, label=label, memory=memory
+        )
         return cls(name, labels, labels, counts)
 
     @classmethod

@@ -28,6 +28,10 @@ class PaddedRows:
     values: Array  # (rows, width), zero where padded
     known: Array  # (rows, width), 1 or 0
 
+    def take(self, rows: Array) -> PaddedRows:
+        """Some of the rows."""
+        return PaddedRows(self.columns[rows], self.values[rows], self.known[rows])
+
     def gather(self, factor: Array, backend: Backend) -> Array:
         """Rows of the other factor at the known columns: (rows, width, dim)."""
         xp = backend.xp
@@ -48,7 +52,8 @@ def split_rows(
     for pattern in patterns:
         width = np.maximum(width, np.diff(pattern.indptr))
     order = np.argsort(width, kind="stable")
-    most = max(1, min(backend.tile // max(tile_columns, dim), backend.most_rows))
+    most = min(backend.tile // max(tile_columns, dim), backend.most_rows)
+    most = max(1, min(most, -(-n_rows // backend.team.size)))
     blocks, start = [], 0
     while start < n_rows:
         # Rows are sorted by width, so the last row of a block sets its width.

@@ -16,11 +16,12 @@ import scipy.sparse as sp
 
 from phcle.contexts.descriptive import DescriptiveContext
 from phcle.embedding.calibration import Calibration, logit, steps_from_mean, support
+from phcle.model.fista import DescriptionUpdate
 from phcle.model.foldin import solve_labels
 from phcle.model.held_out import draw_rows, without_rows
 from phcle.model.layout import Layout
-from phcle.model.problem import DescriptiveData
-from phcle.model.solver import MajoriseSolver, run
+from phcle.model.problem import DescriptiveData, Problem
+from phcle.model.solver import DESCRIPTION_STEPS, MajoriseSolver, run
 from phcle.model.state import State
 
 __all__ = ["calibrate"]
@@ -29,6 +30,8 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 SWEEPS = 5
+FEW = 0.02  # of all labels hidden: the others need not be fitted anew
+ROUNDS = 2  # of hidden labels and U's, in the place of sweeps
 FEWEST_LABELS = 10  # with fewer described labels there is nothing to learn from
 ENOUGH_VALUES = 2_000
 MOST_TRIALS = 5
@@ -133,11 +136,9 @@ def _add_trial(
         problem.labels,
         [without_rows(d, hidden.get(d.name, nothing)) for d in problem.data],
     )
-    solver = MajoriseSolver(Layout(layout.backend, trial), tol=0.0)
-    start = State(state.W, state.C, state.U, state.weights)
-    after = run(solver, start, max_iter=SWEEPS)
-    C, U = layout.to_numpy(after.C), layout.to_numpy(after.U)
-    (all_W,) = layout.to_numpy([after.W])
+    away = np.unique(np.concatenate(list(hidden.values())))
+    forget = _forget_all if len(away) > FEW * len(problem.labels) else _forget_nearby
+    all_W, C, U = forget(layout, trial, state, away)
     factors = dict(zip(trial.names, (*C, *U), strict=True))
     described = {data.name: data.observed for data in trial.descriptive}
     informed = np.any([d.observed for d in trial.data], axis=0)
@@ -149,19 +150,68 @@ def _add_trial(
             [problem.labels[i] for i in rows], [d.take(rows) for d in trial.data]
         )
         start_W = np.zeros((len(rows), problem.dim))
-        W = solve_labels(layout.backend, part, start_W, C, U, state.weights, tol=1e-3)
+        W, _ = solve_labels(
+            layout.backend, part, start_W, C, U, state.weights, tol=1e-3
+        )
         predicted = W @ np.asarray(factors[data.name], np.float64).T
-        away = {problem.labels[i] for i in hidden[data.name]}
+        untold = {problem.labels[i] for i in hidden[data.name]}
         _note(
             records[data.name],
             context.rows_for([problem.labels[i] for i in rows]),
             predicted * data.scale + data.offset,
             data.offset,
             # How common an attribute is may not be learned from hidden labels either.
-            _columns(context.rows_for([x for x in context.labels if x not in away])),
+            _columns(context.rows_for([x for x in context.labels if x not in untold])),
             support(W, all_W[described[data.name]]),
             rng,
         )
+
+
+def _forget_all(
+    layout: Layout, trial: Problem, state: State, away: npt.NDArray[np.int64]
+) -> tuple[Floats, Sequence[Floats], Sequence[Floats]]:
+    """All factors after some sweeps without the hidden values."""
+    solver = MajoriseSolver(Layout(layout.backend, trial), tol=0.0)
+    start = State(state.W, state.C, state.U, state.weights)
+    after = run(solver, start, max_iter=SWEEPS)
+    (W,) = layout.to_numpy([after.W])
+    return W, layout.to_numpy(after.C), layout.to_numpy(after.U)
+
+
+def _forget_nearby(
+    layout: Layout, trial: Problem, state: State, away: npt.NDArray[np.int64]
+) -> tuple[Floats, Sequence[Floats], Sequence[Floats]]:
+    """The same where hidden labels are few: only they and the U's move.
+
+    The other labels felt a hidden value only through U, and C felt it only through the
+    hidden labels; among so many that is little, and sweeping over all would cost as
+    much as the fit.
+    """
+    backend, lam = layout.backend, trial.penalties
+    (W,), C = layout.to_numpy([state.W]), layout.to_numpy(state.C)
+    moved, U = backend.asarray(W), state.U
+    updates = [DescriptionUpdate(backend, d, trial.dim) for d in trial.descriptive]
+    part = trial.with_data(
+        [trial.labels[i] for i in away], [d.take(away) for d in trial.data]
+    )
+    for _ in range(ROUNDS):
+        W[away], _ = solve_labels(
+            backend, part, W[away], C, layout.to_numpy(U), state.weights, tol=1e-2
+        )
+        moved[backend.indices(away)] = backend.asarray(W[away])
+        U = tuple(
+            update(
+                moved,
+                factor,
+                weight=lam.descriptive * state.weights[data.name],
+                sparsity=lam.sparsity,
+                ridge=lam.ridge,
+                max_iter=DESCRIPTION_STEPS,
+                tol=1e-5,
+            )
+            for update, factor, data in zip(updates, U, trial.descriptive, strict=True)
+        )
+    return W, C, layout.to_numpy(U)
 
 
 def _note(

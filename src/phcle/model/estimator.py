@@ -7,6 +7,7 @@ import platform
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,15 +16,17 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, Context, align
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning, PhcleError
+from phcle.errors import ConvergenceWarning, FileError, OptionError, PhcleError
 from phcle.model.calibrate import calibrate
+from phcle.model.checkpoint import Checkpoint, fingerprint
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
 from phcle.model.layout import Layout
-from phcle.model.objective import objective_terms
+from phcle.model.objective import penalty_terms
 from phcle.model.options import OPTIONS, check_options
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import Penalties, Problem, pose
+from phcle.model.sampling import ColumnSamples
 from phcle.model.solver import MajoriseSolver, SweepSolver, run
 from phcle.model.start import spread_ones, start_factors
 from phcle.model.state import State
@@ -36,6 +39,12 @@ from phcle.model.weights import (
 from phcle.progress import fit_progress
 
 __all__ = ["PHCLE"]
+
+EXACT_PAIRS = 300_000_000
+"""Up to so many pairs of one context mode="auto" is exact on a CPU: seconds a sweep."""
+
+SAMPLE = 2_048
+"""Columns in a sample; it grows with the sweeps."""
 
 
 class PHCLE:
@@ -81,11 +90,13 @@ class PHCLE:
         weights: str | Mapping[str, float] = "equal",
         complete_only: bool = False,
         solver: str = "mm",
+        mode: str = "auto",
         step_size: float | None = None,
         init: str = "spectral",
         backend: str = "auto",
         device: str = "auto",
         dtype: str = "float32",
+        precision: str = "full",
         calibrate: bool = True,
         max_iter: int = 200,
         tol: float = 1e-3,
@@ -101,11 +112,13 @@ class PHCLE:
         self.weights = weights
         self.complete_only = complete_only
         self.solver = solver
+        self.mode = mode
         self.step_size = step_size
         self.init = init
         self.backend = backend
         self.device = device
         self.dtype = dtype
+        self.precision = precision
         self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
@@ -138,6 +151,9 @@ class PHCLE:
         labels: Iterable[Any] | None = None,
         names: Mapping[str, str] | None = None,
         on_step: Callable[[State], None] | None = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        checkpoint_every: float = 300.0,
     ) -> Self:
         """Learn one vector per label.
 
@@ -151,6 +167,12 @@ class PHCLE:
             Readable names of labels, and of nodes of a hierarchy.
         on_step
             Called after each sweep with the state so far.
+        checkpoint
+            A file that the fit is written to while it goes on, and when it is stopped.
+        resume
+            Go on from that file; options and data must be the same.
+        checkpoint_every
+            Seconds between two writings.
 
         Notes
         -----
@@ -159,29 +181,62 @@ class PHCLE:
         """
         check_options(self.get_params())
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
-        backend = choose_backend(self.backend, self.device, self.dtype)
+        backend = choose_backend(
+            self.backend,
+            self.device,
+            self.dtype,
+            precision=self.precision,
+            n_pairs=_n_pairs(aligned),
+        )
+        problem = pose(aligned, self._posed_penalties(), self.dim)
+        kept = None
+        if checkpoint is not None:
+            kept = self._checkpoint(problem, backend, Path(checkpoint), resume)
+            kept.every = checkpoint_every
+        elif resume:
+            raise OptionError("resume needs a checkpoint to go on from.")
         with backend.working():
-            self._learn(aligned, backend, names or {}, on_step)
+            self._learn(
+                aligned, problem, backend, names or {}, on_step, kept, resume=resume
+            )
         return self
+
+    def _checkpoint(
+        self, problem: Problem, backend: Backend, path: Path, resume: bool
+    ) -> Checkpoint:
+        """The file of a long fit; one that is there is never overwritten by another."""
+        if path.exists() and not resume:
+            raise FileError(
+                f"{path}: there is a checkpoint already; resume it (resume=True, "
+                "--resume), or give another file."
+            )
+        prints = fingerprint(problem, self.get_params())
+        is_writer = backend.team.rank == 0
+        return Checkpoint(path, 0.0, prints, is_writer)
 
     def _learn(
         self,
         aligned: Aligned,
+        problem: Problem,
         backend: Backend,
         names: Mapping[str, str],
         on_step: Callable[[State], None] | None,
+        checkpoint: Checkpoint | None,
+        *,
+        resume: bool,
     ) -> None:
-        """Pose the problem, sweep, and keep the result."""
-        penalties = self._penalties()
-        if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
-            sparsity = penalties.sparsity * self.dim**0.5
-            penalties = replace(penalties, sparsity=sparsity)
-        problem = pose(aligned, penalties, self.dim)
+        """Sweep from the start or from a checkpoint, and keep the result."""
         layout = Layout(backend, problem)
         solver = self._solver(layout)
-        weights = self._weights(problem, backend)
-        rng = np.random.default_rng(self.random_state)
-        state = solver.init(start_factors(problem, weights, self.init, rng), weights)
+        if checkpoint is not None and resume:
+            found = checkpoint.read()
+            state = solver.init(found.factors, found.weights)
+            state = replace(state, history=found.history)
+        else:
+            weights = self._weights(problem, backend)
+            rng = np.random.default_rng(self.random_state)
+            start = start_factors(problem, weights, self.init, rng, backend=backend)
+            state = solver.init(start, weights)
 
         try:
             with fit_progress(
@@ -192,21 +247,28 @@ class PHCLE:
                     nonlocal state
                     state = new
                     show(new)
+                    if checkpoint is not None:
+                        checkpoint.maybe_write(new, backend.to_numpy)
                     if on_step is not None:
                         on_step(new)
 
                 run(solver, state, max_iter=self.max_iter, on_step=remember)
         except KeyboardInterrupt:
-            if state.history:
-                self._keep(aligned, layout, state, names)
+            if checkpoint is not None and state.history:
+                checkpoint.write(state, backend.to_numpy)
+            # The last solve needs all processes, and the others may be gone.
+            if state.history and backend.team.size == 1:
+                self._keep(aligned, solver, state, names)
             raise
+        if checkpoint is not None:
+            checkpoint.write(state, backend.to_numpy)
         if not solver.converged(state):
             warnings.warn(
                 f"not converged after {state.iteration} sweeps; raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._keep(aligned, layout, state, names)
+        self._keep(aligned, solver, state, names)
         # "ones" is solved as a problem of one dimension, which is not the one kept.
         if self.calibrate and self.init != "ones":
             self._calibrate(aligned, layout, state)
@@ -220,8 +282,16 @@ class PHCLE:
         """Embed labels that were not in the fit, from whichever contexts they have."""
         if not hasattr(self, "embedding_"):
             raise PhcleError("transform needs a fit first: call fit(contexts).")
-        backend = choose_backend(self.backend, self.device, "float64")
+        backend = choose_backend(self.backend, self.device, self.dtype)
         return fold_in(self.embedding_, contexts, names=names, backend=backend)
+
+    def _posed_penalties(self) -> Penalties:
+        """The λ's of the problem that is solved."""
+        penalties = self._penalties()
+        if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
+            sparsity = penalties.sparsity * self.dim**0.5
+            penalties = replace(penalties, sparsity=sparsity)
+        return penalties
 
     def _penalties(self) -> Penalties:
         return Penalties(
@@ -242,10 +312,26 @@ class PHCLE:
                 return nie_weights(layout.problem, losses, weights)
 
         if self.solver == "paper":
+            if self.mode == "sampled":
+                raise OptionError(
+                    "mode='sampled' needs solver='mm'; the paper's solver is exact."
+                )
             return PaperSolver(
                 layout, tol=self.tol, step_size=self.step_size, reweigh=reweigh
             )
-        return MajoriseSolver(layout, tol=self.tol, reweigh=reweigh)
+        return MajoriseSolver(
+            layout, tol=self.tol, reweigh=reweigh, samples=self._samples(layout)
+        )
+
+    def _samples(self, layout: Layout) -> ColumnSamples | None:
+        """What draws the columns of a sampled fit; None for an exact one."""
+        is_large = not layout.backend.is_accelerated and any(
+            np.prod(data.counts.shape) > EXACT_PAIRS
+            for data in layout.problem.relational
+        )
+        if self.mode == "exact" or (self.mode == "auto" and not is_large):
+            return None
+        return ColumnSamples(layout.problem, SAMPLE, self.random_state)
 
     def _weights(self, problem: Problem, backend: Backend) -> dict[str, float]:
         if isinstance(self.weights, Mapping):
@@ -258,25 +344,27 @@ class PHCLE:
     def _keep(
         self,
         aligned: Aligned,
-        layout: Layout,
+        solver: SweepSolver,
         state: State,
         names: Mapping[str, str],
     ) -> None:
         """Solve W once more, to the end, and pack up what was learned."""
-        problem, weights = layout.problem, state.weights
+        layout, weights = solver.layout, state.weights
+        problem = layout.problem
         C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
         (W,) = layout.to_numpy([state.W])
         interrupted = None
+        terms: Mapping[str, float]
         try:
-            W = solve_labels(layout.backend, problem, W, C, U, weights)
+            W, values = solve_labels(layout.backend, problem, W, C, U, weights)
+            terms = solver.terms(values, weights, penalty_terms(problem, W, C, U))
         except KeyboardInterrupt as error:  # the sweeps before it are not lost
-            interrupted = error
+            interrupted, terms = error, state.history[-1]
         if self.init == "ones":
             W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))
             C, U = tuple(rest[: len(C)]), tuple(rest[len(C) :])
             problem = replace(problem, penalties=self._penalties())
-        terms = objective_terms(problem, W, C, U, weights)
-        final = {"iteration": state.iteration + 1.0, "seconds": 0.0, **terms}
+        final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)
         self.embedding_ = LabelEmbedding(
@@ -311,6 +399,12 @@ class PHCLE:
             for context in self.embedding_.contexts
         ]
         self.embedding_ = replace(self.embedding_, contexts=tuple(contexts))
+
+
+def _n_pairs(aligned: Aligned) -> int:
+    """Pairs of labels and columns that a sweep goes over."""
+    n_columns = sum(len(context.columns) for context in aligned.relational)
+    return len(aligned.labels) * n_columns
 
 
 def _fitted(

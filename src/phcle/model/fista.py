@@ -16,9 +16,13 @@ import numpy as np
 from phcle.backends.protocol import Array, Backend
 from phcle.model.blocks import pad_rows, split_rows
 from phcle.model.problem import DescriptiveData
-from phcle.model.terms import SpreadRows
+from phcle.model.squared import SpreadRows
 
 __all__ = ["DescriptionUpdate", "elastic_net"]
+
+
+ROW_PASSES = 20
+"""Arrays of a block that an iteration goes over: together they should stay in cache."""
 
 
 class DescriptionUpdate:
@@ -39,7 +43,12 @@ class DescriptionUpdate:
                 backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
             )
         else:
-            rows = [np.arange(n_columns)]
+            height = max(1, backend.tile // (ROW_PASSES * dim))
+            rows = [
+                np.arange(start, min(start + height, n_columns))
+                for start in range(0, n_columns, height)
+            ]
+        self.rows = rows
         self.blocks = [
             (backend.indices(block), pad_rows(by_column, block, backend))
             for block in rows
@@ -65,14 +74,16 @@ class DescriptionUpdate:
         # λmax over all observed labels bounds that of every description's own.
         known = xp.take(W, self.observed, axis=0)
         steepest = float(xp.linalg.eigvalsh(xp.matmul(known.T, known))[-1])
-        for at, padded in self.blocks:
+
+        def improve(number: int) -> None:
+            at, padded = self.blocks[number]
             gram, aim = full_gram, xp.take(target, at, axis=0)
             if padded is not None:
                 near = padded.gather(W, backend)
                 masked = near * padded.known[:, :, None]
                 gram = gram + xp.matmul(xp.permute_dims(masked, (0, 2, 1)), near)
                 aim = aim + xp.matmul(padded.values[:, None, :], near)[:, 0]
-            U[at] = elastic_net(
+            U[at] = elastic_net(  # no two blocks share a row
                 backend,
                 weight * gram,
                 weight * aim,
@@ -83,7 +94,12 @@ class DescriptionUpdate:
                 max_iter=max_iter,
                 tol=tol,
             )
-        return U
+
+        own = backend.team.own(len(self.blocks))
+        backend.each(lambda i: improve(own[i]), len(own))
+        nobody = np.empty(0, dtype=np.int64)
+        rows = np.concatenate([nobody, *(self.rows[number] for number in own)])
+        return backend.team.exchange_rows(U, rows)
 
 
 def elastic_net(

@@ -10,8 +10,11 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.model.blocks import Rows, split_rows
 from phcle.model.fista import DescriptionUpdate
+from phcle.model.logistic import LogisticTerm
 from phcle.model.problem import Problem, RelationalData
-from phcle.model.terms import LogisticTerm, SquaredTerm, View
+from phcle.model.sampling import Sample
+from phcle.model.squared import SquaredTerm
+from phcle.model.terms import View
 
 __all__ = ["ColumnSide", "LabelSide", "Layout"]
 
@@ -42,17 +45,28 @@ class LabelSide:
         ]
 
     def views(
-        self, C: Sequence[Array], U: Sequence[Array], weights: Mapping[str, float]
+        self,
+        C: Sequence[Array],
+        U: Sequence[Array],
+        weights: Mapping[str, float],
+        *,
+        samples: Sequence[Sample | None] | None = None,
     ) -> list[View]:
-        """Every term with its factor and weight, in the order of problem.names."""
+        """Every term with its factor and weight, in the order of problem.names.
+
+        `samples` stand for all columns of the relational contexts.
+        """
+        samples = samples or [None] * len(self.logistic)
         alphas = [weights[data.name] for data in self.problem.relational]
         betas = [
             weights[data.name] * self.problem.penalties.descriptive
             for data in self.problem.descriptive
         ]
         views: list[View] = [
-            term.at(factor, alpha)
-            for term, factor, alpha in zip(self.logistic, C, alphas, strict=True)
+            term.at(factor, alpha, sample=sample)
+            for term, factor, alpha, sample in zip(
+                self.logistic, C, alphas, samples, strict=True
+            )
         ]
         views += [
             term.at(factor, beta)

@@ -70,20 +70,31 @@ def solve_rows(
     tol: float,
     max_iter: int,
 ) -> Updated:
-    """Bring every row to its optimum: Newton steps until none moves by `tol`."""
+    """Bring every row to its optimum: Newton steps until it moves by `tol` or less."""
     xp = backend.xp
     tiny = np.finfo(backend.dtype).tiny
 
     def to_the_end(y: Array, block: int) -> tuple[Array, list[Array]]:
-        for _ in range(max_iter):
-            moved, values = _step(backend, y, views, ridge, block, Curvature.EXACT)
-            change = xp.sqrt(
-                xp.sum((moved - y) ** 2, axis=1) / (xp.sum(moved**2, axis=1) + tiny)
-            )
-            y = moved
-            if float(xp.max(change)) <= tol:
+        moved, values = _step(backend, y, views, ridge, block, Curvature.PROBED)
+        going = _moved_more_than(tol, y, moved)
+        y = moved
+        for _ in range(max_iter - 1):
+            if going.shape[0] == 0:
                 break
+            before = y[going]
+            moved, renewed = _step(
+                backend, before, views, ridge, block, Curvature.PROBED, going
+            )
+            y[going] = moved
+            for value, new in zip(values, renewed, strict=True):
+                value[going] = new
+            going = going[_moved_more_than(tol, before, moved)]
         return y, values
+
+    def _moved_more_than(tol: float, before: Array, after: Array) -> Array:
+        square = xp.sum((after - before) ** 2, axis=1)
+        size = xp.sum(after**2, axis=1) + tiny
+        return xp.nonzero(square > tol**2 * size)[0]
 
     return _over_blocks(backend, factor, blocks, len(views), to_the_end)
 
@@ -105,8 +116,17 @@ def _over_blocks(
         factor[positions[number]] = y  # no two blocks share a row
         return [float(xp.sum(value, dtype=xp.float64)) for value in values]
 
-    totals = np.array(backend.each(one, len(blocks))).reshape(-1, n_terms)
-    return Updated(factor, totals.sum(axis=0))
+    team = backend.team
+    own = team.own(len(blocks))
+    totals = np.zeros((len(blocks), n_terms))
+    for number, found in zip(
+        own, backend.each(lambda i: one(own[i]), len(own)), strict=True
+    ):
+        totals[number] = found
+    nobody = np.empty(0, dtype=np.int64)
+    own_rows = np.concatenate([nobody, *(blocks[number] for number in own)])
+    factor = team.exchange_rows(factor, own_rows)
+    return Updated(factor, team.add_up(totals).sum(axis=0))
 
 
 def _step(
@@ -116,10 +136,11 @@ def _step(
     ridge: float,
     block: int,
     curvature: Curvature,
+    chosen: Array | None = None,
 ) -> tuple[Array, list[Array]]:
-    """One step of a block: the new rows, and each term's value there."""
+    """One step of a block, or of chosen rows of it: the new rows and terms' values."""
     xp = backend.xp
-    locals_ = [view.local(block, y) for view in views]
+    locals_ = [view.local(block, y, chosen) for view in views]
     before = [local.value for local in locals_]
     start = sum(before, 0.5 * ridge * xp.sum(y * y, axis=1))
     gradient = sum((local.gradient for local in locals_), ridge * y)
@@ -148,39 +169,23 @@ def _direction(
     ridge: float,
     curvature: Curvature,
 ) -> Array:
-    """Solve H δ = −gradient roughly for all rows.
-
-    Exact products cost as much as a gradient, matched ones next to nothing: so a solve
-    by the matched curvature preconditions the exact one.
-    """
+    """Solve H δ = −gradient roughly for all rows."""
     xp = backend.xp
 
-    def product(z: Array, kind: Curvature) -> Array:
-        return sum((local.product(z, kind) for local in locals_), ridge * z)
+    def product(z: Array) -> Array:
+        return sum((local.product(z, curvature) for local in locals_), ridge * z)
 
-    rough = Curvature.BOUND if curvature is Curvature.BOUND else Curvature.MATCHED
     eye = xp.eye(gradient.shape[1], dtype=gradient.dtype, device=gradient.device)
-    typical = sum((local.mean_curvature(rough) for local in locals_), ridge * eye)
+    typical = sum((local.mean_curvature(curvature) for local in locals_), ridge * eye)
     inverse = xp.linalg.inv(typical)
-
-    def solve_roughly(target: Array) -> Array:
-        return conjugate_gradients(
-            backend,
-            lambda z: product(z, rough),
-            lambda z: xp.matmul(z, inverse),
-            target,
-            n_steps=GRADIENT_STEPS,
-        )
-
-    if curvature is not Curvature.EXACT:
-        return solve_roughly(-gradient)
+    is_newton = curvature is Curvature.PROBED
     return conjugate_gradients(
         backend,
-        lambda z: product(z, curvature),
-        solve_roughly,
+        product,
+        lambda z: xp.matmul(z, inverse),
         -gradient,
-        n_steps=NEWTON_STEPS,
-        solved=SOLVED,
+        n_steps=NEWTON_STEPS if is_newton else GRADIENT_STEPS,
+        solved=SOLVED if is_newton else 0.0,
     )
 
 

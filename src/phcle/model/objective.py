@@ -25,6 +25,7 @@ from phcle.model.problem import DescriptiveData, Problem, RelationalData
 __all__ = [
     "descriptive_loss",
     "objective_terms",
+    "penalty_terms",
     "relational_loss",
     "saturated_floor",
 ]

@@ -132,6 +132,12 @@ OPTIONS: tuple[Option, ...] = (
         ("mm", "paper"),
         "Majorise-minimise, or the paper's gradient descent.",
     ),
+    _one_of(
+        "mode",
+        "auto",
+        ("auto", "exact", "sampled"),
+        "All pairs in every sweep, or a sample of columns; auto goes by size.",
+    ),
     Option(
         "step_size",
         None,
@@ -142,7 +148,10 @@ OPTIONS: tuple[Option, ...] = (
         "init", "spectral", ("spectral", "random", "ones"), "Where the factors start."
     ),
     _one_of(
-        "backend", "auto", ("auto", "numpy", "torch"), "Arrays of NumPy or of PyTorch."
+        "backend",
+        "auto",
+        ("auto", "numpy", "numba", "torch"),
+        "NumPy, NumPy with compiled loops, or PyTorch; auto goes by size and device.",
     ),
     _one_of("device", "auto", ("auto", "cpu", "cuda"), "Where torch computes."),
     _one_of(
@@ -150,6 +159,12 @@ OPTIONS: tuple[Option, ...] = (
         "float32",
         ("float32", "float64"),
         "Precision of the sweeps; the last solve is always double.",
+    ),
+    _one_of(
+        "precision",
+        "full",
+        ("full", "mixed"),
+        "Large products in dtype, or in half precision with float32 sums (torch).",
     ),
     Option(
         "calibrate",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from phcle.backends.protocol import Array, Backend
+from phcle.errors import OptionError
 from phcle.model.blocks import Rows
 from phcle.model.layout import Layout
 from phcle.model.solver import DESCRIPTION_STEPS, Reweigh, SweepSolver
@@ -34,6 +35,10 @@ class PaperSolver(SweepSolver):
         reweigh: Reweigh | None = None,
     ) -> None:
         super().__init__(layout, tol=tol, reweigh=reweigh)
+        if layout.backend.team.size > 1:
+            raise OptionError(
+                "solver='paper' runs in one process; start it without torchrun."
+            )
         self.step_size = step_size
 
     def step(self, state: State) -> State:

@@ -11,12 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from phcle.backends.protocol import Array
 from phcle.errors import PhcleError
 from phcle.model.balance import balance
 from phcle.model.layout import Layout
 from phcle.model.majorise import update_rows
 from phcle.model.objective import saturated_floor
+from phcle.model.sampling import ColumnSamples, Drawn
 from phcle.model.start import Factors
 from phcle.model.state import State
 
@@ -27,6 +30,10 @@ Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 
 DESCRIPTION_STEPS = 50
 """FISTA steps per sweep (InnerMaxIter of the paper)."""
+
+
+NOISY = 3
+"""Sweeps whose estimates are averaged before they are compared."""
 
 
 class SweepSolver(ABC):
@@ -68,32 +75,45 @@ class SweepSolver(ABC):
     ) -> State:
         """The next state: record every term, then perhaps weigh anew."""
         self.refuse_infinite(state, W, *C, *U)
-        problem, weights = self.layout.problem, state.weights
-        losses = dict(zip(problem.names, map(float, values), strict=True))
-        above = {
-            name: loss - weights[name] * self.floors.get(name, 0.0)
-            for name, loss in losses.items()
-        }
-        terms = {
-            f"relational:{data.name}": losses[data.name] for data in problem.relational
-        }
-        terms |= {
-            f"descriptive:{data.name}": losses[data.name]
-            for data in problem.descriptive
-        }
-        penalties = self.layout.penalties(W, C, U)
+        weights = state.weights
+        above = self.above_floor(values, weights)
         record = {
             "iteration": float(state.iteration + 1),
             "seconds": time.perf_counter() - began,
-            "objective": sum(losses.values()) + sum(penalties.values()),
-            "gap": sum(above.values()) + sum(penalties.values()),
-            **terms,
-            **penalties,
+            **self.terms(values, weights, self.layout.penalties(W, C, U)),
             **{f"weight:{name}": weight for name, weight in weights.items()},
         }
         if self.reweigh is not None:
             weights = self.reweigh(above, weights)
         return State(W, C, U, weights, (*state.history, record))
+
+    def above_floor(
+        self, values: Any, weights: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Each context's value above its saturated floor."""
+        return {
+            name: float(value) - weights[name] * self.floors.get(name, 0.0)
+            for name, value in zip(self.layout.problem.names, values, strict=True)
+        }
+
+    def terms(
+        self, values: Any, weights: Mapping[str, float], penalties: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Objective, gap and every term by name, from the contexts' values."""
+        problem = self.layout.problem
+        kinds = ["relational"] * len(problem.relational)
+        kinds += ["descriptive"] * len(problem.descriptive)
+        named = {
+            f"{kind}:{name}": float(value)
+            for kind, name, value in zip(kinds, problem.names, values, strict=True)
+        }
+        above = self.above_floor(values, weights)
+        return {
+            "objective": sum(named.values()) + sum(penalties.values()),
+            "gap": sum(above.values()) + sum(penalties.values()),
+            **named,
+            **penalties,
+        }
 
     def refuse_infinite(self, state: State, *factors: Array) -> None:
         """Stop where a step diverged, before NaN can reach a result."""
@@ -112,7 +132,22 @@ class SweepSolver(ABC):
 
 
 class MajoriseSolver(SweepSolver):
-    """Sweeps of C, U and W, each row by majorise-minimise; never increases."""
+    """Sweeps of C, U and W, each row by majorise-minimise; never increases.
+
+    With `samples` the dense parts go over a sample of the columns, drawn anew for
+    every sweep. The objective is then an estimate, and may go up.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        *,
+        tol: float,
+        reweigh: Reweigh | None = None,
+        samples: ColumnSamples | None = None,
+    ) -> None:
+        super().__init__(layout, tol=tol, reweigh=reweigh)
+        self.samples = samples
 
     def step(self, state: State) -> State:
         """One sweep; W comes last, so its row values sum up to the objective."""
@@ -120,24 +155,46 @@ class MajoriseSolver(SweepSolver):
         layout, lam = self.layout, self.layout.problem.penalties
         backend = layout.backend
         state = balance(layout, state)
+        drawn = (
+            Drawn.all_columns(len(state.C))
+            if self.samples is None
+            else self.samples.draw(state.iteration)
+        )
         C = tuple(
             update_rows(
                 backend,
                 factor,
-                [side.term.at(state.W, state.weights[data.name])],
+                [
+                    side.term.at(
+                        state.W,
+                        state.weights[data.name],
+                        sample=drawn.labels[i],
+                    )
+                ],
                 lam.context_ridge,
                 side.blocks,
             ).factor
-            for side, factor, data in zip(
-                layout.columns, state.C, layout.problem.relational, strict=True
+            for i, (side, factor, data) in enumerate(
+                zip(layout.columns, state.C, layout.problem.relational, strict=True)
             )
         )
         U = layout.update_descriptions(
             state.W, state.U, state.weights, max_iter=DESCRIPTION_STEPS, tol=1e-5
         )
-        views = layout.labels.views(C, U, state.weights)
+        views = layout.labels.views(C, U, state.weights, samples=drawn.columns)
         updated = update_rows(backend, state.W, views, lam.ridge, layout.labels.blocks)
         return self.advance(state, updated.factor, C, U, updated.values, began)
+
+    def converged(self, state: State) -> bool:
+        """Whether the gap stands; of estimates, whether means of several do."""
+        if self.samples is None:
+            return super().converged(state)
+        gaps = [record["gap"] for record in state.history]
+        if len(gaps) < 2 * NOISY:
+            return False
+        before = float(np.mean(gaps[-2 * NOISY : -NOISY]))
+        after = float(np.mean(gaps[-NOISY:]))
+        return before - after <= NOISY * self.tol * abs(after)
 
 
 def run(

@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.errors import PhcleWarning
 from phcle.model.problem import UNITS, DescriptiveData, Problem, RelationalData
+from phcle.model.squared import SpreadRows
 
 __all__ = ["Factors", "spread_ones", "start_factors"]
 
@@ -42,8 +44,16 @@ def start_factors(
     weights: Mapping[str, float],
     init: str,
     rng: np.random.Generator,
+    *,
+    backend: Backend | None = None,
 ) -> Factors:
-    """Make the start that `init` names; the same seed gives the same numbers."""
+    """Make the start that `init` names; the same seed gives the same numbers.
+
+    The singular vectors are found on the back end if it is a GPU, or else on NumPy in
+    double precision: so they are the same on every CPU.
+    """
+    if backend is None or not backend.is_accelerated:
+        backend = choose_backend("numpy", "cpu", "float64")
     if init == "ones":
         warnings.warn(
             "init='ones', the paper's start, leaves every dimension the same for ever: "
@@ -62,7 +72,7 @@ def start_factors(
         if init == "random":
             parts = [part / np.sqrt(problem.dim) for part in parts]
         else:
-            spectral = _spectral(problem, weights, rng)
+            spectral = _spectral(problem, weights, rng, backend)
             parts = [
                 found + NOISE * part
                 for found, part in zip(spectral, parts, strict=True)
@@ -109,49 +119,56 @@ class _Wish:
 
     n_columns: int
     weight: float
-    product: Callable[[Floats], Floats]  # (columns, p) -> (labels, p)
-    transposed: Callable[[Floats], Floats]  # (labels, p) -> (columns, p)
+    product: Callable[[Array], Array]  # (columns, p) -> (labels, p)
+    transposed: Callable[[Array], Array]  # (labels, p) -> (columns, p)
 
 
 def _spectral(
     problem: Problem,
     weights: Mapping[str, float],
     rng: np.random.Generator,
+    backend: Backend,
 ) -> list[Floats]:
     """Randomised SVD of all wishes side by side, split evenly between the factors."""
+    xp = backend.xp
     wishes = [
-        _relational_wish(data, weights[data.name], problem.penalties.negatives)
+        _relational_wish(backend, data, weights[data.name], problem.penalties.negatives)
         for data in problem.relational
     ]
     wishes += [
-        _descriptive_wish(data, weights[data.name] * problem.penalties.descriptive)
+        _descriptive_wish(
+            backend, data, weights[data.name] * problem.penalties.descriptive
+        )
         for data in problem.descriptive
     ]
-    edges = np.cumsum([0, *(wish.n_columns for wish in wishes)])
+    edges = [int(edge) for edge in np.cumsum([0, *(w.n_columns for w in wishes)])]
 
-    def product(V: Floats) -> Floats:
-        total = np.zeros((len(problem.labels), V.shape[1]))
+    def product(V: Array) -> Array:
+        total = backend.asarray(np.zeros((len(problem.labels), V.shape[1])))
         for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
             if wish.weight:
                 total += wish.weight * wish.product(V[a:b])
         return total
 
-    def transposed(W: Floats) -> Floats:
-        return np.concatenate([w.weight * w.transposed(W) for w in wishes])
+    def transposed(W: Array) -> Array:
+        return xp.concat([w.weight * w.transposed(W) for w in wishes])
 
-    rank = min(problem.dim, len(problem.labels), int(edges[-1]))
-    width = min(rank + 10, len(problem.labels), int(edges[-1]))
-    probe = np.concatenate(_draw_for_columns(problem, width, rng))
-    basis = np.linalg.qr(product(probe))[0]
+    rank = min(problem.dim, len(problem.labels), edges[-1])
+    width = min(rank + 10, len(problem.labels), edges[-1])
+    probe = backend.asarray(np.concatenate(_draw_for_columns(problem, width, rng)))
+    basis = xp.linalg.qr(product(probe))[0]
     for _ in range(3):
-        basis = np.linalg.qr(product(np.linalg.qr(transposed(basis))[0]))[0]
-    right, strength, left = np.linalg.svd(transposed(basis), full_matrices=False)
+        basis = xp.linalg.qr(product(xp.linalg.qr(transposed(basis))[0]))[0]
+    right, strength, left = map(
+        backend.to_numpy, xp.linalg.svd(transposed(basis), full_matrices=False)
+    )
     # A singular vector's sign is free; its largest entry shall be positive, whatever
     # order labels and columns came in.
     sign = np.sign(right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])])
     right, left = right * sign, left * sign[:, None]
     root = np.sqrt(strength[:rank])
-    found = [_pad((basis @ left[:rank].T) * root, problem.dim)]
+    own = backend.to_numpy(xp.matmul(basis, backend.asarray(left[:rank].T)))
+    found = [_pad(own * root, problem.dim)]
     for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
         factor = right[a:b, :rank] * root
         found.append(
@@ -165,38 +182,39 @@ def _pad(factor: Floats, dim: int) -> Floats:
     return np.pad(factor, ((0, 0), (0, dim - factor.shape[1])))
 
 
-def _relational_wish(data: RelationalData, alpha: float, negatives: float) -> _Wish:
+def _relational_wish(
+    backend: Backend, data: RelationalData, alpha: float, negatives: float
+) -> _Wish:
     """Log-ratio log(D/B) of the counts, and a constant low value everywhere else."""
     low = np.log1p(negatives) + 2.5
     D = sp.coo_array(data.counts)
     expected = data.row_mass[D.coords[0]] * data.column_mass[D.coords[1]] / data.total
     ratio = np.log(D.data / (negatives * expected))
-    raised = sp.csr_array((ratio + low, D.coords), shape=D.shape)
-    known = (data.row_mass > 0).astype(np.float64)[:, None]
-    lowered = low * np.ones((D.shape[1], 1))
+    matrix = sp.csr_array((ratio + low, D.coords), shape=D.shape)
+    raised, turned = backend.sparse(matrix), backend.sparse(sp.csr_array(matrix.T))
+    known = backend.asarray((data.row_mass > 0)[:, None])
+    lowered = backend.asarray(low * np.ones((D.shape[1], 1)))
     # About the curvature of the logistic loss at an average pair.
     weight = np.sqrt(alpha * UNITS / D.shape[1])
     return _Wish(
         D.shape[1],
         float(weight),
-        lambda V: raised @ V - known * (lowered.T @ V),
-        lambda W: raised.T @ W - lowered * (known.T @ W),
+        lambda V: backend.sparse_product(raised, V) - known * (lowered.T @ V),
+        lambda W: backend.sparse_product(turned, W) - lowered * (known.T @ W),
     )
 
 
-def _descriptive_wish(data: DescriptiveData, weight: float) -> _Wish:
+def _descriptive_wish(backend: Backend, data: DescriptiveData, weight: float) -> _Wish:
     """The centred values; unknown ones wish for the mean."""
-    n_columns = data.entries.shape[1]
-    rows = np.asarray(data.full_rows)
+    n_labels, n_columns = data.entries.shape
+    full = SpreadRows(backend, data, n_labels)
+    entries = backend.sparse(data.entries)
+    turned = backend.sparse(sp.csr_array(data.entries.T))
 
-    def product(V: Floats) -> Floats:
-        total = np.asarray(data.entries @ V)
-        total[rows] += data.full @ V - data.shift @ V
-        return total
+    def product(V: Array) -> Array:
+        return full.product(V) + backend.sparse_product(entries, V)
 
-    def transposed(W: Floats) -> Floats:
-        known = W[rows]
-        full = data.full.T @ known - np.outer(data.shift, known.sum(axis=0))
-        return np.asarray(data.entries.T @ W + full)
+    def transposed(W: Array) -> Array:
+        return full.transposed_product(W) + backend.sparse_product(turned, W)
 
     return _Wish(n_columns, float(np.sqrt(weight)), product, transposed)

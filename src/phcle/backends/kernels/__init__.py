@@ -1,0 +1,1 @@
+"""Compiled code: each module needs an extra, and is imported only where it is used."""

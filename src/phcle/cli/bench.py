@@ -1,0 +1,105 @@
+"""How fast a fit is on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phcle.cli.flags import Json
+from phcle.cli.output import show
+from phcle.errors import OptionError
+
+if TYPE_CHECKING:
+    from phcle.contexts.alignment import Context
+
+__all__ = ["bench"]
+
+
+def bench(
+    labels: Annotated[
+        list[int] | None,
+        typer.Option("--labels", metavar="N", help="How many labels; repeat it."),
+    ] = None,
+    dim: Annotated[int, typer.Option("--dim", metavar="N", help="Dimensions.")] = 100,
+    nouns: Annotated[
+        bool,
+        typer.Option(
+            "--nouns", help="WordNet's nouns with glosses and parts, not a random tree."
+        ),
+    ] = False,
+    wordnet: Annotated[
+        Path | None,
+        typer.Option("--wordnet", help="Folder of WordNet's files, if not Debian's."),
+    ] = None,
+    backend: Annotated[
+        str, typer.Option("--backend", metavar="auto|numpy|numba|torch")
+    ] = "auto",
+    device: Annotated[str, typer.Option("--device", metavar="auto|cpu|cuda")] = "auto",
+    mode: Annotated[str, typer.Option("--mode", metavar="auto|exact|sampled")] = "auto",
+    precision: Annotated[
+        str, typer.Option("--precision", metavar="full|mixed")
+    ] = "full",
+    as_json: Json = False,
+) -> None:
+    """Time fits of growing size, beside a matrix product of the same moment.
+
+    "near" is the time until objective − floor is within 5 % of where the fit ends.
+    """
+    from phcle.experiments.speed import measure_fit
+    from phcle.model.options import check_options
+
+    options = {
+        "dim": dim,
+        "backend": backend,
+        "device": device,
+        "mode": mode,
+        "precision": precision,
+    }
+    check_options(options)
+    sizes = labels or [1000, 10_000]
+    if min(sizes) < 2:
+        raise OptionError(f"--labels must be 2 or more. Got {min(sizes)}.")
+    lines = []
+    for contexts in _problems(
+        sizes, nouns=nouns or wordnet is not None, folder=wordnet
+    ):
+        lines.append(measure_fit(contexts, **options).as_dict())
+    show(lines, _show, as_json=as_json)
+
+
+def _problems(
+    sizes: Sequence[int], *, nouns: bool, folder: Path | None
+) -> list[list[Context]]:
+    from phcle.datasets import load_wordnet_nouns
+    from phcle.experiments.speed import noun_contexts, tree_contexts
+
+    if not nouns:
+        return [tree_contexts(n) for n in sizes]
+    read = load_wordnet_nouns(folder)
+    return [noun_contexts(read, n) for n in sizes]
+
+
+def _show(lines: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        "labels", "columns", "known", "near", "fit", "sweeps", "MB", "GFLOP/s"
+    )
+    for column in table.columns:
+        column.justify = "right"
+    for line in lines:
+        table.add_row(
+            f"{line['labels']:,}",
+            f"{line['columns']:,}",
+            f"{line['nonzeros']:,}",
+            f"{line['seconds_near']:.2f} s",
+            f"{line['seconds']:.2f} s",
+            f"{line['sweeps']}",
+            f"{line['peak_mb']:.0f}",
+            f"{line['gflops']:.0f}",
+        )
+    Console().print(table)

@@ -1,0 +1,164 @@
+"""A fit on disk, so that a long one can be stopped and go on.
+
+One safetensors file holds the factors after a sweep, the weights and the history, with
+a fingerprint of the options and of the data. A sweep depends on nothing else, so a
+resumed fit makes the very sweeps that the first one would have made, on any number of
+processes. The file is written beside and renamed: a crash leaves the last whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.errors import FileError
+from phcle.model.problem import DescriptiveData, Problem, RelationalData
+from phcle.model.start import Factors
+from phcle.model.state import State
+from phcle.sealed_files import Tensors, read_sealed, write_sealed
+
+__all__ = ["Checkpoint", "Resumed", "fingerprint"]
+
+FORMAT, VERSION = "phcle.checkpoint", 1
+
+FREE = frozenset(
+    {"backend", "device", "precision", "calibrate", "max_iter", "tol", "verbose"}
+)
+"""Options that may differ at a resumption: they do not change what a fit aims at."""
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """What a checkpoint holds."""
+
+    factors: Factors
+    weights: dict[str, float]
+    history: tuple[dict[str, float], ...]
+
+
+@dataclass
+class Checkpoint:
+    """Where and how often a fit is written."""
+
+    path: Path
+    every: float  # seconds
+    prints: Mapping[str, Any]
+    is_writer: bool = True  # one process of several writes
+    _written: float = field(default_factory=time.monotonic)
+
+    def maybe_write(self, state: State, to_numpy: Any) -> None:
+        """Write if it is time to."""
+        if time.monotonic() - self._written >= self.every:
+            self.write(state, to_numpy)
+
+    def write(self, state: State, to_numpy: Any) -> None:
+        """Write the state; an older file is replaced only by a whole one."""
+        self._written = time.monotonic()
+        if not self.is_writer:
+            return
+        parts = {"W": [state.W], "C": state.C, "U": state.U}
+        tensors = {
+            f"{name}{i}": to_numpy(factor)
+            for name, factors in parts.items()
+            for i, factor in enumerate(factors)
+        }
+        about = {
+            "prints": self.prints,
+            "weights": state.weights,
+            "history": state.history,
+        }
+        write_sealed(self.path, FORMAT, VERSION, about, tensors)
+
+    def read(self) -> Resumed:
+        """What the file holds, if it belongs to these options and these data."""
+        if not self.path.is_file():
+            raise FileError(
+                f"{self.path}: no such checkpoint; leave out --resume (resume=True) "
+                "to begin anew."
+            )
+        foreign = "is not a checkpoint of a fit."
+        about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
+        try:
+            self._refuse_another_fit(about["prints"])
+            return Resumed(
+                Factors(
+                    tensors["W0"], _numbered(tensors, "C"), _numbered(tensors, "U")
+                ),
+                about["weights"],
+                tuple(about["history"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise FileError(
+                f"{self.path}: is not a whole checkpoint ({error})."
+            ) from error
+
+    def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:
+        """Name the first thing in which the checkpoint's fit differs from this one."""
+        for kind in ("options", "data"):
+            theirs, ours = found[kind], json.loads(json.dumps(self.prints[kind]))
+            for name in (*ours, *(x for x in theirs if x not in ours)):
+                if theirs.get(name) == ours.get(name):
+                    continue
+                if kind == "options":
+                    what = f"{name}={theirs.get(name)!r}, this fit {ours.get(name)!r}"
+                elif name not in theirs or name not in ours:
+                    place = "this fit" if name in ours else "the checkpoint"
+                    what = f"other contexts: only {place} has {name!r}"
+                else:
+                    what = f"other data in {name!r}"
+                raise FileError(
+                    f"{self.path}: belongs to another fit: it has {what}. Resume with "
+                    "what it was made with, or begin anew with another file."
+                )
+
+
+def _numbered(tensors: Tensors, name: str) -> tuple[Any, ...]:
+    """The factors of one kind, in their order."""
+    n = sum(key.startswith(name) for key in tensors)
+    return tuple(tensors[f"{name}{i}"] for i in range(n))
+
+
+def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What a resumed fit must share with the one that wrote the checkpoint."""
+    return {
+        "options": {k: v for k, v in options.items() if k not in FREE},
+        "data": {
+            "labels": _digest([*problem.labels]),
+            **{data.name: _digest_data(data) for data in problem.data},
+        },
+    }
+
+
+def _digest_data(data: RelationalData | DescriptiveData) -> str:
+    if isinstance(data, RelationalData):
+        return _digest([*data.columns], data.counts)
+    return _digest([*data.columns], data.full_rows, data.full, data.shift, data.entries)
+
+
+def _digest(*parts: list[str] | np.ndarray | sp.csr_array) -> str:
+    """A short hash of names and numbers."""
+    whole = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, list):
+            whole.update("\0".join(part).encode())
+            continue
+        arrays = (
+            [part]
+            if isinstance(part, np.ndarray)
+            else [
+                part.indptr.astype(np.int64),
+                part.indices.astype(np.int64),
+                part.data,
+            ]
+        )
+        for array in arrays:
+            whole.update(np.ascontiguousarray(array).tobytes())
+    return whole.hexdigest()[:16]

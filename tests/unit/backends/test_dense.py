@@ -1,0 +1,82 @@
+"""The dense part and the known entries: every back end against plain formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import BACKENDS, make_backend
+from scipy.special import expit
+
+CLOSE = {"float32": 2e-5, "float64": 1e-12}
+
+
+@pytest.fixture(params=BACKENDS)
+def name(request):
+    make_backend(request.param)
+    return request.param
+
+
+def parts(backend, rng, rows=7, columns=1100, dim=5, size=2.0):
+    y = size * rng.normal(size=(rows, dim))
+    other = rng.normal(size=(columns, dim))
+    mass = rng.random(columns) / columns
+    move = backend.asarray
+    prepared = backend.columns(move(other), move(mass))
+    return y, other, mass, backend.dense_part(move(y), prepared)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1.0, 60.0])
+def test_dense_part_matches_the_formulas(name, dtype, size, rng):
+    backend = make_backend(name, dtype)
+    y, other, mass, part = parts(backend, rng, size=size)
+    x = y @ other.T
+    sigmoid = expit(x)
+    close = {"rtol": CLOSE[dtype] * size, "atol": CLOSE[dtype] * size}
+    assert np.allclose(backend.to_numpy(part.value), np.logaddexp(x, 0) @ mass, **close)
+    gradient = (sigmoid * mass) @ other
+    assert np.allclose(backend.to_numpy(part.gradient), gradient, **close)
+    trace = mass * (other**2).sum(axis=1)
+    spread = (sigmoid * expit(-x)) @ (trace / trace.sum())
+    assert np.allclose(backend.to_numpy(part.spread), spread, **close)
+
+
+def test_dense_curvature_is_the_derivative_of_the_gradient(name, rng):
+    backend = make_backend(name)
+    y, other, mass, part = parts(backend, rng)
+    z, h = rng.normal(size=y.shape), 1e-6
+    both = [
+        (expit((y + sign * h * z) @ other.T) * mass) @ other for sign in (1.0, -1.0)
+    ]
+    found = backend.to_numpy(part.product(backend.asarray(z)))
+    assert np.allclose(found, (both[0] - both[1]) / (2 * h), rtol=1e-6, atol=1e-8)
+
+
+def test_dense_value_along_a_direction_is_that_of_the_moved_rows(name, rng):
+    backend = make_backend(name)
+    y, other, mass, part = parts(backend, rng)
+    direction = rng.normal(size=y.shape)
+    along = part.along(backend.asarray(direction))
+    step = np.array([0.5, 2.0])
+    chosen = backend.indices([1, 4])
+    found = backend.to_numpy(along(backend.asarray(step), chosen))
+    moved = y[[1, 4]] + step[:, None] * direction[[1, 4]]
+    assert np.allclose(found, np.logaddexp(moved @ other.T, 0) @ mass)
+    ones = backend.asarray(np.ones(len(y)))
+    whole = backend.to_numpy(along(ones, slice(None)))
+    assert np.allclose(whole, np.logaddexp((y + direction) @ other.T, 0) @ mass)
+
+
+def test_known_entries_match_the_formulas(name, rng):
+    backend = make_backend(name)
+    other, y = rng.normal(size=(9, 4)), rng.normal(size=(3, 4))
+    columns = np.array([[0, 5], [8, 8], [3, 0]])
+    weights = np.array([[1.0, 0.0], [2.0, -1.0], [0.5, 3.0]])
+    near = backend.near(backend.indices(columns), backend.asarray(other))
+    gathered = other[columns]
+    dots = backend.to_numpy(near.dots(backend.asarray(y)))
+    assert np.allclose(dots, np.einsum("rwd,rd->rw", gathered, y))
+    sums = backend.to_numpy(near.sums(backend.asarray(weights)))
+    assert np.allclose(sums, np.einsum("rwd,rw->rd", gathered, weights))
+    norms = backend.to_numpy(near.norms(backend.asarray(weights)))
+    assert np.allclose(norms, np.einsum("rwd,rwd,rw->r", gathered, gathered, weights))

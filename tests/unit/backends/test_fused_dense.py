@@ -1,0 +1,124 @@
+"""The fused kernel against plain formulas: on a GPU, or else by Triton's interpreter.
+
+The interpreter's bfloat16 products are wrong, so half precision is float16 there.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+if DEVICE == "cpu":  # must be said before Triton is imported
+    os.environ["TRITON_INTERPRET"] = "1"
+pytest.importorskip("triton", reason="Triton is not installed")
+
+from phcle.backends.half import FusedPart, HalfColumns, MixedPart  # noqa: E402
+from phcle.backends.kernels.fused_dense import (  # noqa: E402
+    Blocking,
+    fused_dense,
+    padded_width,
+)
+from phcle.backends.torch_backend import TorchBackend  # noqa: E402
+
+SMALL = Blocking(rows=16, columns=16, warps=4, stages=1)
+
+
+def problem(rng, rows, columns, dim):
+    y, z = rng.normal(size=(rows, dim)), rng.normal(size=(columns, dim))
+    mass = rng.gamma(0.5, size=columns)
+    trace = mass * (z**2).sum(axis=1)
+    share = trace / trace.sum()
+    y /= np.sqrt(dim)
+    x = y @ z.T
+    expected = (
+        np.logaddexp(x, 0) @ mass,
+        (expit(x) * expit(-x)) @ share,
+        (expit(x) * mass) @ z,
+    )
+    move = lambda a: torch.tensor(a, dtype=torch.float32, device=DEVICE)  # noqa: E731
+    return [move(a) for a in (y, z, mass[:, None] * z, mass, share)], expected
+
+
+def relative(found, expected):
+    found = found.double().cpu().numpy()
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "dim", "splits"),
+    [(1, 1, 1, 1), (5, 40, 3, 1), (17, 33, 16, 2), (33, 70, 100, 3), (3, 20, 300, 1)],
+)
+def test_fused_kernel_matches_the_formulas_for_any_size(
+    rows, columns, dim, splits, rng
+):
+    tensors, expected = problem(rng, rows, columns, dim)
+    found = fused_dense(*tensors, blocking=SMALL, splits=splits)
+    for one, other in zip(found, expected, strict=True):
+        assert relative(one, other) < 2e-6
+
+
+@pytest.mark.parametrize("dim", [24, 128])
+def test_fused_kernel_in_half_precision_is_close(dim, rng):
+    (y, z, weighted, mass, share), expected = problem(rng, 20, 50, dim)
+    halves = (y.half(), z.half(), weighted.half())
+    found = fused_dense(*halves, mass, share, blocking=SMALL)
+    for one, other in zip(found, expected, strict=True):
+        assert relative(one, other) < 1e-3
+
+
+def test_value_alone_is_the_value_with_the_gradient(rng):
+    tensors, _ = problem(rng, 9, 30, 8)
+    value, _, _ = fused_dense(*tensors, blocking=SMALL)
+    alone, spread, gradient = fused_dense(*tensors, blocking=SMALL, with_gradient=False)
+    assert torch.equal(value, alone)
+    assert spread.numel() == gradient.numel() == 0
+
+
+def test_values_stay_finite_far_from_zero(rng):
+    tensors, _ = problem(rng, 4, 20, 4)
+    tensors[0] *= 1e4
+    value, spread, gradient = fused_dense(*tensors, blocking=SMALL)
+    for found in (value, spread, gradient):
+        assert bool(torch.isfinite(found).all())
+    x = tensors[0].double() @ tensors[1].double().T
+    expected = torch.nn.functional.softplus(x) @ tensors[3].double()
+    assert torch.allclose(value.double(), expected, rtol=1e-5)
+
+
+def test_width_is_padded_to_a_power_of_two():
+    assert [padded_width(d) for d in (1, 16, 17, 100, 512)] == [16, 16, 32, 128, 512]
+
+
+@pytest.mark.parametrize("precision", ["full", "mixed"])
+def test_fused_part_answers_as_the_plain_one(precision, rng):
+    (y, z, _, mass, _), _ = problem(rng, 20, 60, 12)
+    backend = TorchBackend(DEVICE, "float32", precision)
+    columns = backend.columns(z, mass)
+    fused = FusedPart(backend, y, columns)
+    if precision == "mixed":
+        assert isinstance(columns.rounded, HalfColumns)
+        plain = MixedPart(backend, y, columns)
+    else:
+        plain = TorchBackend("cpu").dense_part(
+            y.cpu(), TorchBackend("cpu").columns(z.cpu(), mass.cpu())
+        )
+    tolerance = 2e-3 if precision == "mixed" else 2e-6
+    for name in ("value", "spread", "gradient"):
+        expected = getattr(plain, name).double().cpu().numpy()
+        assert relative(getattr(fused, name), expected) < tolerance
+    direction = torch.tensor(rng.normal(size=(20, 12)), dtype=torch.float32)
+    direction = direction.to(DEVICE)
+    step, chosen = torch.tensor([0.5, 2.0]).to(DEVICE), torch.tensor([3, 11]).to(DEVICE)
+    moved = fused.along(direction)(step, chosen)
+    same = plain.along(direction.to(plain.value.device))(
+        step.to(plain.value.device), chosen.to(plain.value.device)
+    )
+    assert relative(moved, same.double().cpu().numpy()) < tolerance
+    product = fused.product(direction)
+    same = plain.product(direction.to(plain.value.device))
+    assert relative(product, same.double().cpu().numpy()) < tolerance

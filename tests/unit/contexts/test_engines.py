@@ -1,0 +1,106 @@
+"""Annotation tables counted by an engine: as in memory, and on a real Spark."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+
+import numpy as np
+import pytest
+
+from phcle.contexts import RelationalContext
+from phcle.errors import ContextError, FileError
+
+ibis = pytest.importorskip("ibis", reason="Ibis is not installed")
+
+# What Ibis asks of DuckDB has another name by now.
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_:DeprecationWarning")
+
+ROWS = [
+    ("i1", "cat"), ("i1", "dog"), ("i2", "cat"), ("i2", "dog"), ("i2", "cow"),
+    ("i3", "ant"), ("i4", "dog"), ("i4", "cow"), ("10", "cat"), ("10", "cow"),
+]  # fmt: skip
+
+
+def counted(context):
+    order = np.argsort(context.labels)
+    labels = [context.labels[i] for i in order]
+    return labels, context.counts.toarray()[np.ix_(order, order)].tolist()
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "seen.csv"
+    lines = ["Item,label,by", *(f"{i},{x},me" for i, x in ROWS)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def in_memory():
+    return counted(RelationalContext.from_annotations(ROWS))
+
+
+def test_a_file_is_counted_as_in_memory(table):
+    assert counted(RelationalContext.from_annotation_table(table)) == in_memory()
+
+
+def test_parquet_and_other_column_names_are_read(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    path = tmp_path / "seen.parquet"
+    pandas.DataFrame(ROWS, columns=["photo", "what"]).to_parquet(path)
+    found = RelationalContext.from_annotation_table(path, item="photo", label="what")
+    assert counted(found) == in_memory()
+
+
+def test_repeated_rows_count_once(table):
+    table.write_text(table.read_text() + "i1,cat,you\n")
+    assert counted(RelationalContext.from_annotation_table(table)) == in_memory()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,label\ni1,\n", "1 rows have an empty item or label"),
+        ("photo,label\ni1,cat\n", "no column 'item'; it has 'photo', 'label'"),
+        ("item,label\n", "no rows"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path, text, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    with pytest.raises(ContextError, match=message):
+        RelationalContext.from_annotation_table(path)
+
+
+def test_bad_sources_are_named(tmp_path):
+    with pytest.raises(FileError, match=r"must end in \.csv"):
+        RelationalContext.from_annotation_table(tmp_path / "seen.xlsx")
+    with pytest.raises(FileError, match=r"none\.csv: no such file"):
+        RelationalContext.from_annotation_table(tmp_path / "none.csv")
+    with pytest.raises(ContextError, match="a table of Ibis is needed"):
+        RelationalContext.from_annotation_table([("i1", "cat")])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")  # Spark's own
+@pytest.mark.skipif(
+    shutil.which("java") is None or importlib.util.find_spec("pyspark") is None,
+    reason="Spark needs Java and pyspark",
+)
+def test_the_same_query_runs_on_spark(table):
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    try:
+        rows = session.createDataFrame(ROWS, ["item", "label"])
+        rows.createOrReplaceTempView("seen")
+        seen = ibis.pyspark.connect(session).table("seen")
+        found = RelationalContext.from_annotation_table(seen)
+        assert counted(found) == in_memory()
+    finally:
+        session.stop()
