@@ -1,4 +1,4 @@
-"""PyTorch tensors on the CPU or a GPU; the only module that imports torch."""
+"""PyTorch tensors on the CPU or a GPU."""
 
 from __future__ import annotations
 
