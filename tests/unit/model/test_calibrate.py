@@ -30,8 +30,10 @@ def contexts(described=LABELS, seed=1):
     ], has_it
 
 
-def test_of_what_is_said_to_be_sure_that_share_is_true():
+@pytest.mark.parametrize("few", [0.02, 1.0], ids=["all move", "only hidden ones move"])
+def test_of_what_is_said_to_be_sure_that_share_is_true(few, monkeypatch):
     """Hidden labels' tags, whose chances are known, against their confidences."""
+    monkeypatch.setattr("phcle.model.calibrate.FEW", few)
     hidden = LABELS[::4]
     given, has_it = contexts([x for x in LABELS if x not in hidden])
     embedding = PHCLE(dim=20).fit(given).embedding_

@@ -9,7 +9,7 @@ import pytest
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.errors import ConvergenceWarning, OptionError, PhcleError
+from phcle.errors import BackendError, ConvergenceWarning, OptionError, PhcleError
 from phcle.model.options import OPTIONS
 
 
@@ -236,3 +236,18 @@ def test_verbose_shows_a_progress_bar_on_standard_error(rng, capsys, monkeypatch
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "learning" in captured.err
+
+
+def test_mixed_precision_ends_where_double_precision_does(imagenet):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    options = {"backend": "torch", "device": "cpu", "dim": 30, "calibrate": False}
+    tree = imagenet.hierarchy()
+    mixed = PHCLE(**options, precision="mixed").fit(tree).history_[-1]["gap"]
+    double = PHCLE(**options, dtype="float64").fit(tree).history_[-1]["gap"]
+    assert mixed == pytest.approx(double, rel=0.01)
+
+
+@pytest.mark.parametrize("wrong", [{"backend": "numpy"}, {"dtype": "float64"}])
+def test_mixed_precision_needs_torch_and_single_precision(imagenet, wrong):
+    with pytest.raises(BackendError, match="precision='mixed' needs"):
+        PHCLE(precision="mixed", **wrong).fit(imagenet.hierarchy())

@@ -7,7 +7,12 @@ import pytest
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.contexts.alignment import align
 from phcle.errors import OptionError, PhcleWarning
+from phcle.model.held_out import _some_labels
+from phcle.model.problem import Penalties, pose
+
+PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 
 
 def planted_contexts(rng, n=300, noisy_labels=15):
@@ -97,3 +102,23 @@ def test_automatic_weights_fall_back_to_equal_ones_where_nothing_is_predicted(rn
     with pytest.warns(PhcleWarning, match="equal weights"):
         model = PHCLE(dim=8, weights="auto", max_iter=1000).fit(contexts)
     assert model.weights_ == {"one": 0.5, "two": 0.5}
+
+
+def test_trials_of_many_labels_take_a_part_that_holds_every_context(rng):
+    problem = pose(align(planted_contexts(rng)), PENALTIES, 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("phcle.model.held_out.MOST_LABELS", 60)
+        part = _some_labels(problem, rng)
+    assert len(part.labels) == 60
+    assert part.names == problem.names
+    assert all(np.count_nonzero(data.observed) >= 10 for data in part.data)
+    counts = part.relational[0]
+    assert np.allclose(counts.counts.sum(axis=0), counts.column_mass)
+    assert counts.total == pytest.approx(counts.column_mass.sum())
+
+
+def test_automatic_weights_from_a_part_still_find_the_noise(rng, monkeypatch):
+    monkeypatch.setattr("phcle.model.held_out.MOST_LABELS", 150)
+    weights = PHCLE(dim=4, weights="auto", max_iter=5, tol=0.1, calibrate=False)
+    found = weights.fit(planted_contexts(rng)).weights_
+    assert found["noise"] < 0.1 * found["signal"]
