@@ -37,6 +37,7 @@ def test_every_command_has_help_with_an_example(phcle):
         "map",
         "understand",
         "report",
+        "bench",
         "reproduce",
     ]
     for name in names:
