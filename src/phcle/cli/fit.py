@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.backends.team import current_team
 from phcle.cli import tables
 from phcle.cli.context_files import context_files, read_contexts
 from phcle.cli.edge import say
@@ -71,6 +70,7 @@ def fit(
     Every file may miss labels, and every flag for files may be given several times.
     """
     from phcle import PHCLE
+    from phcle.backends.team import current_team
     from phcle.contexts.readers import read_labels, read_names
 
     team = current_team()  # one process, or those that torchrun started
@@ -128,6 +128,8 @@ def _fit_or_save_what_there_is(
     keeping: dict[str, Any],
 ) -> None:
     """Fit; on Ctrl-C keep the state after the last whole sweep."""
+    from phcle.backends.team import current_team
+
     try:
         model.fit(contexts, labels=labels, names=names, **keeping)
     except KeyboardInterrupt:

@@ -58,7 +58,12 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
 
     terminal, end = pty.openpty()
     process = subprocess.Popen(
-        [*PHCLE, *ENDLESS], cwd=zoo, stderr=end, stdout=subprocess.DEVNULL
+        [*PHCLE, *ENDLESS],
+        cwd=zoo,
+        stderr=end,
+        stdout=subprocess.DEVNULL,
+        # Tests that run in the background inherit that Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(end)
     try:
