@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,21 @@ def hierarchy_model(imagenet):
 
     model = PHCLE(backend="numpy")
     return model.fit(imagenet.hierarchy(), names=imagenet.names)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium without a window, with WebGL in software."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed")
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed"
+    )
+    webgl = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", *webgl]
+        )
+        yield browser
+        browser.close()

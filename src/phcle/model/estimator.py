@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -14,13 +12,14 @@ import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, Context, align
-from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
+from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, FileError, OptionError, PhcleError
 from phcle.model.calibrate import calibrate
 from phcle.model.checkpoint import Checkpoint, fingerprint
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
+from phcle.model.kept import fitted_contexts, library_versions
 from phcle.model.layout import Layout
 from phcle.model.objective import penalty_terms
 from phcle.model.options import OPTIONS, check_options
@@ -372,7 +371,7 @@ class PHCLE:
             vectors=W.astype(self.dtype),
             names=dict(names),
             # The sweeps ran in this precision, so nothing is lost by storing it.
-            contexts=_fitted(
+            contexts=fitted_contexts(
                 aligned,
                 problem,
                 [factor.astype(self.dtype) for factor in C],
@@ -382,7 +381,7 @@ class PHCLE:
             penalties=vars(problem.penalties),
             options=self.get_params(),
             history=self.history_,
-            versions=_versions(),
+            versions=library_versions(),
         )
         if interrupted is not None:
             raise interrupted
@@ -405,57 +404,3 @@ def _n_pairs(aligned: Aligned) -> int:
     """Pairs of labels and columns that a sweep goes over."""
     n_columns = sum(len(context.columns) for context in aligned.relational)
     return len(aligned.labels) * n_columns
-
-
-def _fitted(
-    aligned: Aligned,
-    problem: Problem,
-    C: Iterable[np.ndarray],
-    U: Iterable[np.ndarray],
-    weights: Mapping[str, float],
-) -> tuple[Fitted, ...]:
-    """Contexts as the embedding keeps them."""
-    relational = [
-        FittedRelational(
-            data.name,
-            weights[data.name],
-            data.columns,
-            factor,
-            data.column_mass,
-            data.total,
-            data.scale,
-            context.on_columns(data.columns, problem.labels),
-        )
-        for context, data, factor in zip(
-            aligned.relational, problem.relational, C, strict=True
-        )
-    ]
-    descriptive = [
-        FittedDescriptive(
-            data.name,
-            weights[data.name],
-            data.columns,
-            factor,
-            data.offset,
-            data.scale,
-            context.readable,
-            None if context.source is None else context.source.take([]),
-            replace(context.rows_for(problem.labels), source=None),
-        )
-        for context, data, factor in zip(
-            aligned.descriptive, problem.descriptive, U, strict=True
-        )
-    ]
-    return (*relational, *descriptive)
-
-
-def _versions() -> dict[str, str]:
-    """What is needed to repeat the fit elsewhere."""
-    packages = ("phcle", "numpy", "scipy")
-    found = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:  # run from a source tree
-            found[package] = "source"
-    return found

@@ -11,6 +11,7 @@ import numpy as np
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.branches import Branches
+from phcle.uses import answers
 
 __all__ = [
     "convergence",
@@ -39,26 +40,8 @@ MOST_ATTRIBUTES = 12
 
 def summary(embedding: LabelEmbedding) -> Section:
     """Size, contexts with coverage and weight, and how the fit ended."""
-    last = embedding.history[-1] if embedding.history else {}
-    return {
-        "labels": len(embedding),
-        "dim": embedding.dim,
-        "contexts": [
-            {
-                "name": context.name,
-                "kind": context.kind,
-                "labels": len(context.observed_labels),
-                "coverage": len(context.observed_labels) / max(len(embedding), 1),
-                "columns": len(context.columns),
-                "weight": context.weight,
-            }
-            for context in embedding.contexts
-        ],
-        "objective": last.get("objective"),
-        "sweeps": max(len(embedding.history) - 1, 0),
-        "options": {name: str(value) for name, value in embedding.options.items()},
-        "versions": dict(embedding.versions),
-    }
+    found = answers.summary(embedding)
+    return {**found, "options": {x: str(y) for x, y in found["options"].items()}}
 
 
 def coverage(embedding: LabelEmbedding) -> Section:

@@ -5,31 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 import threading
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 
-CHROMIUM = shutil.which("chromium")
-SOFTWARE_WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 SLOW_MS = 20_000
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip(
-        "playwright.sync_api", reason="Playwright is not installed"
-    )
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", *SOFTWARE_WEBGL]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

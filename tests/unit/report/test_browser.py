@@ -2,27 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
-
-CHROMIUM = shutil.which("chromium")
-SOFTWARE_WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip(
-        "playwright.sync_api", reason="Playwright is not installed"
-    )
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", *SOFTWARE_WEBGL]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,0 +1,70 @@
+"""What an embedding keeps of a fit besides the vectors."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from phcle.contexts.alignment import Aligned
+from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
+from phcle.model.problem import Problem
+
+__all__ = ["fitted_contexts", "library_versions"]
+
+
+def fitted_contexts(
+    aligned: Aligned,
+    problem: Problem,
+    C: Iterable[np.ndarray],
+    U: Iterable[np.ndarray],
+    weights: Mapping[str, float],
+) -> tuple[Fitted, ...]:
+    """Contexts as the embedding keeps them."""
+    relational = [
+        FittedRelational(
+            data.name,
+            weights[data.name],
+            data.columns,
+            factor,
+            data.column_mass,
+            data.total,
+            data.scale,
+            context.on_columns(data.columns, problem.labels),
+        )
+        for context, data, factor in zip(
+            aligned.relational, problem.relational, C, strict=True
+        )
+    ]
+    descriptive = [
+        FittedDescriptive(
+            data.name,
+            weights[data.name],
+            data.columns,
+            factor,
+            data.offset,
+            data.scale,
+            context.readable,
+            None if context.source is None else context.source.take([]),
+            replace(context.rows_for(problem.labels), source=None),
+        )
+        for context, data, factor in zip(
+            aligned.descriptive, problem.descriptive, U, strict=True
+        )
+    ]
+    return (*relational, *descriptive)
+
+
+def library_versions() -> dict[str, str]:
+    """What is needed to repeat the fit elsewhere."""
+    packages = ("phcle", "numpy", "scipy")
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:  # run from a source tree
+            found[package] = "source"
+    return found
