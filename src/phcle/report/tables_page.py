@@ -16,11 +16,14 @@ __all__ = ["assemble"]
 
 PICTURES = (".png", ".svg")
 
+ORDER = ("table1", "table2", "table3", "retrieval", "clusters", "understanding")
+"""As in the paper; studies of our own come after it."""
+
 
 def assemble(out: Path, *, title: str = "PHCLE, reproduced") -> Path:
     """Write `out/index.html` from the tables that lie in `out`, figures inlined."""
     tables = []
-    for path in sorted(out.glob("*.json")):
+    for path in sorted(out.glob("*.json"), key=_place):
         table = _read(path)
         if table is None:
             continue
@@ -36,6 +39,12 @@ def assemble(out: Path, *, title: str = "PHCLE, reproduced") -> Path:
     page = out / "index.html"
     write_page(page, "tables.html.j2", title=title, tables=tables)
     return page
+
+
+def _place(path: Path) -> tuple[int, str]:
+    """Where a table stands in the page, by the name of its file."""
+    kind = path.stem.partition("-")[0]
+    return (ORDER.index(kind) if kind in ORDER else len(ORDER), path.stem)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -129,6 +129,14 @@ def test_tables_and_figures_are_assembled_into_one_page(tmp_path):
     assert "data:image/png;base64," in page
 
 
+def test_tables_stand_in_the_order_of_the_paper(tmp_path):
+    for name in ("clusters", "completion", "table3-awa", "table2-awa"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(table()))
+    page = assemble(tmp_path).read_text("utf-8")
+    found = re.findall(r'<section id="([\w-]+)"', page)
+    assert found == ["table2-awa", "table3-awa", "clusters", "completion"]
+
+
 def test_a_picture_outside_the_folder_is_not_put_into_the_page(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
