@@ -31,6 +31,7 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
 from phcle.datasets.imagenet1k import load_imagenet1k
 from phcle.errors import PhcleError
+from phcle.experiments.speed import yardstick
 from phcle.model.estimator import PHCLE
 from phcle.model.layout import Layout
 from phcle.model.objective import objective_terms
@@ -130,17 +131,6 @@ class Bench:
         state = run(solver, state, max_iter=5000)
         terms = self.judge(state.W, state.C[0])
         return {**terms, "sweeps": float(state.iteration), "tol": self.reference_tol}
-
-
-def yardstick(size: int = 2000, repeats: int = 3) -> float:
-    """GFLOP/s of a float32 matrix product: what the machine gives at this moment."""
-    a = np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
-    seconds = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        _ = a @ a
-        seconds.append(time.perf_counter() - began)
-    return 2 * size**3 / min(seconds) / 1e9
 
 
 def time_solver(
