@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import BackendError
+from phcle.shared_run import is_shared_run
 
 __all__ = ["Team", "TorchTeam", "current_team"]
 
@@ -96,6 +97,4 @@ def _joined() -> Team:
 
 def current_team() -> Team:
     """The processes that `torchrun` started, or this one alone."""
-    if int(os.environ.get("WORLD_SIZE", "1")) < 2 or "RANK" not in os.environ:
-        return Team()
-    return _joined()
+    return _joined() if is_shared_run() else Team()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from phcle.cli.add import add
 from phcle.cli.bench import bench
 from phcle.cli.clusters import clusters, index
 from phcle.cli.demo import demo
-from phcle.cli.edge import GuardedGroup, raise_terminated
+from phcle.cli.edge import GuardedGroup, leaving_at_once, raise_terminated
 from phcle.cli.evaluate import evaluate
 from phcle.cli.explore import explore
 from phcle.cli.export import export
@@ -23,6 +24,7 @@ from phcle.cli.pictures import understand
 from phcle.cli.queries import describe, explain, info, nearest
 from phcle.cli.report import report
 from phcle.cli.reproduce import reproduce
+from phcle.shared_run import is_shared_run
 
 __all__ = ["app", "main"]
 
@@ -168,4 +170,5 @@ def main() -> None:
     if hasattr(sys.stdout, "reconfigure"):
         # A name that the terminal cannot show must not end the command.
         sys.stdout.reconfigure(errors="replace")
-    app()
+    with leaving_at_once() if is_shared_run() else nullcontext():
+        app()

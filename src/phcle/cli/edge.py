@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from phcle.cli.config_file import config_option
 from phcle.errors import PhcleError, PhcleWarning
 
-__all__ = ["GuardedGroup", "Terminated", "raise_terminated", "say"]
+__all__ = ["GuardedGroup", "Terminated", "leaving_at_once", "raise_terminated", "say"]
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
@@ -75,6 +75,21 @@ def guard() -> Iterator[None]:
             say(error.strerror or str(error))
             _give_up_stdout()
             raise typer.Exit(BAD_INPUT) from error
+
+
+@contextmanager
+def leaving_at_once() -> Iterator[None]:
+    """End a process of a shared run without taking its connections down.
+
+    Threads of the transport may still wait for a process that is gone; taking them
+    down then ends in SIGABRT in place of the exit code.
+    """
+    try:
+        yield
+    except SystemExit as leaving:
+        _give_up_stdout()
+        sys.stderr.flush()
+        os._exit(leaving.code if isinstance(leaving.code, int) else 0)
 
 
 def _give_up_stdout() -> None:

@@ -115,3 +115,17 @@ def test_a_process_that_dies_ends_the_run_with_a_message(tree, tmp_path):
     assert "a process of this run has ended" in said
     assert "--resume" in said
     assert "Traceback" not in said
+
+
+def test_a_shared_run_keeps_its_exit_code_whatever_its_connections_do():
+    # gloo aborts now and then while it is taken down after a process has died.
+    code = (
+        "import atexit, os\n"
+        "atexit.register(os.abort)\n"
+        "from phcle.cli.edge import leaving_at_once\n"
+        "with leaving_at_once():\n"
+        "    print('said')\n"
+        "    raise SystemExit(2)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "said\n")
