@@ -8,14 +8,16 @@ A problem can be put into a file and measured on a machine without WordNet:
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from phcle import DescriptiveContext, RelationalContext
+from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context, align
 from phcle.datasets import load_wordnet_nouns
+from phcle.errors import ConvergenceWarning
 from phcle.experiments.speed import noun_contexts
 from phcle.model.options import OPTIONS
 from phcle.model.problem import Penalties, Problem, pose
@@ -72,7 +74,7 @@ def load_contexts(path: Path) -> list[Context]:
 
 
 def random_tree_context(
-    n_labels: int, n_nonzeros: int, *, seed: int = 0
+    n_labels: int, n_nonzeros: int, *, seed: int = 0, name: str = "tree"
 ) -> RelationalContext:
     """Labels as leaves of a random tree, each counted with `n_nonzeros` near ones.
 
@@ -89,7 +91,14 @@ def random_tree_context(
     )
     counts.sum_duplicates()
     names = tuple(map(str, range(n_labels)))
-    return RelationalContext("tree", names, names, counts)
+    return RelationalContext(name, names, names, counts)
+
+
+def warm_up(backend: str) -> None:
+    """Import and compile what a fit needs, as peers do before their clock starts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        PHCLE(dim=2, max_iter=2, backend=backend).fit(random_tree_context(60, 4))
 
 
 def posed(contexts: list[Context], dim: int) -> Problem:

@@ -16,7 +16,7 @@ pytest.importorskip("sklearn")
 def benchmarks(monkeypatch):
     """Make the scripts importable, with a smaller product and a single back end."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    for name in ("explorer_load", "fit_speed", "memory", "peers", "retrieval"):
+    for name in (path.stem for path in BENCHMARKS.glob("*.py")):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import fit_speed
 
@@ -98,6 +98,34 @@ def test_retrieval_reports_ratio_and_recall(benchmarks, tmp_path, capsys):
     assert 0.5 < row["recall"] <= 1
     assert row["ratio"] > 0
     assert "recall@10" in capsys.readouterr().out
+
+
+def test_transform_times_the_labels_that_arrive_later(benchmarks, tmp_path, capsys):
+    import transform
+
+    file = tmp_path / "transform.json"
+    tiny = "--known 200 --new 20 --nonzeros 20 --dim 3 --sweeps 3 --device cpu"
+    transform.main([*tiny.split(), "--json", str(file)])
+    report = json.loads(file.read_text(encoding="utf-8"))
+    assert (report["known"], report["new"], len(report["transform"])) == (200, 20, 3)
+    assert "20 new labels beside 200" in capsys.readouterr().out
+
+
+def test_growth_measures_every_size_in_a_process_of_its_own(
+    benchmarks, tmp_path, monkeypatch
+):
+    import growth
+
+    monkeypatch.setattr(growth, "run_apart", lambda function, *given: function(*given))
+    monkeypatch.setattr(growth, "BASE", {**growth.BASE, "labels": 50, "nonzeros": 5})
+    file, picture = tmp_path / "growth.json", tmp_path / "growth.png"
+    growth.main(["--vary", "dim", "--sizes", "2", "4", "--sweeps", "3"])
+    monkeypatch.setattr(growth, "VARIED", {"dim": [2, 4], "contexts": [1, 2]})
+    growth.main(["--sweeps", "3", "--json", str(file), "--plot", str(picture)])
+    lines = json.loads(file.read_text(encoding="utf-8"))["lines"]
+    assert [line["contexts"] for line in lines["contexts"]] == [1, 2]
+    assert all(line["fit_cpu_seconds"] > 0 for line in lines["dim"])
+    assert picture.stat().st_size > 1000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -149,10 +149,7 @@ def _add_trial(
         part = trial.with_data(
             [problem.labels[i] for i in rows], [d.take(rows) for d in trial.data]
         )
-        start_W = np.zeros((len(rows), problem.dim))
-        W, _ = solve_labels(
-            layout.backend, part, start_W, C, U, state.weights, tol=1e-3
-        )
+        W, _ = solve_labels(layout.backend, part, None, C, U, state.weights, tol=1e-3)
         predicted = W @ np.asarray(factors[data.name], np.float64).T
         untold = {problem.labels[i] for i in hidden[data.name]}
         _note(

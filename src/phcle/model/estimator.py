@@ -281,8 +281,14 @@ class PHCLE:
         """Embed labels that were not in the fit, from whichever contexts they have."""
         if not hasattr(self, "embedding_"):
             raise PhcleError("transform needs a fit first: call fit(contexts).")
-        backend = choose_backend(self.backend, self.device, self.dtype)
-        return fold_in(self.embedding_, contexts, names=names, backend=backend)
+        return fold_in(
+            self.embedding_,
+            contexts,
+            names=names,
+            backend=self.backend,
+            device=self.device,
+            dtype=self.dtype,
+        )
 
     def _posed_penalties(self) -> Penalties:
         """The λ's of the problem that is solved."""

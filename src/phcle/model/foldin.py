@@ -8,6 +8,7 @@ vector back, and stationarity makes similarities explainable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from phcle.model.problem import (
     Problem,
     RelationalData,
 )
+from phcle.model.sampling import ColumnSamples, Sample
 
 __all__ = ["fold_in", "solve_labels"]
 
@@ -35,11 +37,23 @@ Floats = npt.NDArray[np.floating[Any]]
 ROUGHLY = 1e-3
 """How far single precision is asked to bring the rows: rounding hides smaller gains."""
 
+COARSELY, COARSE_SAMPLE = 1e-2, 512
+"""How far a sample of so many columns is asked to bring rows that start at zero."""
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """Newton steps on one back end until rows move by `tol`; all columns or a few."""
+
+    backend: Backend
+    tol: float
+    samples: list[Sample | None] | None = None
+
 
 def solve_labels(
     backend: Backend,
     problem: Problem,
-    start: Floats,
+    start: Floats | None,
     C: Sequence[Floats],
     U: Sequence[Floats],
     weights: Mapping[str, float],
@@ -49,26 +63,31 @@ def solve_labels(
     """W at its optimum for these C and U, in double precision; every term's value.
 
     A row's Newton steps end with one that moves it by no more than `tol`; what is left
-    to go then is a small part of that. On a back end of single precision they begin
-    there, where they cost half.
+    to go then is a small part of that. The way there is made cheap: without a start the
+    rows first settle on a sample of the columns, and on a back end of single precision
+    the steps begin there, where they cost half.
     """
-    stages = [(backend.with_dtype("float64"), tol)]
+    stages = [_Stage(backend.with_dtype("float64"), tol)]
     if backend.dtype == "float32":
-        stages.insert(0, (backend, max(tol, ROUGHLY)))
-    W = start
-    for precise, moves in stages:
-        side = LabelSide(precise, problem)
-        move = precise.asarray
+        stages.insert(0, _Stage(backend, max(tol, ROUGHLY)))
+    if start is None:
+        drawn = ColumnSamples(problem, COARSE_SAMPLE, seed=0).draw(0)
+        stages.insert(0, _Stage(backend, COARSELY, drawn.columns))
+    W = np.zeros((len(problem.labels), problem.dim)) if start is None else start
+    for stage in stages:
+        side = LabelSide(stage.backend, problem)
+        move = stage.backend.asarray
+        factors = [move(c) for c in C], [move(u) for u in U]
         solved = solve_rows(
-            precise,
+            stage.backend,
             move(W),
-            side.views([move(c) for c in C], [move(u) for u in U], weights),
+            side.views(*factors, weights, samples=stage.samples),
             problem.penalties.ridge,
             side.blocks,
-            tol=moves,
+            tol=stage.tol,
             max_iter=50,
         )
-        W = np.asarray(precise.to_numpy(solved.factor), np.float64)
+        W = np.asarray(stage.backend.to_numpy(solved.factor), np.float64)
     return W, solved.values
 
 
@@ -77,7 +96,9 @@ def fold_in(
     contexts: Context | Iterable[Context],
     *,
     names: Mapping[str, str] | None = None,
-    backend: Backend | None = None,
+    backend: str = "auto",
+    device: str = "cpu",
+    dtype: str = "float32",
 ) -> LabelEmbedding:
     """Embed labels that were not in the fit, from whichever contexts they have.
 
@@ -117,12 +138,10 @@ def fold_in(
     _refuse_uninformed(problem, weights)
     C = [c.factor for c in embedding.contexts if isinstance(c, FittedRelational)]
     U = [c.factor for c in embedding.contexts if isinstance(c, FittedDescriptive)]
-    if backend is None:
-        n_columns = sum(len(factor) for factor in C)
-        backend = choose_backend("auto", "cpu", n_pairs=len(labels) * n_columns)
-    start = np.zeros((len(labels), embedding.dim))
-    with backend.working():
-        vectors, _ = solve_labels(backend, problem, start, C, U, weights)
+    n_pairs = len(labels) * sum(len(factor) for factor in C)
+    chosen = choose_backend(backend, device, dtype, n_pairs=n_pairs)
+    with chosen.working():
+        vectors, _ = solve_labels(chosen, problem, None, C, U, weights)
     return embedding.with_rows(
         labels,
         vectors.astype(embedding.vectors.dtype),

@@ -71,6 +71,7 @@ class LogisticView:
     ) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
+        self.is_sampled = sample is not None
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         self.gram = xp.matmul((other * term.mass[:, None]).T, other)
         self.columns = (
@@ -83,7 +84,7 @@ class LogisticView:
     def probe(self) -> Columns:
         """A sample of the columns for products with the curvature."""
         mass = self.term.column_mass
-        if len(mass) <= PROBE:
+        if self.is_sampled or len(mass) <= PROBE:
             return self.columns
         # Any fixed seed will do: the optimum does not depend on the path to it.
         return self._pick(*draw_columns(mass, PROBE, np.random.default_rng(0)))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
+from phcle.backends.protocol import choose_backend
 from phcle.contexts.hierarchy import KINDS
 from phcle.errors import ContextError, ContextWarning
+from phcle.model import foldin
+from phcle.model.foldin import COARSE_SAMPLE
 
 
 def worst(embedding, again):
@@ -74,6 +78,33 @@ def test_fold_in_works_on_a_loaded_file(rng, tmp_path):
     model.embedding_.save(tmp_path / "labels.phcle")
     again = fold_in(load(tmp_path / "labels.phcle"), contexts)
     assert np.allclose(again.vectors, model.transform(contexts).vectors, atol=1e-7)
+
+
+def test_a_start_on_a_sample_of_many_columns_ends_at_the_optimum(rng, backend_options):
+    n_columns = COARSE_SAMPLE + 300
+    counts = sp.random_array((30, n_columns), density=0.4, rng=rng, format="csr")
+    columns = tuple(f"c{i}" for i in range(n_columns))
+    labels = tuple(f"l{i}" for i in range(30))
+    many = RelationalContext("many", labels, columns, counts)
+    model = PHCLE(dim=3, calibrate=False, **backend_options).fit(many)
+    assert worst(model.embedding_, model.transform(many)) < 1e-4
+
+
+def test_transform_takes_the_back_end_that_suits_the_number_of_pairs(rng, monkeypatch):
+    asked = {}
+
+    def choose(*options, n_pairs):
+        asked["n_pairs"] = n_pairs
+        return choose_backend(*options)
+
+    contexts = random_contexts(rng, 9)
+    model = PHCLE(dim=3).fit(contexts)
+    monkeypatch.setattr(foldin, "choose_backend", choose)
+    model.transform(contexts)
+    n_columns = sum(
+        len(c.columns) for c in contexts if isinstance(c, RelationalContext)
+    )
+    assert asked == {"n_pairs": 9 * n_columns}
 
 
 def test_one_context_is_enough(rng):
