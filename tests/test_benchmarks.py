@@ -104,7 +104,7 @@ def test_transform_times_the_labels_that_arrive_later(benchmarks, tmp_path, caps
     import transform
 
     file = tmp_path / "transform.json"
-    tiny = "--known 200 --new 20 --nonzeros 20 --dim 3 --sweeps 3 --device cpu"
+    tiny = "--known 200 --new 20 --nonzeros 20 --dim 3 --sweeps 60 --device cpu"
     transform.main([*tiny.split(), "--json", str(file)])
     report = json.loads(file.read_text(encoding="utf-8"))
     assert (report["known"], report["new"], len(report["transform"])) == (200, 20, 3)
