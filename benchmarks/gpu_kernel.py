@@ -18,14 +18,20 @@ from pathlib import Path
 import torch
 import triton
 
-from phcle.backends.kernels.fused_dense import Blocking, fused_dense
+from phcle.backends.kernels.fused_dense import Blocking, fused_dense, pad_columns
 
 CANDIDATES = [
     Blocking(rows, columns, warps, stages)
-    for rows in (64, 128)
-    for columns in (32, 64, 128)
-    for warps in (4, 8)
-    for stages in (2, 3)
+    for rows, columns, warps in [
+        (64, 32, 4),
+        (64, 64, 4),
+        (128, 32, 8),
+        (128, 64, 8),
+        (128, 128, 8),
+        (256, 32, 8),
+        (256, 64, 16),
+    ]
+    for stages in (2, 3, 4)
 ]
 
 
@@ -79,15 +85,16 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str, quick: bool) -> di
     weighted = mass[:, None] * z
     if kind == "float32":
         rate = matrix_rate(torch.float32)
-        tensors = (y, z, weighted, mass, share)
+        rows, columns = y, pad_columns(z, weighted, mass, share)
     else:
         rate = matrix_rate(torch.bfloat16)
-        tensors = (y.half(), z.half(), weighted.bfloat16(), mass, share)
+        halves = z.half(), weighted.bfloat16()
+        rows, columns = y.half(), pad_columns(*halves, mass, share)
     work = 4 * n_rows * n_columns * dim
     tried = []
     for cut in [None, *([] if quick else CANDIDATES)]:
         try:
-            launch = lambda: fused_dense(*tensors, blocking=cut)  # noqa: B023, E731
+            launch = lambda: fused_dense(rows, columns, blocking=cut)  # noqa: B023, E731
             found = launch()
             taken = milliseconds(launch)
         except Exception as error:  # a blocking that does not fit is a result too
@@ -103,7 +110,7 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str, quick: bool) -> di
         )
     ran = [t for t in tried if "ms" in t]
     best = min(ran, key=lambda t: t["ms"]) if ran else {}
-    value_ms = milliseconds(lambda: fused_dense(*tensors, with_gradient=False))
+    value_ms = milliseconds(lambda: fused_dense(rows, columns, with_gradient=False))
     plain_ms = milliseconds(lambda: plain(y, z, weighted, mass), repeats=500)
     return {
         "rows": n_rows,

@@ -31,6 +31,7 @@ class Columns:
     weighted: Array  # mass · Z (columns, d)
     share: Array  # of the trace of Zᵀ diag(mass) Z that each column has (columns,)
     rounded: Any = None  # in half precision, for back ends that multiply in it
+    padded: Any = None  # for back ends with a kernel of their own
 
     @classmethod
     def of(cls, xp: Any, other: Array, mass: Array) -> Columns:

@@ -15,7 +15,7 @@ import torch
 
 from phcle.backends.dense import Columns, LineValue, TilePart
 
-__all__ = ["WIDEST", "FusedPart", "HalfColumns", "MixedPart", "can_fuse"]
+__all__ = ["WIDEST", "FusedPart", "HalfColumns", "MixedPart", "can_fuse", "padded"]
 
 WIDEST = 512
 """Largest d of the fused kernel: the rows' accumulators must fit into registers."""
@@ -31,30 +31,29 @@ class HalfColumns:
         self.weighted = (columns.weighted / self.scale).to(weighted_dtype)
 
 
+def padded(columns: Columns) -> Any:
+    """Columns, rounded or not, as the fused kernel reads them."""
+    from phcle.backends.kernels.fused_dense import pad_columns
+
+    source = columns if columns.rounded is None else columns.rounded
+    return pad_columns(source.other, source.weighted, columns.mass, columns.share)
+
+
 class FusedPart(TilePart):
     """The dense part from the fused kernel; keeps nothing but sums."""
 
     def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
-        from phcle.backends.kernels.fused_dense import fused_dense
-
         self.backend, self.columns, self.y = backend, columns, y
-        self.half: HalfColumns | None = columns.rounded
-        self._run = fused_dense
         self.value, self.spread, self.gradient = self._fused(y, with_gradient=True)
 
     def _fused(
         self, y: torch.Tensor, *, with_gradient: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        columns, half = self.columns, self.half
-        other = columns.other if half is None else half.other
-        weighted = columns.weighted if half is None else half.weighted
-        value, spread, gradient = self._run(
-            y.to(other.dtype),
-            other,
-            weighted,
-            columns.mass,
-            columns.share,
-            with_gradient=with_gradient,
+        from phcle.backends.kernels.fused_dense import fused_dense
+
+        there, half = self.columns.padded, self.columns.rounded
+        value, spread, gradient = fused_dense(
+            y.to(there.z.dtype), there, with_gradient=with_gradient
         )
         return value, spread, gradient if half is None else gradient * half.scale
 

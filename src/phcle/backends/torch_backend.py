@@ -21,6 +21,7 @@ from phcle.backends.half import (
     HalfColumns,
     MixedPart,
     can_fuse,
+    padded,
 )
 from phcle.backends.near import GatheredNear, Near
 from phcle.backends.team import current_team
@@ -108,14 +109,16 @@ class TorchBackend:
     def columns(self, other: torch.Tensor, mass: torch.Tensor) -> Columns:
         """Prepare the other factor and its masses for dense parts."""
         columns = Columns.of(self.xp, other, mass)
-        if self.precision == "full":
-            return columns
-        weighted_dtype = torch.bfloat16 if self.is_accelerated else torch.float16
-        return replace(columns, rounded=HalfColumns(columns, weighted_dtype))
+        if self.precision == "mixed":
+            weighted_dtype = torch.bfloat16 if self.is_accelerated else torch.float16
+            columns = replace(columns, rounded=HalfColumns(columns, weighted_dtype))
+        if self.is_fused and other.shape[1] <= WIDEST:
+            columns = replace(columns, padded=padded(columns))
+        return columns
 
     def dense_part(self, y: torch.Tensor, columns: Columns) -> DensePart:
         """The dense part of a logistic term at a block of rows."""
-        if self.is_fused and y.shape[1] <= WIDEST:
+        if columns.padded is not None:
             return FusedPart(self, y, columns)
         if columns.rounded is not None:
             return MixedPart(self, y, columns)

@@ -21,6 +21,7 @@ from phcle.backends.half import FusedPart, HalfColumns, MixedPart  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
     Blocking,
     fused_dense,
+    pad_columns,
     padded_width,
 )
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
@@ -44,6 +45,10 @@ def problem(rng, rows, columns, dim):
     return [move(a) for a in (y, z, mass[:, None] * z, mass, share)], expected
 
 
+def run(y, *columns, **options):
+    return fused_dense(y, pad_columns(*columns), blocking=SMALL, **options)
+
+
 def relative(found, expected):
     found = found.double().cpu().numpy()
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
@@ -57,7 +62,7 @@ def test_fused_kernel_matches_the_formulas_for_any_size(
     rows, columns, dim, splits, rng
 ):
     tensors, expected = problem(rng, rows, columns, dim)
-    found = fused_dense(*tensors, blocking=SMALL, splits=splits)
+    found = run(*tensors, splits=splits)
     for one, other in zip(found, expected, strict=True):
         assert relative(one, other) < 2e-6
 
@@ -66,15 +71,15 @@ def test_fused_kernel_matches_the_formulas_for_any_size(
 def test_fused_kernel_in_half_precision_is_close(dim, rng):
     (y, z, weighted, mass, share), expected = problem(rng, 20, 50, dim)
     halves = (y.half(), z.half(), weighted.half())
-    found = fused_dense(*halves, mass, share, blocking=SMALL)
+    found = run(*halves, mass, share)
     for one, other in zip(found, expected, strict=True):
         assert relative(one, other) < 1e-3
 
 
 def test_value_alone_is_the_value_with_the_gradient(rng):
     tensors, _ = problem(rng, 9, 30, 8)
-    value, _, _ = fused_dense(*tensors, blocking=SMALL)
-    alone, spread, gradient = fused_dense(*tensors, blocking=SMALL, with_gradient=False)
+    value, _, _ = run(*tensors)
+    alone, spread, gradient = run(*tensors, with_gradient=False)
     assert torch.equal(value, alone)
     assert spread.numel() == gradient.numel() == 0
 
@@ -82,7 +87,7 @@ def test_value_alone_is_the_value_with_the_gradient(rng):
 def test_values_stay_finite_far_from_zero(rng):
     tensors, _ = problem(rng, 4, 20, 4)
     tensors[0] *= 1e4
-    value, spread, gradient = fused_dense(*tensors, blocking=SMALL)
+    value, spread, gradient = run(*tensors)
     for found in (value, spread, gradient):
         assert bool(torch.isfinite(found).all())
     x = tensors[0].double() @ tensors[1].double().T
@@ -98,8 +103,10 @@ def test_width_is_padded_to_a_power_of_two():
 def test_fused_part_answers_as_the_plain_one(precision, rng):
     (y, z, _, mass, _), _ = problem(rng, 20, 60, 12)
     backend = TorchBackend(DEVICE, "float32", precision)
+    backend.is_fused = True
     columns = backend.columns(z, mass)
-    fused = FusedPart(backend, y, columns)
+    fused = backend.dense_part(y, columns)
+    assert isinstance(fused, FusedPart)
     if precision == "mixed":
         assert isinstance(columns.rounded, HalfColumns)
         plain = MixedPart(backend, y, columns)

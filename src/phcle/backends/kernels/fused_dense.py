@@ -6,8 +6,10 @@ goes over blocks of columns z:
     x = y zᵀ   σ = 1 / (1 + e⁻ˣ)   gradient += σ (mass · z)   value += softplus(x) mass
 
 Both products run on the matrix units, in half precision with single accumulators or in
-single precision throughout. e = exp(−|x|) is the only exponential; log(1 + e) is a
-polynomial, because the special-function units would be the bottleneck.
+single precision throughout. Beside them a multiprocessor can run about 16 instructions
+per pair without slowing down the matrix units (d = 128). So e = exp(−|x|) and
+1 / (1 + e) are one instruction each, log(1 + e) is a short polynomial, and columns are
+padded in memory, which spares all tests for the last one.
 
 The columns can be split over several programs per block of rows, so that few rows fill
 the device as well; their partial sums are added afterwards, always in the same order.
@@ -16,18 +18,24 @@ the device as well; their partial sums are added afterwards, always in the same 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-__all__ = ["Blocking", "fused_dense", "padded_width"]
+__all__ = [
+    "Blocking",
+    "PaddedColumns",
+    "default_blocking",
+    "fused_dense",
+    "pad_columns",
+    "padded_width",
+]
 
 
 @dataclass(frozen=True)
 class Blocking:
-    """How a launch is cut up; the defaults by width are in `_BLOCKING`."""
+    """How a launch is cut up."""
 
     rows: int
     columns: int
@@ -35,17 +43,57 @@ class Blocking:
     stages: int
 
 
-_BLOCKING = {
-    16: Blocking(128, 128, 4, 3),
-    32: Blocking(128, 128, 4, 3),
+# By width. Compiled for Hopper these spill no registers or next to none, and leave room
+# for their buffers: `python tools/inspect_kernel.py` shows it without a GPU.
+_HALF = {
+    16: Blocking(128, 128, 8, 3),
+    32: Blocking(128, 128, 8, 3),
     64: Blocking(128, 128, 8, 3),
-    128: Blocking(128, 128, 8, 3),
+    128: Blocking(128, 64, 8, 3),
     256: Blocking(128, 64, 8, 2),
     512: Blocking(64, 32, 8, 2),
+}
+_SINGLE = {
+    16: Blocking(64, 64, 4, 2),
+    32: Blocking(64, 64, 4, 2),
+    64: Blocking(64, 32, 4, 2),
+    128: Blocking(64, 32, 4, 2),
+    256: Blocking(32, 32, 8, 2),
+    512: Blocking(32, 16, 8, 2),
 }
 
 _PROGRAMS = 512
 """Programs that fill a large GPU several times over."""
+
+
+_COLUMNS_AT_ONCE = 128
+"""Columns are padded to a multiple of this; every block's number divides it."""
+
+
+@dataclass(frozen=True)
+class PaddedColumns:
+    """Columns as the kernel reads them: zero columns and dimensions fill them up."""
+
+    z: torch.Tensor  # (columns, width), float32 or float16
+    weighted: torch.Tensor  # mass · z, perhaps to a scale; may also be bfloat16
+    mass: torch.Tensor  # (columns,), float32
+    share: torch.Tensor  # (columns,), float32
+
+
+def pad_columns(
+    z: torch.Tensor, weighted: torch.Tensor, mass: torch.Tensor, share: torch.Tensor
+) -> PaddedColumns:
+    """Fill up with columns without mass; made once for all rows."""
+    n_columns, dim = z.shape
+    more = -n_columns % _COLUMNS_AT_ONCE
+    wider = padded_width(dim) - dim
+    pad = torch.nn.functional.pad
+    return PaddedColumns(
+        pad(z, (0, wider, 0, more)).contiguous(),
+        pad(weighted, (0, wider, 0, more)).contiguous(),
+        pad(mass, (0, more)),
+        pad(share, (0, more)),
+    )
 
 
 def padded_width(dim: int) -> int:
@@ -53,48 +101,88 @@ def padded_width(dim: int) -> int:
     return int(max(16, triton.next_power_of_2(dim)))
 
 
-@triton.jit
-def _log1p(e: Any) -> Any:
-    """log(1 + e) for 0 ≤ e ≤ 1, by 2 artanh(e / (2 + e)), to 2e-8."""
-    t = e / (2.0 + e)
-    q = t * t
-    s = 0.15384616 * q + 0.18181819
-    s = s * q + 0.22222222
-    s = s * q + 0.28571430
-    s = s * q + 0.4
-    s = s * q + 0.66666669
-    s = s * q + 2.0
-    return s * t
+# Annotations of the functions below would be read by Triton, which knows no `Any`.
 
 
 @triton.jit
-def _kernel(
-    y_at: Any,
-    z_at: Any,
-    weighted_at: Any,
-    mass_at: Any,
-    share_at: Any,
-    value_at: Any,
-    spread_at: Any,
-    gradient_at: Any,
-    n_rows: Any,
-    n_columns: Any,
-    dim: Any,
-    columns_per_split: Any,
+def _exp2(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
+    """2ˣ; fast, it is one instruction that gives 0 for what is below 2⁻¹²⁶."""
+    if FAST:
+        return tl.inline_asm_elementwise(
+            "ex2.approx.ftz.f32 $0, $1;",
+            "=f,f",
+            [x],
+            dtype=tl.float32,
+            is_pure=True,
+            pack=1,
+        )
+    return tl.exp2(x)
+
+
+@triton.jit
+def _reciprocal(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
+    """1 / x for 1 ≤ x ≤ 2; fast, it is one instruction, right to 1 in 2²³."""
+    if FAST:
+        return tl.inline_asm_elementwise(
+            "rcp.approx.ftz.f32 $0, $1;",
+            "=f,f",
+            [x],
+            dtype=tl.float32,
+            is_pure=True,
+            pack=1,
+        )
+    return 1.0 / x
+
+
+@triton.jit
+def _log1p_over(e, PRECISE: tl.constexpr):  # type: ignore[no-untyped-def]
+    """log(1 + e) / e for 0 ≤ e ≤ 1, to 9e-6 or, precise, to single precision."""
+    if PRECISE:
+        s = 0.0052534579 * e - 0.0295885075
+        s = s * e + 0.0783616677
+        s = s * e - 0.1367477030
+        s = s * e + 0.1911143064
+        s = s * e - 0.2484436929
+        s = s * e + 0.3331927061
+        s = s * e - 0.4999950230
+        return s * e + 1.0
+    s = -0.0239795726 * e + 0.1015000492
+    s = s * e - 0.2102936953
+    s = s * e + 0.3252951503
+    s = s * e - 0.4993726015
+    return s * e + 0.9999918342
+
+
+@triton.jit
+def _kernel(  # type: ignore[no-untyped-def]
+    y_at,
+    z_at,
+    weighted_at,
+    mass_at,
+    share_at,
+    value_at,
+    spread_at,
+    gradient_at,
+    n_rows,
+    n_columns,
+    columns_per_split,
     BLOCK_ROWS: tl.constexpr,
     BLOCK_COLUMNS: tl.constexpr,
     WIDTH: tl.constexpr,
     WITH_GRADIENT: tl.constexpr,
-    PRECISION: tl.constexpr,
-) -> None:
+    PRECISE: tl.constexpr,
+    FAST: tl.constexpr,
+):
+    # Three products of shorter numbers are as good as single precision, and run on the
+    # matrix units; wide rows leave no registers for them. Halves know no such choice.
+    PRECISION: tl.constexpr = "tf32x3" if WIDTH <= 128 else "ieee"
     split = tl.program_id(1)
     rows = tl.program_id(0) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
     axes = tl.arange(0, WIDTH)
     is_row = rows < n_rows
-    is_axis = axes < dim
     y = tl.load(
-        y_at + rows[:, None].to(tl.int64) * dim + axes[None, :],
-        mask=is_row[:, None] & is_axis[None, :],
+        y_at + rows[:, None].to(tl.int64) * WIDTH + axes[None, :],
+        mask=is_row[:, None],
         other=0.0,
     )
     value = tl.zeros((BLOCK_ROWS,), dtype=tl.float32)
@@ -104,22 +192,20 @@ def _kernel(
     last = tl.minimum(first + columns_per_split, n_columns)
     for start in range(first, last, BLOCK_COLUMNS):
         columns = start + tl.arange(0, BLOCK_COLUMNS)
-        is_column = columns < last
-        place = columns[:, None].to(tl.int64) * dim + axes[None, :]
-        here = is_column[:, None] & is_axis[None, :]
-        z = tl.load(z_at + place, mask=here, other=0.0)
-        # Columns beyond the last one have no mass and no share.
-        mass = tl.load(mass_at + columns, mask=is_column, other=0.0)
+        place = columns[:, None].to(tl.int64) * WIDTH + axes[None, :]
+        z = tl.load(z_at + place)
+        mass = tl.load(mass_at + columns)
         x = tl.dot(y, tl.trans(z), input_precision=PRECISION)
-        e = tl.exp2(tl.abs(x) * -1.4426950408889634)
-        value += tl.sum((tl.maximum(x, 0.0) + _log1p(e)) * mass[None, :], axis=1)
+        e = _exp2(tl.abs(x) * -1.4426950408889634, FAST)
+        softplus = e * _log1p_over(e, PRECISE) + tl.maximum(x, 0.0)
+        value += tl.sum(softplus * mass[None, :], axis=1)
         if WITH_GRADIENT:
-            share = tl.load(share_at + columns, mask=is_column, other=0.0)
-            upper = 1.0 / (1.0 + e)
+            share = tl.load(share_at + columns)
+            upper = _reciprocal(1.0 + e, FAST)
             lower = e * upper
             spread += tl.sum(upper * lower * share[None, :], axis=1)
             sigmoid = tl.where(x >= 0.0, upper, lower)
-            weighted = tl.load(weighted_at + place, mask=here, other=0.0)
+            weighted = tl.load(weighted_at + place)
             gradient += tl.dot(
                 sigmoid.to(weighted.dtype), weighted, input_precision=PRECISION
             )
@@ -128,18 +214,20 @@ def _kernel(
     if WITH_GRADIENT:
         tl.store(spread_at + at, spread, mask=is_row)
         tl.store(
-            gradient_at + at[:, None].to(tl.int64) * dim + axes[None, :],
+            gradient_at + at[:, None].to(tl.int64) * WIDTH + axes[None, :],
             gradient,
-            mask=is_row[:, None] & is_axis[None, :],
+            mask=is_row[:, None],
         )
+
+
+def default_blocking(width: int, dtype: torch.dtype) -> Blocking:
+    """How a launch of this width is cut up if nothing else is asked for."""
+    return (_SINGLE if dtype == torch.float32 else _HALF)[width]
 
 
 def fused_dense(
     y: torch.Tensor,
-    z: torch.Tensor,
-    weighted: torch.Tensor,
-    mass: torch.Tensor,
-    share: torch.Tensor,
+    columns: PaddedColumns,
     *,
     with_gradient: bool = True,
     blocking: Blocking | None = None,
@@ -147,15 +235,11 @@ def fused_dense(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Value (r,), spread (r,) and gradient (r, d) of the dense part, in float32.
 
-    `y` and `z` have one dtype, float32 or float16; `weighted` (mass · z, perhaps to a
-    scale) may also be bfloat16. d is 512 at most. Without the gradient the last two
-    come back empty.
+    `y` has the dtype of the columns' z. d is 512 at most. Without the gradient the last
+    two come back empty.
     """
-    (n_rows, dim), n_columns = y.shape, z.shape[0]
-    cut = blocking or _BLOCKING[padded_width(dim)]
-    if blocking is None and y.dtype == torch.float32:
-        # Twice the bytes in shared memory.
-        cut = Blocking(cut.rows // 2, max(16, cut.columns // 2), cut.warps, 2)
+    (n_rows, dim), (n_columns, width) = y.shape, columns.z.shape
+    cut = blocking or default_blocking(width, y.dtype)
     n_blocks = triton.cdiv(n_rows, cut.rows)
     if splits is None:
         splits = max(1, min(_PROGRAMS // n_blocks, n_columns // (8 * cut.columns), 16))
@@ -167,29 +251,30 @@ def fused_dense(
 
     n_kept = n_rows if with_gradient else 0
     value, spread = empty(splits, n_rows), empty(splits, n_kept)
-    gradient = empty(splits, n_kept, dim)
+    gradient = empty(splits, n_kept, width)
     if n_rows:
         _kernel[(n_blocks, splits)](
-            y.contiguous(),
-            z.contiguous(),
-            weighted.contiguous(),
-            mass,
-            share,
+            torch.nn.functional.pad(y, (0, width - dim)).contiguous(),
+            columns.z,
+            columns.weighted,
+            columns.mass,
+            columns.share,
             value,
             spread,
             gradient,
             n_rows,
             n_columns,
-            dim,
             per_split,
             BLOCK_ROWS=cut.rows,
             BLOCK_COLUMNS=cut.columns,
-            WIDTH=padded_width(dim),
+            WIDTH=width,
             WITH_GRADIENT=with_gradient,
-            PRECISION="ieee" if y.dtype == torch.float32 else "tf32",
+            PRECISE=y.dtype == torch.float32,
+            FAST=y.is_cuda,
             num_warps=cut.warps,
             num_stages=cut.stages,
         )
+    gradient = gradient[:, :, :dim]
     if splits == 1:
         return value[0], spread[0], gradient[0]
     return value.sum(dim=0), spread.sum(dim=0), gradient.sum(dim=0)

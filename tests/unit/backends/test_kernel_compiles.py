@@ -1,0 +1,40 @@
+"""The fused kernel compiles for a real GPU, though none is here.
+
+Triton's interpreter takes what its compiler refuses, so running there is not enough.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+triton = pytest.importorskip("triton", reason="Triton is not installed")
+
+TOOL = Path(__file__).parents[3] / "tools" / "inspect_kernel.py"
+LARGEST_BUFFER = 232_448
+"""Bytes of shared memory that one program may have on Hopper."""
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_the_kernel_compiles_for_hopper_and_fits_into_it(dtype):
+    # In a process of its own: this one may be running the interpreter.
+    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    done = subprocess.run(
+        [sys.executable, TOOL, "--width", "128", "--dtype", dtype, "--json"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    for line in json.loads(done.stdout):
+        assert line["matrix_instructions"] > 0
+        assert line["spilled"] <= 128
+        assert line["shared"] <= LARGEST_BUFFER
+        assert line["programs"] >= 1

@@ -1,0 +1,134 @@
+"""Compile the fused kernel for a GPU that need not be there, and say what it takes.
+
+    python tools/inspect_kernel.py
+    python tools/inspect_kernel.py --width 128 --dtype float16 --blocking 128,64,8,3
+
+Triton brings NVIDIA's assembler along. For every width and precision the table shows
+registers, bytes of spilled registers, shared memory, programs that fit into one
+multiprocessor at a time, and instructions for the matrix units. That says whether a
+blocking can be good; how fast it is, only a GPU can tell (benchmarks/gpu_kernel.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from phcle.backends.kernels import fused_dense
+from phcle.backends.kernels.fused_dense import Blocking, default_blocking
+
+HOPPER = 90
+SHARED, REGISTERS = 233_472, 65_536  # of a multiprocessor of Hopper
+RESERVED = 1024  # bytes of shared memory that a program needs for the system
+WIDTHS = (16, 32, 64, 128, 256, 512)
+
+
+def compiled(
+    width: int, dtype: torch.dtype, cut: Blocking, *, with_gradient: bool
+) -> Any:
+    """The kernel, compiled for Hopper as a launch would compile it."""
+    is_single = dtype == torch.float32
+    kinds = dict.fromkeys(("y_at", "z_at"), "fp32" if is_single else "fp16")
+    kinds["weighted_at"] = "fp32" if is_single else "bf16"
+    fixed = {
+        "BLOCK_ROWS": cut.rows,
+        "BLOCK_COLUMNS": cut.columns,
+        "WIDTH": width,
+        "WITH_GRADIENT": with_gradient,
+        "PRECISE": is_single,
+        "FAST": True,
+    }
+    kernel = fused_dense._kernel
+    signature, constants, known = {}, {}, {}
+    for place, name in enumerate(kernel.arg_names):
+        if name in fixed:
+            signature[name], constants[place,] = "constexpr", fixed[name]
+            continue
+        is_pointer = name.endswith("_at")
+        signature[name] = f"*{kinds.get(name, 'fp32')}" if is_pointer else "i32"
+        if name != "n_rows":  # all else is a multiple of 16, and a launch finds out
+            known[place,] = [["tt.divisibility", 16]]
+    return triton.compile(
+        ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=known),
+        target=GPUTarget("cuda", HOPPER, 32),
+        options={"num_warps": cut.warps, "num_stages": cut.stages},
+    )
+
+
+def inspect(
+    width: int, dtype: torch.dtype, cut: Blocking, *, with_gradient: bool = True
+) -> dict[str, Any]:
+    """What a compiled kernel takes."""
+    kernel = compiled(width, dtype, cut, with_gradient=with_gradient)
+    ptx = kernel.asm["ptx"]
+    assembler = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "kernel.ptx"
+        source.write_text(ptx)
+        said = subprocess.run(
+            [assembler, "-v", "--gpu-name", "sm_90a", source, "-o", f"{source}.out"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+    registers = int(re.search(r"Used (\d+) registers", said)[1])
+    shared = int(kernel.metadata.shared)
+    by_registers = REGISTERS // (registers * 32 * cut.warps)
+    return {
+        "width": width,
+        "dtype": str(dtype).removeprefix("torch."),
+        "blocking": [cut.rows, cut.columns, cut.warps, cut.stages],
+        "gradient": with_gradient,
+        "registers": registers,
+        "spilled": int(re.search(r"(\d+) bytes spill stores", said)[1]),
+        "shared": shared,
+        "programs": min(SHARED // (shared + RESERVED), by_registers),
+        "matrix_instructions": len(re.findall(r"wgmma\.mma_async|mma\.sync", ptx)),
+    }
+
+
+def main() -> None:
+    """Print a table, or JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--width", type=int, choices=WIDTHS, action="append")
+    parser.add_argument("--dtype", choices=["float16", "float32"], action="append")
+    parser.add_argument("--blocking", help="rows,columns,warps,stages")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    lines = []
+    for name in options.dtype or ["float16", "float32"]:
+        dtype = getattr(torch, name)
+        for width in options.width or WIDTHS:
+            cut = default_blocking(width, dtype)
+            if options.blocking:
+                cut = Blocking(*map(int, options.blocking.split(",")))
+            for with_gradient in (True, False):
+                lines.append(inspect(width, dtype, cut, with_gradient=with_gradient))
+    if options.json:
+        print(json.dumps(lines, indent=1))
+        return
+    for line in lines:
+        what = "gradient" if line["gradient"] else "value"
+        print(
+            f"{line['dtype']} width {line['width']:>3} "
+            f"{line['blocking']!s:<16} {what:<8} "
+            f"{line['registers']:>3} registers, {line['spilled']:>4} B spilled, "
+            f"{line['shared'] / 1024:3.0f} KB, {line['programs']} at a time, "
+            f"{line['matrix_instructions']} matrix instructions"
+        )
+
+
+if __name__ == "__main__":
+    main()
