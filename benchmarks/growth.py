@@ -23,6 +23,7 @@ from own_process import Stopwatch, peak_mb, run_apart
 from phcle import PHCLE
 from phcle.errors import ConvergenceWarning
 from phcle.experiments.speed import yardstick
+from phcle.model.estimator import EXACT_PAIRS
 
 BASE = {"labels": 4000, "nonzeros": 50, "dim": 100, "contexts": 1}
 VARIED = {
@@ -64,9 +65,15 @@ def fit(
     }
 
 
-def slope(lines: list[dict[str, Any]], varied: str, cost: str) -> float:
-    """The exponent of the growth, over the larger half of the sizes."""
-    upper = lines[(len(lines) - 1) // 2 :]
+def is_sampled(line: dict[str, Any]) -> bool:
+    """Whether a fit of this size takes a sample of the columns."""
+    return line["labels"] ** 2 > EXACT_PAIRS
+
+
+def power(lines: list[dict[str, Any]], varied: str, cost: str) -> float:
+    """The exponent of the growth over the larger half of the exact sizes."""
+    exact = [line for line in lines if not is_sampled(line)]
+    upper = exact[(len(exact) - 1) // 2 :]
     sizes, costs = ([line[key] for line in upper] for key in (varied, cost))
     return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
 
@@ -79,26 +86,30 @@ def plot(report: dict[str, Any], path: Path) -> None:
     figure = Figure(figsize=(3 * len(panels), 3.4), layout="constrained")
     names = {"labels": "labels", "nonzeros": "known entries per label"}
     names |= {"dim": "dimensions", "contexts": "contexts"}
+    costs = {"fit_cpu_seconds": "whole fit", "sweep_cpu_seconds": "a sweep"}
     places = figure.subplots(1, len(panels), sharey=True)
     for axes, (varied, lines) in zip(places, panels.items(), strict=True):
         sizes = [line[varied] for line in lines]
-        for cost, label in (
-            ("fit_cpu_seconds", "whole fit"),
-            ("sweep_cpu_seconds", "a sweep"),
-        ):
-            power = slope(lines, varied, cost)
-            axes.plot(
-                sizes,
-                [line[cost] for line in lines],
-                "o-",
-                label=f"{label}: grows by the power {power:.1f}",
+        for cost, label in costs.items():
+            (drawn,) = axes.plot(
+                sizes, [line[cost] for line in lines], "o-", label=label
             )
+            sampled = [line for line in lines if is_sampled(line)]
+            axes.plot(
+                [line[varied] for line in sampled],
+                [line[cost] for line in sampled],
+                "o",
+                color=drawn.get_color(),
+                markerfacecolor="white",
+            )
+        grown = power(lines, varied, "sweep_cpu_seconds")
         axes.set(xscale="log", yscale="log", xlabel=names[varied])
+        axes.set_title(f"a sweep grows by the power {grown:.1f}", fontsize="medium")
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
         axes.minorticks_off()
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
-    figure.axes[0].set_ylabel("processor seconds")
+    places[0].set_ylabel("processor seconds")
+    places[0].legend(fontsize="small", loc="upper left")
     figure.savefig(path, dpi=110)
 
 

@@ -217,14 +217,16 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
             [p["cpu_seconds"] for p in points],
             [p["gap"] for p in points],
             "o-",
-            label=result["mm"]["method"],
+            label="mm, from its start, sweep by sweep",
         )
         for line in result["peers"]:
             if "gap" in line:
                 axes.plot(line["cpu_seconds"], line["gap"], "s", label=line["method"])
         axes.set(xscale="log", yscale="log", xlabel="processor seconds")
-        axes.set(ylabel="objective − floor", title=f"{result['labels']:,} labels")
-        axes.legend(fontsize="small")
+        title = f"{result['labels']:,} labels; {result['mm']['method']}"
+        axes.set(ylabel="objective − floor", title=title)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     figure.savefig(path, dpi=120)
 
 
