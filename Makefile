@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests core bench audit licences clean
+.PHONY: demo test lint types tests core spark bench audit licences clean
 
 demo: $(VENV)/core
 	$(BIN)/phcle demo --out demo
@@ -27,6 +27,10 @@ tests: $(VENV)/dev
 # The command line must start with the core dependencies alone.
 core: .venv-core/done
 	.venv-core/bin/python tools/check_core.py
+
+# Another 450 MB; one test needs it, and Java.
+spark: $(VENV)/dev
+	$(PIP) -e '.[spark]'
 
 bench: $(VENV)/dev
 	$(PIP) -e '.[benchmarks]'
