@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.errors import FileError
+from phcle.errors import FileError, PhcleWarning
 from phcle.model.problem import DescriptiveData, Problem, RelationalData
 from phcle.model.start import Factors
 from phcle.model.state import State
@@ -60,7 +61,10 @@ class Checkpoint:
             self.write(state, to_numpy)
 
     def write(self, state: State, to_numpy: Any) -> None:
-        """Write the state; an older file is replaced only by a whole one."""
+        """Write the state; an older file is replaced only by a whole one.
+
+        A full disk is no reason to lose a long fit: it warns, and the fit goes on.
+        """
         self._written = time.monotonic()
         if not self.is_writer:
             return
@@ -75,7 +79,12 @@ class Checkpoint:
             "weights": state.weights,
             "history": state.history,
         }
-        write_sealed(self.path, FORMAT, VERSION, about, tensors)
+        try:
+            write_sealed(self.path, FORMAT, VERSION, about, tensors)
+        except FileError as error:
+            older = "the one before is whole" if self.path.is_file() else "there is none"
+            message = f"no checkpoint of sweep {state.iteration}, {older}: {error}"
+            warnings.warn(message, PhcleWarning, stacklevel=2)
 
     def read(self) -> Resumed:
         """What the file holds, if it belongs to these options and these data."""
