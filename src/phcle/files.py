@@ -94,7 +94,9 @@ def sweep_leftovers(folder: Path) -> None:
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
-        found = [x.path for x in entries if x.name.endswith(ENDING) and x.name[0] == "."]
+        found = [
+            x.path for x in entries if x.name.endswith(ENDING) and x.name[0] == "."
+        ]
         for path in found:
             _remove_if_left(path)
 

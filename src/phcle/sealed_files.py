@@ -31,7 +31,20 @@ __all__ = [
 
 Tensors = dict[str, npt.NDArray[Any]]
 
-TYPES = "BOOL U8 I8 I16 U16 F16 I32 U32 F32 F64 I64 U64".split()
+TYPES = (
+    "BOOL",
+    "U8",
+    "I8",
+    "I16",
+    "U16",
+    "F16",
+    "I32",
+    "U32",
+    "F32",
+    "F64",
+    "I64",
+    "U64",
+)
 """Types of safetensors in the order of its library, which puts the last ones first."""
 
 

@@ -82,7 +82,9 @@ class Checkpoint:
         try:
             write_sealed(self.path, FORMAT, VERSION, about, tensors)
         except FileError as error:
-            older = "the one before is whole" if self.path.is_file() else "there is none"
+            older = (
+                "the one before is whole" if self.path.is_file() else "there is none"
+            )
             message = f"no checkpoint of sweep {state.iteration}, {older}: {error}"
             warnings.warn(message, PhcleWarning, stacklevel=2)
 
