@@ -201,7 +201,8 @@ class PHCLE:
             kept.every = checkpoint_every
         elif resume:
             raise OptionError("resume needs a checkpoint to go on from.")
-        with backend.working():
+        # What overflows is found by every sweep, which says where it came from.
+        with backend.working(), np.errstate(over="ignore", invalid="ignore"):
             self._learn(
                 aligned, problem, backend, names or {}, on_step, kept, resume=resume
             )
@@ -366,12 +367,12 @@ class PHCLE:
         problem = layout.problem
         C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
         (W,) = layout.to_numpy([state.W])
-        interrupted = None
+        interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
             W, values = solve_labels(layout.backend, problem, W, C, U, weights)
             terms = solver.terms(values, weights, penalty_terms(problem, W, C, U))
-        except KeyboardInterrupt as error:  # the sweeps before it are not lost
+        except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             interrupted, terms = error, state.history[-1]
         if self.init == "ones":
             W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))

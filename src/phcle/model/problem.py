@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.descriptive import DescriptiveContext
+from phcle.errors import ContextError
 
 __all__ = [
     "UNITS",
@@ -27,6 +28,9 @@ __all__ = [
     "describe_rows",
     "pose",
 ]
+
+SMALLEST = 1e-100
+"""Values all below this are scaled up before they are squared."""
 
 UNITS = 100.0
 """Counts, or squared deviation, of an average label in every context."""
@@ -161,7 +165,7 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
         used = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel())
         columns = tuple(context.columns[i] for i in used)
         n_observed = np.count_nonzero(np.diff(counts.indptr))
-        scale = UNITS * n_observed / counts.sum() if n_observed else 1.0
+        scale = _scale_of(context.name, float(counts.sum()), n_observed)
         relational.append(weigh_counts(context.name, columns, counts[:, used], scale))
     descriptive = []
     for described in aligned.descriptive:
@@ -171,6 +175,18 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
     return Problem(
         aligned.labels, tuple(relational), tuple(descriptive), penalties, dim
     )
+
+
+def _scale_of(name: str, total: float, n_observed: int) -> float:
+    """What brings counts to `UNITS` per label."""
+    if n_observed == 0:
+        return 1.0
+    if total < SMALLEST:
+        raise ContextError(
+            f"context {name!r}: its counts sum up to {total:g}; multiply them so that "
+            f"the sum is {SMALLEST:g} or more."
+        )
+    return UNITS * n_observed / total
 
 
 def weigh_counts(
@@ -185,31 +201,65 @@ def weigh_counts(
 def offset_and_scale(context: DescriptiveContext) -> tuple[Floats, Floats]:
     """Mean of each column, and one scale for all (or each, if standardised)."""
     n_columns = len(context.columns)
+    unit = _unit_of(context.values)
     if isinstance(context.values, np.ndarray):
-        known = ~np.isnan(context.values)
-        count = known.sum(axis=0)
-        values = np.where(known, context.values, 0.0)
-        sums, squares = values.sum(axis=0), (values**2).sum(axis=0)
+        count, offset, deviation = _moments(context.values / unit)
     else:
-        values = context.values
+        values = context.values / unit
         count = (
             np.full(n_columns, values.shape[0])
             if context.observed is None
             else np.asarray(context.observed.sum(axis=0)).ravel()
         )
-        sums = np.asarray(values.sum(axis=0)).ravel()
-        squares = np.asarray(values.multiply(values).sum(axis=0)).ravel()
-    offset = sums / np.maximum(count, 1)
-    deviation = np.maximum(squares - count * offset**2, 0.0)
+        count, offset, deviation = _sparse_moments(values, count)
     # Rounding leaves a trace of deviation on constant columns.
-    deviation[deviation <= 1e-12 * squares] = 0.0
+    rounding = np.finfo(np.float64).eps * offset
+    deviation[deviation <= count * rounding**2] = 0.0
     if context.standardize:
         variance = deviation / np.maximum(count, 1)
         variance[variance == 0] = 1.0
     else:
         mean = deviation.sum() / max(count.sum(), 1)
         variance = np.full(n_columns, mean if mean > 0 else 1.0)
-    return offset, np.sqrt(variance * n_columns / UNITS)
+    scale = np.sqrt(variance * n_columns / UNITS) * unit
+    return offset * unit, np.maximum(scale, np.finfo(np.float64).tiny)
+
+
+def _unit_of(values: Floats | sp.csr_array) -> float:
+    """A power of two by which values too small to be squared are divided; or else 1."""
+    stored = values if isinstance(values, np.ndarray) else values.data
+    largest = float(np.nanmax(np.abs(stored), initial=0.0))
+    if 0 < largest < SMALLEST:
+        return float(2.0 ** np.floor(np.log2(largest)))
+    return 1.0
+
+
+def _moments(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Of each column: known values, their mean, and the squared deviation from it."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+    # The mean of a constant may be rounded; its deviation must be zero all the same.
+    lowest = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
+    is_constant = lowest == np.where(known, values, -np.inf).max(
+        axis=0, initial=-np.inf
+    )
+    mean = np.where(is_constant, lowest, mean)
+    # Only now squared: large values that differ little would cancel each other.
+    deviation = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0)
+    return count, mean, deviation
+
+
+def _sparse_moments(
+    values: sp.csr_array, count: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """The same of sparse values, of which `count` are known in each column."""
+    mean = np.asarray(values.sum(axis=0)).ravel() / np.maximum(count, 1)
+    at, n_columns = values.indices, values.shape[1]
+    square = (values.data - mean[at]) ** 2
+    deviation = np.bincount(at, weights=square, minlength=n_columns)
+    n_stored = np.bincount(at, minlength=n_columns)
+    return count, mean, deviation + (count - n_stored) * mean**2
 
 
 def describe_rows(
