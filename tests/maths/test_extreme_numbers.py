@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
 from phcle.contexts.alignment import align
 from phcle.errors import ContextError, NumericalError
-from phcle.model.problem import offset_and_scale
+from phcle.model.scaling import offset_and_scale
 from phcle.sealed_files import read_sealed
 
 LABELS = tuple(f"label{i}" for i in range(12))
