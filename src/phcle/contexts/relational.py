@@ -285,7 +285,8 @@ def _check_counts(context: RelationalContext) -> None:
     """Refuse counts that are not finite, negative, or none at all."""
     name, counts = context.name, context.counts
     for wrong, what in (
-        (~(np.abs(counts.data) <= LARGEST), f"finite, and {LARGEST:g} at most"),
+        (~np.isfinite(counts.data), "finite"),
+        (counts.data > LARGEST, f"{LARGEST:g} at most"),
         (counts.data < 0, "zero or more"),
     ):
         if wrong.any():
