@@ -342,11 +342,16 @@ def main(arguments: list[str] | None = None) -> None:
         work = Path(place)
         prepare(work)
         cases = [Case(name, work) for name in given.only.split(",")]
-        for real, wanted in ((False, given.forked), (True, given.real)):
-            for kills, case in zip(shares(wanted, cases), cases, strict=True):
-                if kills:
-                    attempt(case, kills, rng, real=real)
-    print(json.dumps(summary(cases, given, time.monotonic() - began), indent=2))
+        # Stopped early, it still says what it has seen.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+        try:
+            for real, wanted in ((False, given.forked), (True, given.real)):
+                for kills, case in zip(shares(wanted, cases), cases, strict=True):
+                    if kills:
+                        attempt(case, kills, rng, real=real)
+        finally:
+            found = summary(cases, given, time.monotonic() - began)
+            print(json.dumps(found, indent=2))
 
 
 def shares(kills: int, cases: list[Case]) -> list[int]:
