@@ -37,7 +37,7 @@ def write_whole(path: Path) -> Iterator[Path]:
 
     Whatever fails, an existing file stays as it was and no temporary file is left.
     """
-    check_place(path)
+    _check_place(path)
     _sweep_once(path.parent.absolute())
     try:
         handle, temporary = _claim(path)
@@ -58,7 +58,7 @@ def write_whole(path: Path) -> Iterator[Path]:
             os.close(handle)
 
 
-def check_place(path: Path) -> None:
+def _check_place(path: Path) -> None:
     """Refuse a place where no file can be."""
     if path.is_dir():
         raise FileError(f"{path}: is a folder; give the name of a file.")

@@ -173,7 +173,7 @@ def test_the_last_good_sweep_is_kept_in_the_model_and_in_the_checkpoint(
     model = PHCLE(**backend_options, **options, dim=3, calibrate=False)
     with pytest.raises(NumericalError) as raised:
         model.fit([related(COUNTS), described(VALUES)], checkpoint=file)
-    sweep = int(re.search(r"the state after sweep (\d+) is kept", str(raised.value))[1])
+    sweep = int(re.search(r"sweep (\d+) was the last good one", str(raised.value))[1])
     assert sweep >= 1
     assert len(model.history_) == sweep + 1  # the last is the solve after the sweeps
     model.embedding_.save(tmp_path / "kept.phcle")

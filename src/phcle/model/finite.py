@@ -59,10 +59,10 @@ def _outgrown(
     layout: Layout, before: State, broken: Sequence[str], remedy: str
 ) -> NumericalError:
     sweep = before.iteration
-    kept = f"the state after sweep {sweep} is kept" if sweep else "nothing is kept"
+    last = f"sweep {sweep} was the last good one" if sweep else "it was the first"
     return NumericalError(
         f"the numbers of context {some(broken)} are no longer finite in "
-        f"{layout.backend.dtype} after sweep {sweep + 1}; {kept}. {remedy}"
+        f"{layout.backend.dtype} after sweep {sweep + 1}; {last}. {remedy}"
     )
 
 

@@ -175,3 +175,17 @@ def test_a_checkpoint_that_cannot_be_written_is_said_before_the_first_sweep(phcl
     assert result.stderr == (
         "phcle: no/fit.ckpt: the folder no does not exist; make it first.\n"
     )
+
+
+def test_numbers_that_outgrow_their_precision_are_one_line_and_keep_the_old_file(
+    phcle, zoo
+):
+    (zoo / "o.phcle").write_bytes(OLD)
+    said = phcle(
+        *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv"),
+        *("--descriptive-weight", 3e37, "--out", "o.phcle"),
+        code=2,
+    ).stderr
+    assert said.startswith("phcle: the numbers of context 'looks' are no longer finite")
+    assert said.count("\n") == 1
+    assert (zoo / "o.phcle").read_bytes() == OLD
