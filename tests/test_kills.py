@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HARNESS = Path(__file__).parents[1] / "tools" / "kill_test.py"
-SHORT = "--forked 8 --real 1 --seed 3 --only fit"
+SHORT = "--forked 5 --real 1 --seed 3 --only fit"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks and kills")
@@ -27,5 +27,5 @@ def test_killed_commands_damage_nothing_and_resumed_fits_end_the_same():
     )
     assert done.returncode == 0, done.stderr
     total = json.loads(done.stdout)["total"]
-    assert total["killed"] >= 9
+    assert total["killed"] >= 6
     assert total["resumed"] >= 1
