@@ -15,7 +15,8 @@ SOURCE = Path(phcle.__file__).parent
 
 LAYERS = [
     {"errors"},
-    {"files", "sealed_files", "contexts", "backends"},
+    {"files", "shared_run", "structured", "unpacking"},
+    {"numpy_files", "safetensors_header", "sealed_files", "contexts", "backends"},
     {"embedding"},
     {"model", "progress", "uses"},
     {"baselines"},

@@ -19,8 +19,10 @@ import numpy.typing as npt
 
 from phcle.errors import FileError
 from phcle.files import write_whole
+from phcle.safetensors_header import check_header, read_header
+from phcle.structured import parse_json
 
-__all__ = ["Tensors", "checksum", "read_sealed", "read_tensors", "write_sealed"]
+__all__ = ["Tensors", "checksum", "format_of", "read_sealed", "write_sealed"]
 
 Tensors = dict[str, npt.NDArray[Any]]
 
@@ -48,42 +50,65 @@ def read_sealed(
 ) -> tuple[Any, Tensors]:
     """Content and tensors; a damaged, cut or foreign file is refused.
 
-    `foreign` says what is wrong with a safetensors file of another format.
+    `foreign` says what is wrong with a safetensors file of another format. Keys of the
+    content that are not known are left alone: a release may add what older ones can do
+    without, and whatever they cannot gets a new version.
     """
-    metadata, tensors = read_tensors(path)
+    header = _own_header(path, check_header(path))
+    if header.get("format") != format:
+        raise FileError(f"{path}: {foreign}")
+    _refuse_other_version(path, header.get("version"), version)
+    text = header.get("content")
+    tensors = _read_tensors(path)
     try:
-        header = json.loads(metadata.get("phcle", "{}"))
-        if header.get("format") != format:
-            raise FileError(f"{path}: {foreign}")
-        found, text = header["version"], str(header["content"])
-    except (ValueError, KeyError, AttributeError) as error:
-        raise FileError(f"{path}: is damaged (its header cannot be read).") from error
-    if found != version:
+        fits = isinstance(text, str) and header.get("checksum") == checksum(
+            text, tensors
+        )
+    except UnicodeEncodeError:  # half of a character, which no true content has
+        fits = False
+    if not fits:
+        raise FileError(f"{path}: is damaged (its checksum does not fit).")
+    return parse_json(str(text), f"{path}, its content"), tensors
+
+
+def format_of(path: Path) -> str | None:
+    """Which format of phcle a file says it has; None for one of somebody else."""
+    found = _own_header(path, read_header(path).get("__metadata__", {})).get("format")
+    return found if isinstance(found, str) else None
+
+
+def _own_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+    header = parse_json(metadata.get("phcle", "{}"), f"{path}, its header")
+    if not isinstance(header, dict):
+        raise FileError(f"{path}: is damaged (its header cannot be read).")
+    return header
+
+
+def _refuse_other_version(path: Path, found: Any, version: int) -> None:
+    """Say which way the versions differ, and what to do."""
+    if found == version and type(found) is int:
+        return
+    if type(found) is int and found > version:
         raise FileError(
             f"{path}: has format version {found}, this phcle reads version {version}; "
-            "update phcle."
+            "a newer phcle wrote it, so update: pip install --upgrade phcle."
         )
-    if header.get("checksum") != checksum(text, tensors):
-        raise FileError(f"{path}: is damaged (its checksum does not fit).")
-    try:
-        return json.loads(text), tensors
-    except ValueError as error:
-        raise FileError(f"{path}: is damaged (its content cannot be read).") from error
+    if type(found) is int and found >= 1:
+        raise FileError(
+            f"{path}: has format version {found}, this phcle reads version {version}; "
+            "make the file anew."
+        )
+    raise FileError(f"{path}: is damaged (it has no format version).")
 
 
-def read_tensors(path: Path) -> tuple[dict[str, str], Tensors]:
-    """Metadata and tensors of any safetensors file."""
+def _read_tensors(path: Path) -> Tensors:
+    """All tensors of a file whose header was checked."""
     from safetensors import SafetensorError, safe_open
 
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder; give the name of a file.")
-    if not path.exists():
-        raise FileError(f"{path}: no such file.")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
         raise FileError(
             f"{path}: is damaged, cut short, or not a phcle file ({error})."
         ) from error

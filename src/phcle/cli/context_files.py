@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from phcle.cli.flags import CONTEXT_FILES
 from phcle.errors import ContextError
+from phcle.files import is_file
 
 if TYPE_CHECKING:
     from phcle.contexts.alignment import Context
@@ -48,7 +49,7 @@ def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
 
 def _parse(sort: str, value: str) -> ContextFile:
     name, equals, path = value.partition("=")
-    if equals and name and not Path(value).exists():
+    if equals and name and not is_file(value):
         return ContextFile(sort, Path(path), name)
     return ContextFile(sort, Path(value))
 
@@ -120,7 +121,7 @@ def _needs_engine(path: Path) -> bool:
     """Whether an annotation table is counted by an engine: Parquet, or a large file."""
     if ".parquet" in path.suffixes:
         return True
-    is_large = path.is_file() and path.stat().st_size > LARGE_FILE
+    is_large = is_file(path) and path.stat().st_size > LARGE_FILE
     return is_large and importlib.util.find_spec("duckdb") is not None
 
 

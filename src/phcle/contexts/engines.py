@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.labels import index_of
-from phcle.errors import ContextError, FileError
+from phcle.contexts.labels import index_of, normal
+from phcle.errors import ContextError, FileError, some
+from phcle.files import check_is_file
+from phcle.unpacking import check_gzip
 
 __all__ = ["ENDINGS", "count_annotation_table"]
 
@@ -53,8 +55,9 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
         raise FileError(
             f"{path}: must end in {', '.join(ENDINGS)} to be read as a table."
         )
-    if not path.is_file():
-        raise FileError(f"{path}: no such file.")
+    check_is_file(path)
+    if path.suffix == ".gz":
+        check_gzip(path)
     try:
         import duckdb
         import ibis
@@ -96,6 +99,12 @@ def _count(table: Any, name: str, item: str, label: str) -> Counts:
     labels = sorted(pairs.select("label").distinct().to_pyarrow()["label"].to_pylist())
     if not labels:
         raise ContextError(f"context {name!r}: the table has no rows.")
+    odd = [x for x in labels if normal(x) != x]
+    if odd:
+        raise ContextError(
+            f"context {name!r}: the labels {some(odd)} are not in Unicode's normal "
+            "form C, as all labels are here; write them so in the table."
+        )
     others = pairs.view().rename(other="label", other_item="item")
     together = (
         pairs.join(

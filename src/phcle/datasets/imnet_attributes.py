@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
@@ -10,6 +9,7 @@ from phcle.contexts.delimited import read_text
 from phcle.datasets.class_names import readable_name
 from phcle.datasets.releases import IMNET
 from phcle.errors import FileError
+from phcle.structured import parse_json
 
 __all__ = ["load_imnet_attributes"]
 
@@ -32,12 +32,7 @@ def load_imnet_attributes(path: str | Path) -> DescriptiveContext:
 
 def _read(path: Path) -> dict[str, list[str]]:
     """An object of wnids with a list of attribute names each."""
-    try:
-        found = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise FileError(
-            f"{path}, line {error.lineno}: is not JSON ({error.msg}). {IMNET.remedy}"
-        ) from error
+    found = parse_json(read_text(path), str(path))
     if not isinstance(found, dict) or not found:
         raise FileError(
             f"{path}: must be a JSON object from wnids to attributes. {IMNET.remedy}"
