@@ -17,6 +17,7 @@ from phcle.errors import FileError
 __all__ = [
     "check_is_file",
     "is_file",
+    "is_folder",
     "make_folder",
     "read_bytes",
     "refuse_packed",
@@ -38,6 +39,14 @@ def is_file(path: str | Path) -> bool:
     try:
         return Path(path).is_file()
     except (OSError, ValueError):  # a text that is too long, say
+        return False
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether there is a folder; False for whatever cannot be a path at all."""
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
         return False
 
 

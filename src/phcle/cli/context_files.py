@@ -86,7 +86,16 @@ def read_contexts(
 def read_context(
     file: ContextFile, *, hierarchy_kind: str = "ancestors", min_count: int = 2
 ) -> Context:
-    """One file as a context."""
+    """One file as a context; whatever is wrong with it, the message names the file."""
+    try:
+        return _read(file, hierarchy_kind, min_count)
+    except ContextError as error:
+        if str(file.path) in str(error):
+            raise
+        raise ContextError(f"{file.path}: {error}") from error
+
+
+def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
     from phcle.contexts import DescriptiveContext, RelationalContext, readers
 
     path, name = file.path, file.name

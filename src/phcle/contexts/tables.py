@@ -119,7 +119,9 @@ def units_differ(values: Floats) -> bool:
     count = np.maximum(known.sum(axis=0), 1)
     filled = np.where(known, values, 0.0)
     mean = filled.sum(axis=0) / count
-    spread = np.sqrt((np.where(known, filled - mean, 0.0) ** 2).sum(axis=0) / count)
+    with np.errstate(over="ignore"):  # values beyond 1e150 differ from any others
+        squares = np.where(known, filled - mean, 0.0) ** 2
+        spread = np.sqrt(squares.sum(axis=0) / count)
     spread = spread[spread > 0]
     if len(spread) < 2:
         return False

@@ -21,7 +21,7 @@ __all__ = ["read_word_vectors"]
 Floats = npt.NDArray[np.float64]
 
 BOM = b"\xef\xbb\xbf"
-SIZES = re.compile(r"[0-9]{1,18} +[0-9]{1,18} *\r?\n?")
+SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")
 """word2vec's first line: how many words, and of how many numbers."""
 
 LONGEST_WORD = 1 << 16
@@ -70,8 +70,8 @@ def _text(
         where = f"{path}, line {number}"
         line = _decoded(raw.removeprefix(BOM) if number == 1 else raw, where, wanted)
         word, *numbers = line.strip("\r\n ").split(" ")
-        if number == 1 and SIZES.fullmatch(line):
-            n_words, length = int(word), int(numbers[0])
+        if number == 1 and (sizes := SIZES.fullmatch(line)):
+            n_words, length = map(int, sizes.groups())
             continue
         if not word and not numbers:
             continue  # an empty line
@@ -131,12 +131,13 @@ def _binary(
 ) -> Iterator[tuple[str, Floats]]:
     """word2vec's binary layout: sizes, then word, space, float32 numbers."""
     first = file.readline(100)
-    if not SIZES.fullmatch(first.decode("latin-1")):
+    sizes = SIZES.fullmatch(first.decode("latin-1"))
+    if sizes is None:
         raise FileError(
             f"{path}: is not a binary word2vec file, which starts with two sizes; a "
             "text file must not be called .bin."
         )
-    n_words, length = map(int, first.split())
+    n_words, length = map(int, sizes.groups())
     size = path.stat().st_size
     # Each word takes a space and its numbers at least; looked at before they are read.
     if length < 1 or len(first) + n_words * (4 * length + 1) > size:
@@ -155,13 +156,13 @@ def _binary(
         name = normal(_decoded(word, f"{path}, word {n_found + 1}", wanted))
         if wanted is not None and name not in wanted:
             continue
-        vector = np.frombuffer(raw, dtype="<f4").astype(np.float64)
+        vector = np.frombuffer(raw, dtype="<f4")
         if not np.isfinite(vector).all():
             raise FileError(
                 f"{path}: the vector of {name[:40]!r} must be finite numbers; get the "
                 "file again."
             )
-        yield name, vector
+        yield name, vector.astype(np.float64)
     if file.read(2).strip():
         raise FileError(
             f"{path}: its first line says {n_words} words, but more follow; it is "

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from phcle.contexts.delimited import read_lines, read_rows, read_text
 from phcle.datasets.image_data import ImageData
-from phcle.errors import FileError, some
-from phcle.files import check_is_file
+from phcle.errors import ContextError, FileError, some
+from phcle.files import check_is_file, is_folder
 from phcle.numpy_files import read_npy, read_npz
 from phcle.structured import parse_json
 
@@ -38,7 +38,7 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
     and `validation` together `seen`.
     """
     path = Path(path)
-    source = _find(path) if path.is_dir() else path
+    source = _find(path) if is_folder(path) else path
     check_is_file(source)
     if source.suffix == ".npz":
         features, labels = _read_npz(source)
@@ -55,10 +55,24 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
         raise FileError(
             f"{source}: features must be numbers. Got {features.dtype} instead."
         )
+    try:
+        return _image_data(path, source, features, labels, name)
+    except ContextError as error:
+        raise ContextError(f"{source}: {error}") from error
+
+
+def _image_data(
+    path: Path,
+    source: Path,
+    features: npt.NDArray[Any],
+    labels: npt.NDArray[np.str_],
+    name: str | None,
+) -> ImageData:
+    """Features and labels, with the splits that lie beside them."""
     split = source.parent / "split.json"
     known = set(labels.tolist())
     return ImageData(
-        name=name or (path if path.is_dir() else path.parent).resolve().name,
+        name=name or (path if is_folder(path) else path.parent).resolve().name,
         features=features,
         labels=labels,
         splits=_read_splits(split, known) if split.is_file() else {},

@@ -8,7 +8,8 @@ from phcle.contexts import DescriptiveContext
 from phcle.contexts.delimited import read_text
 from phcle.datasets.class_names import readable_name
 from phcle.datasets.releases import IMNET
-from phcle.errors import FileError
+from phcle.errors import ContextError, FileError
+from phcle.files import is_folder
 from phcle.structured import parse_json
 
 __all__ = ["load_imnet_attributes"]
@@ -22,12 +23,15 @@ def load_imnet_attributes(path: str | Path) -> DescriptiveContext:
     A class may be outside ImageNet-1K: `match_wnids` keeps those within.
     """
     path = Path(path)
-    paths = [IMNET.file(path, name) for name in FILES] if path.is_dir() else [path]
+    paths = [IMNET.file(path, name) for name in FILES] if is_folder(path) else [path]
     tags: dict[str, list[str]] = {}
     for source in paths:
         for wnid, own in _read(source).items():
             tags.setdefault(wnid, []).extend(map(readable_name, own))
-    return DescriptiveContext.from_tags(tags, name="ImNet attributes")
+    try:
+        return DescriptiveContext.from_tags(tags, name="ImNet attributes")
+    except ContextError as error:
+        raise ContextError(f"{path}: {error}") from error
 
 
 def _read(path: Path) -> dict[str, list[str]]:

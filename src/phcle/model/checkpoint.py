@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ class Checkpoint:
     path: Path
     every: float  # seconds
     prints: Mapping[str, Any]
+    shapes: Sequence[tuple[int, ...]] = ()  # that the factors must have
     is_writer: bool = True  # one process of several writes
     _written: float = field(default_factory=time.monotonic)
 
@@ -79,7 +81,7 @@ class Checkpoint:
 
     def read(self) -> Resumed:
         """What the file holds, if it belongs to these options and these data."""
-        if not self.path.is_file():
+        if not os.path.lexists(self.path):
             raise FileError(
                 f"{self.path}: no such checkpoint; leave out --resume (resume=True) "
                 "to begin anew."
@@ -88,17 +90,34 @@ class Checkpoint:
         about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
         try:
             self._refuse_another_fit(about["prints"])
-            return Resumed(
+            found = Resumed(
                 Factors(
                     tensors["W0"], _numbered(tensors, "C"), _numbered(tensors, "U")
                 ),
-                about["weights"],
-                tuple(about["history"]),
+                {str(name): float(x) for name, x in about["weights"].items()},
+                tuple(
+                    {str(name): float(x) for name, x in record.items()}
+                    for record in about["history"]
+                ),
             )
-        except (KeyError, TypeError) as error:
+            self._refuse_misfits(found)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileError(
                 f"{self.path}: is not a whole checkpoint ({error})."
             ) from error
+        return found
+
+    def _refuse_misfits(self, found: Resumed) -> None:
+        """Refuse factors of other sizes, which no checksum can tell."""
+        parts = (found.factors.W, *found.factors.C, *found.factors.U)
+        shapes = [part.shape for part in parts]
+        if self.shapes and shapes != list(self.shapes):
+            raise ValueError(f"factors of the shapes {shapes}, not {list(self.shapes)}")
+        for part in parts:
+            if part.dtype.kind != "f" or not np.isfinite(part).all():
+                raise ValueError("factors that are not finite numbers")
+        if set(found.weights) != set(self.prints["data"]) - {"labels"}:
+            raise ValueError("weights of other contexts")
 
     def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:
         """Name the first thing in which the checkpoint's fit differs from this one."""

@@ -211,7 +211,10 @@ class PHCLE:
             )
         prints = fingerprint(problem, self.get_params())
         is_writer = backend.team.rank == 0
-        return Checkpoint(path, 0.0, prints, is_writer)
+        width = 1 if self.init == "ones" else self.dim
+        rows = (problem.labels, *(data.columns for data in problem.data))
+        shapes = [(len(names), width) for names in rows]
+        return Checkpoint(path, 0.0, prints, shapes, is_writer)
 
     def _learn(
         self,

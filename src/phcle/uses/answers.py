@@ -113,7 +113,7 @@ def summary(embedding: LabelEmbedding) -> Answer:
                 "name": context.name,
                 "kind": context.kind,
                 "labels": len(context.observed_labels),
-                "coverage": len(context.observed_labels) / len(embedding),
+                "coverage": len(context.observed_labels) / max(len(embedding), 1),
                 "columns": len(context.columns),
                 "weight": context.weight,
             }
