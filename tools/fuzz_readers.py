@@ -1,14 +1,15 @@
 """Search for files that a reader does not take and does not refuse properly either.
 
     pip install atheris
-    python tools/fuzz_readers.py --seconds 180                    every family of readers
-    python tools/fuzz_readers.py --seconds 60 --reader mat        one of them
-    python tools/fuzz_readers.py --replay faults/mat-3fe1.bin     one file again
+    python tools/fuzz_readers.py --seconds 180                   every family of readers
+    python tools/fuzz_readers.py --seconds 60 --reader mat       one of them
+    python tools/fuzz_readers.py --replay faults/mat-3fe1.bin    one file again
 
-A coverage-guided search: small whole files are changed, and changes that reach new code
-are kept and changed further. Only errors of phcle may leave a reader, and they must name
-the file. Anything else is a fault: another exception or warning, a crash, more than ten
-seconds, or two gigabytes. Inputs of faults are kept in `--out`, each beside its reason.
+A coverage-guided search: small whole files are changed, and changes that reach new
+code are kept and changed further. Only errors of phcle may leave a reader, and they
+must name the file. Anything else is a fault: another exception or warning, a crash,
+more than ten seconds, or two gigabytes. Inputs of faults are kept in `--out`, each
+beside its reason.
 """
 
 from __future__ import annotations

@@ -268,7 +268,7 @@ def test_half_a_character_is_refused():
         (["-inf", "2"], r"must be finite\. Got -inf"),
         (
             ["1,000", "2,500"],
-            r"numbers such as '1,000' for label 'a'.* write them like",
+            r"such as '1,000' for label 'a'.* write them like",
         ),
         (["1.000.000", "2.500.000"], "numbers such as"),
         (["3,5", "4,25"], "numbers such as '3,5'"),
@@ -380,8 +380,10 @@ def test_reading_standard_input_does_not_wait(tmp_path):
     pipe = tmp_path / "tree.csv"
     os.mkfifo(pipe)
     done = subprocess.run(
-        [sys.executable, "-m", "phcle", "fit", "--hierarchy", str(pipe)]
-        + ["--out", str(tmp_path / "x.phcle")],
+        [
+            *(sys.executable, "-m", "phcle", "fit", "--hierarchy", str(pipe)),
+            *("--out", str(tmp_path / "x.phcle")),
+        ],
         capture_output=True,
         text=True,
         timeout=60,
