@@ -305,18 +305,17 @@ def fit_command() -> tuple[Any, Any]:
 
 def read_config(path: Path) -> Any:
     """Options as `phcle fit --config` takes them, up to the work itself."""
-    import click
-
     from phcle.errors import OptionError
 
     parent, command = fit_command()
     try:
         with command.make_context("fit", ["--config", str(path)], parent=parent) as own:
             return dict(own.params)
-    except click.ClickException as error:  # shown with the usage, exit code 2
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        # An error of usage, which typer shows and ends with exit code 2.
         raise OptionError(f"{path}: {error.format_message()}") from error
-    except click.exceptions.Exit as error:
-        raise OptionError(f"{path}: {error}") from error
 
 
 CONFIG = b"""out = "labels.phcle"
