@@ -247,7 +247,7 @@ def test_a_packed_table_may_unpack_to_two_hundred_times_its_size(tmp_path):
     path.write_bytes(zeros_gzip(1000)[:-4])
     with pytest.raises(FileError, match="cut short"):
         check_gzip(path)
-    path.write_bytes(b"\x1f\x8b\x08\0nonsense")
+    path.write_bytes(b"\x1f\x8b\x09\0nonsense and more of it")
     with pytest.raises(FileError, match="damaged gzip"):
         check_gzip(path)
 
@@ -260,20 +260,21 @@ def test_a_packed_table_of_usual_size_is_counted(tmp_path):
     assert RelationalContext.from_annotation_table(path).labels == ("cat", "dog")
 
 
-def test_a_parquet_file_of_too_many_rows_is_refused_by_its_own_figures(tmp_path):
+def test_a_parquet_file_of_too_many_rows_is_refused_by_its_own_figures(
+    tmp_path, monkeypatch
+):
     pytest.importorskip("duckdb", reason="the extra 'engine' is not installed")
     pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     import pyarrow.parquet as pq
 
+    monkeypatch.setattr("phcle.unpacking.ALWAYS_FINE", MEGABYTE)
+    monkeypatch.setattr("phcle.unpacking.MOST_TIMES", 20)
     path = tmp_path / "bomb.parquet"
     codes = pa.array(np.zeros(4 * MEGABYTE, np.int32))
     column = pa.DictionaryArray.from_arrays(codes, pa.array(["cat"]))
-    batch = pa.table({"item": column, "label": column})
-    with pq.ParquetWriter(path, batch.schema) as writer:
-        for _ in range(17):
-            writer.write_table(batch)
-    assert path.stat().st_size < MEGABYTE
-    with pytest.raises(FileError, match="more than 200 times"):
+    pq.write_table(pa.table({"item": column, "label": column}), path)
+    assert path.stat().st_size < MEGABYTE // 8
+    with pytest.raises(FileError, match="more than 20 times"):
         RelationalContext.from_annotation_table(path)
 
 
@@ -296,30 +297,3 @@ def test_labels_never_become_the_names_of_files(tmp_path, format):
         assert len(rows) == len(names) + 1
     else:
         assert written == {f"in/here/out{ending}"}
-
-
-def test_a_report_writes_only_into_its_folder(tmp_path):
-    pytest.importorskip("jinja2", reason="the extra 'report' is not installed")
-    from typer.testing import CliRunner
-
-    from phcle.cli.app import app
-
-    labels = [x for x in EVIL if "\0" not in x]
-    rng = np.random.default_rng(0)
-    LabelEmbedding(
-        tuple(labels), rng.normal(size=(len(labels), 4)), names={x: x for x in labels}
-    ).save(tmp_path / "a.phcle")
-    out = tmp_path / "deep" / "report"
-    out.parent.mkdir()
-    done = CliRunner().invoke(
-        app, ["report", str(tmp_path / "a.phcle"), "--out", str(out)]
-    )
-    written = [x for x in tmp_path.rglob("*") if x.is_file()]
-    outside = [x for x in written if out not in x.parents and x.name != "a.phcle"]
-    assert outside == []
-    if done.exit_code == 0:
-        page = (out / "index.html").read_text()
-        assert "<script>x" not in page
-        assert "../../outside\n" not in page
-    else:
-        assert done.exit_code == 2, done.output
