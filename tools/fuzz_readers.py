@@ -25,6 +25,7 @@ import tempfile
 import traceback
 import warnings
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parents[1]
 MOST_SECONDS, MOST_MEGABYTES = 10, 2048
@@ -56,15 +57,13 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
     """Search in a process of its own, as a reader may bring it down."""
     before = {path.name for path in out.iterdir()}
     command = [sys.executable, __file__, "--child", family, "--out", str(out)]
-    done = subprocess.run(
-        [*command, "--seconds", str(seconds)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=seconds * 2 + 120,
-        check=False,
-    )
-    told = done.stderr
+    with tempfile.TemporaryFile("w+", errors="replace") as written:
+        code = _run([*command, "--seconds", str(seconds)], written, seconds + 90)
+        written.seek(0)
+        told = written.read()
+    if code is None:  # it hangs so that not even its own alarm ends it
+        (out / f"{family}-now").rename(out / f"{family}-stopped-hang")
+    (out / f"{family}-now").unlink(missing_ok=True)
     tried_files = re.search(r"number_of_executed_units: (\d+)", told)
     paths = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", told)
     after = {path.name for path in out.iterdir() if path.suffix != ".txt"}
@@ -78,10 +77,21 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
         "kept": int(paths[-1][2]) if paths else None,
         "faults": faults,
     }
-    if done.returncode:
-        found["exit"] = done.returncode
+    if code != 0:
+        found["exit"] = code
         found["told"] = told[-2000:]
     return found
+
+
+def _run(command: list[str], written: IO[str], seconds: float) -> int | None:
+    """The exit code of a command; None if it had to be ended."""
+    process = subprocess.Popen(command, stderr=written, stdout=written)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return None
 
 
 def fuzz(family: str, seconds: int, out: Path) -> None:
@@ -95,6 +105,7 @@ def fuzz(family: str, seconds: int, out: Path) -> None:
     seen: set[str] = set()
 
     def one_input(data: bytes) -> None:
+        (out / f"{family}-now").write_bytes(data)  # should it never come back
         fault = tried(family, data, seen)
         if fault is not None:
             name = f"{family}-{reader_cases.digest(data)}"
@@ -144,6 +155,8 @@ def tried(family: str, data: bytes, seen: set[str] | None) -> str | None:
                 # Raised by libraries about themselves, whatever the file is.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 found = reader.read(path)
+                # Numbers that are absurd but finite may overflow when they are used.
+                warnings.simplefilter("ignore", RuntimeWarning)
                 with contextlib.suppress(PhcleError):
                     reader.use(found)
             return None

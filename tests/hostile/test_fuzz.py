@@ -38,6 +38,8 @@ def read_or_refuse(reader, data, folder):
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", PhcleWarning)
         found = read_or_none(reader.read, path)
+        # Numbers that are absurd but finite may overflow when they are used.
+        warnings.simplefilter("ignore", RuntimeWarning)
         if found is not None:
             with contextlib.suppress(PhcleError):
                 reader.use(found)

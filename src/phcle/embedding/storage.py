@@ -110,13 +110,24 @@ def _put_sparse(tensors: Tensors, key: str, matrix: sp.csr_array) -> None:
 
 
 def _get_sparse(tensors: Tensors, key: str, n_columns: int) -> sp.csr_array:
-    indptr = tensors[f"{key}/indptr"]
-    matrix = sp.csr_array(
-        (tensors[f"{key}/data"], tensors[f"{key}/indices"], indptr),
-        shape=(len(indptr) - 1, n_columns),
+    data, indices, indptr = (
+        tensors[f"{key}/{part}"] for part in ("data", "indices", "indptr")
     )
-    matrix.check_format(full_check=True)
-    return matrix
+    # SciPy's own check passes over rows that begin beyond the end, and then its
+    # compiled code reads memory that is not its own.
+    if not (
+        data.ndim == indices.ndim == indptr.ndim == 1
+        and data.dtype.kind == "f"
+        and indices.dtype.kind == indptr.dtype.kind == "i"
+        and len(indptr) >= 1
+        and len(data) == len(indices) == indptr[-1]
+        and indptr[0] == 0
+        and (np.diff(indptr) >= 0).all()
+        and indices.min(initial=0) >= 0
+        and indices.max(initial=-1) < n_columns
+    ):
+        raise FileError(f"{key} is not a sparse matrix")
+    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
 
 
 def _pack(context: Fitted, prefix: str, tensors: Tensors) -> dict[str, Any]:
