@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,13 @@ from phcle.files import is_file
 if TYPE_CHECKING:
     from phcle.contexts.alignment import Context
 
-__all__ = ["ContextFile", "context_files", "read_context", "read_contexts"]
+__all__ = [
+    "ContextFile",
+    "context_files",
+    "files_read",
+    "read_context",
+    "read_contexts",
+]
 
 LARGE_FILE = 200_000_000
 """Bytes of an annotation table from which on an engine counts it, if there is one."""
@@ -132,6 +139,23 @@ def _needs_engine(path: Path) -> bool:
         return True
     is_large = is_file(path) and path.stat().st_size > LARGE_FILE
     return is_large and importlib.util.find_spec("duckdb") is not None
+
+
+def files_read(
+    files: Iterable[ContextFile], **others: Path | None
+) -> list[dict[str, str]]:
+    """Which files a fit was made of: flag, name, file name and SHA-256 of each.
+
+    Their folders are left out: they may tell more of a machine than its owner wants.
+    """
+    given = [(file.sort, file.name, file.path) for file in files]
+    given += [(flag, flag, path) for flag, path in others.items() if path is not None]
+    found = []
+    for flag, name, path in given:
+        with path.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        found.append({"flag": flag, "name": name, "file": path.name, "sha256": digest})
+    return found
 
 
 def _refuse_same_names(files: Iterable[ContextFile]) -> None:

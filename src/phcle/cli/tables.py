@@ -101,11 +101,26 @@ def show_summary(answer: Answer) -> None:
 
 
 def show_provenance(answer: Answer) -> None:
-    """Options, library versions and the format of the file."""
-    for title in ("options", "versions"):
-        values = ", ".join(f"{name}={value}" for name, value in answer[title].items())
-        _print(f"{title}: {values}")
+    """Whatever else is told of a file: options, versions, how the fit ran, …"""
+    told = ("labels", "dim", "contexts", "sweeps", "objective", "seed", "seconds")
+    skipped = (
+        "file",
+        "format_version",
+        *(told if answer["what"] == "embedding" else ()),
+    )
+    for title, value in answer.items():
+        if title not in skipped and value not in ({}, [], None):
+            _print(f"{title}: {_plain(value)}")
     _print(f"format version: {answer['format_version']}")
+
+
+def _plain(value: object) -> str:
+    """Values of a list or of names, on one line."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={each}" for name, each in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_plain, value))
+    return str(value)
 
 
 def show_written(path: object) -> None:

@@ -21,12 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.errors import FileError
+from phcle.model.kept import library_versions
 from phcle.model.problem import DescriptiveData, Problem, RelationalData
 from phcle.model.start import Factors
 from phcle.model.state import State
 from phcle.sealed_files import Tensors, read_sealed, write_sealed
 
-__all__ = ["Checkpoint", "Resumed", "fingerprint"]
+__all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 
 FORMAT, VERSION = "phcle.checkpoint", 1
 
@@ -76,6 +77,7 @@ class Checkpoint:
             "prints": self.prints,
             "weights": state.weights,
             "history": state.history,
+            "versions": library_versions(),
         }
         write_sealed(self.path, FORMAT, VERSION, about, tensors)
 
@@ -137,6 +139,26 @@ class Checkpoint:
                     f"{self.path}: belongs to another fit: it has {what}. Resume with "
                     "what it was made with, or begin anew with another file."
                 )
+
+
+def look_into(path: Path) -> dict[str, Any]:
+    """What a checkpoint says of its fit, whichever it is."""
+    about, tensors = read_sealed(path, FORMAT, VERSION, "is not a checkpoint of a fit.")
+    try:
+        n_labels, dim = tensors["W0"].shape
+        history = list(about["history"])
+        return {
+            "labels": n_labels,
+            "dim": dim,
+            "contexts": dict(about["weights"]),
+            "sweeps": len(history),
+            "objective": history[-1].get("objective") if history else None,
+            "options": dict(about["prints"]["options"]),
+            "data": dict(about["prints"]["data"]),
+            "versions": dict(about.get("versions", {})),
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(f"{path}: is not a whole checkpoint ({error}).") from error
 
 
 def _numbered(tensors: Tensors, name: str) -> tuple[Any, ...]:
