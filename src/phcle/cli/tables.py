@@ -101,13 +101,10 @@ def show_summary(answer: Answer) -> None:
 
 
 def show_provenance(answer: Answer) -> None:
-    """Whatever else is told of a file: options, versions, how the fit ran, …"""
-    told = ("labels", "dim", "contexts", "sweeps", "objective", "seed", "seconds")
-    skipped = (
-        "file",
-        "format_version",
-        *(told if answer["what"] == "embedding" else ()),
-    )
+    """Whatever else is told of a file: options, versions, how the fit ran."""
+    skipped = {"file", "format_version"}
+    if answer["what"] == "embedding":  # which the summary above tells
+        skipped |= {"labels", "dim", "contexts", "sweeps", "objective", "seed"}
     for title, value in answer.items():
         if title not in skipped and value not in ({}, [], None):
             _print(f"{title}: {_plain(value)}")

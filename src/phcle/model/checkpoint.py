@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from phcle.errors import FileError
 from phcle.model.kept import library_versions
+from phcle.model.options import OPTIONS
 from phcle.model.problem import DescriptiveData, Problem, RelationalData
 from phcle.model.start import Factors
 from phcle.model.state import State
@@ -35,6 +36,8 @@ FREE = frozenset(
     {"backend", "device", "precision", "calibrate", "max_iter", "tol", "verbose"}
 )
 """Options that may differ at a resumption: they do not change what a fit aims at."""
+
+DEFAULTS = {option.name: option.default for option in OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ class Checkpoint:
         """Name the first thing in which the checkpoint's fit differs from this one."""
         for kind in ("options", "data"):
             theirs, ours = found[kind], json.loads(json.dumps(self.prints[kind]))
+            if kind == "options":  # an option that came later had its default then
+                theirs = {**{x: DEFAULTS[x] for x in ours if x in DEFAULTS}, **theirs}
             for name in (*ours, *(x for x in theirs if x not in ours)):
                 if theirs.get(name) == ours.get(name):
                     continue
