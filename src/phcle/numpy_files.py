@@ -92,8 +92,8 @@ def _read_array(file: BinaryIO, size: int, where: str) -> Array:
         version = formats.read_magic(file)
         if version not in ((1, 0), (2, 0)):
             raise FileError(
-                f"{where}: has NumPy's format {version[0]}.{version[1]}, which is not "
-                "read here; save plain numbers or texts."
+                f"{where}: is damaged, or has NumPy's format {version[0]}."
+                f"{version[1]}, which is not read here; save plain numbers or texts."
             )
         read = (
             formats.read_array_header_1_0

@@ -15,17 +15,9 @@ Answer = dict[str, Any]
 
 def about_file(path: Path) -> Answer:
     """What a file holds, with `what` for the sort of file it is."""
-    from phcle.model import checkpoint
     from phcle.sealed_files import format_of
-    from phcle.uses import cell_index
-    from phcle.uses.understanding import map_storage
 
-    abouts: dict[str, Callable[[Path], Answer]] = {
-        checkpoint.FORMAT: _about_checkpoint,
-        map_storage.FORMAT: _about_map,
-        cell_index.FORMAT: _about_index,
-    }
-    about = abouts.get(format_of(path) or "", _about_embedding)
+    about = ABOUT.get(format_of(path) or "", _about_embedding)
     return {"file": str(path), **about(path)}
 
 
@@ -68,3 +60,11 @@ def _about_index(path: Path) -> Answer:
         **{name: list(tensor.shape) for name, tensor in tensors.items()},
         "format_version": VERSION,
     }
+
+
+# By name, as the modules that have these formats take long to import.
+ABOUT: dict[str, Callable[[Path], Answer]] = {
+    "phcle.checkpoint": _about_checkpoint,
+    "phcle.image-map": _about_map,
+    "phcle.label-index": _about_index,
+}

@@ -139,16 +139,24 @@ def show_table(
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    title = None if title is None else _shown(title)
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for column in header:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(_shown, row))
     _console().print(table)
 
 
 def _print(text: str) -> None:
-    _console().print(text, soft_wrap=True)
+    _console().print(_shown(text), soft_wrap=True)
+
+
+def _shown(text: str) -> str:
+    """Text without what a terminal would obey: a label may come from a stranger."""
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
 
 
 def _console() -> Console:
