@@ -36,6 +36,11 @@ bench: $(VENV)/dev
 	$(PIP) -e '.[benchmarks]'
 	$(BIN)/python benchmarks/fit_speed.py
 
+# Three minutes for each family of readers; what is found lies in faults/.
+fuzz: $(VENV)/dev
+	$(PIP) atheris
+	$(BIN)/python tools/fuzz_readers.py --seconds 180
+
 # Known weaknesses of the pinned versions; asks a public database, so it needs the network.
 audit: $(VENV)/bin/python
 	$(PIP) pip-audit
