@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests core spark bench audit licences clean
+.PHONY: demo test lint types tests core spark bench fuzz audit licences clean
 
 demo: $(VENV)/core
 	$(BIN)/phcle demo --out demo
