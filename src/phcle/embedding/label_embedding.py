@@ -61,8 +61,9 @@ class LabelEmbedding:
                 f"{some(np.array(self.labels)[wrong])}."
             )
         object.__setattr__(self, "vectors", vectors)
-        names = {normal(label): name for label, name in self.names.items()}
-        object.__setattr__(self, "names", names)
+        if not "".join(self.names).isascii():  # quick to tell, as most are
+            names = {normal(label): name for label, name in self.names.items()}
+            object.__setattr__(self, "names", names)
 
     def __repr__(self) -> str:
         contexts = ", ".join(context.name for context in self.contexts)

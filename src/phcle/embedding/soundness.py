@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.labels import refuse_half_characters
@@ -100,7 +102,14 @@ def _check_hierarchy(tree: Hierarchy, name: str) -> None:
         raise ContextError(f"the edges of {name!r} name nodes that it lacks")
     if len(set(tree.nodes)) < len(tree.nodes):
         raise ContextError(f"a node of {name!r} occurs twice")
-    tree.refuse_cycles(name)
+    n = len(tree.nodes)
+    graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
+    # Without a cycle no two nodes reach each other. Found in compiled code, as large
+    # hierarchies are loaded often; the slow way then names the cycle.
+    n_parts = connected_components(graph, connection="strong", return_labels=False)
+    if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
+        tree.refuse_cycles(name)
+        raise ContextError(f"a node of {name!r} is its own parent")
 
 
 def _check_array(value: Any, shape: tuple[int, ...], what: str) -> None:
