@@ -43,6 +43,11 @@ ROWS = {
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 TREE += [("felid", "beast"), ("canid", "beast")]
 WIDTH = 3
+DTYPES = {
+    **{"BOOL": "?", "U8": "u1", "I8": "i1", "U16": "u2", "I16": "i2", "F16": "f2"},
+    **{"U32": "u4", "I32": "i4", "F32": "f4", "U64": "u8", "I64": "i8", "F64": "f8"},
+}
+"""What safetensors calls NumPy's types."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +108,7 @@ def sealed(whole: dict[str, Any], own: dict[str, Any], body: bytes) -> bytes:
         if name == "__metadata__":
             continue
         begin, end = entry["data_offsets"]
-        dtype = {"BOOL": "?", "F16": "f2", "BF16": "u2"}.get(entry["dtype"])
-        dtype = dtype or entry["dtype"].lower().replace("i", "i").replace("u", "u")
-        sizes = {"8": "1", "16": "2", "32": "4", "64": "8"}
-        if dtype[1:] in sizes and len(dtype) > 1 and dtype[0] in "uif":
-            dtype = dtype[0] + sizes[dtype[1:]]
-        if entry["dtype"] in ("F16", "BF16"):
-            dtype = "f2" if entry["dtype"] == "F16" else "u2"
+        dtype = DTYPES[entry["dtype"]]
         tensors[name] = np.frombuffer(body[begin:end], dtype).reshape(entry["shape"])
     own = {**own, "checksum": checksum(str(own["content"]), tensors)}
     whole = {**whole, "__metadata__": {"phcle": json.dumps(own)}}

@@ -273,6 +273,7 @@ def test_half_a_character_is_refused():
         (["1.000.000", "2.500.000"], "numbers such as"),
         (["3,5", "4,25"], "numbers such as '3,5'"),
         (["50%", "20%"], "numbers such as '50%'"),
+        (["NA", "2,500"], "numbers such as '2,500' for label 'b'"),
         (["1 000", "2 000"], "numbers such as"),
         (["1,000", "2"], r"holds numbers, such as '2', but '1,000' for label 'a'"),
         (["0x10", "2"], r"holds numbers, such as '2', but '0x10'"),
@@ -297,6 +298,15 @@ def test_digits_of_every_script_are_numbers(tmp_path, cell, value):
     path = tmp_path / "a.csv"
     path.write_text(f"label,x\na,{cell}\nb,1\n", encoding="utf-8")
     assert readers.read_attributes(path).values[0, 0] == value
+
+
+@pytest.mark.parametrize("cells", [("1.2.3", "1.10.0"), ("2020.01.31", "x"), ("0x1",)])
+def test_codes_that_are_no_numbers_stay_texts(tmp_path, cells):
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{i},{cell}\n" for i, cell in enumerate(cells))
+    path.write_text("label,x\n" + rows)
+    columns = readers.read_attributes(path).columns
+    assert columns == tuple(sorted(f"x={cell}" for cell in cells))
 
 
 @pytest.mark.parametrize("cell", ["nan", "NA", "null", ""])

@@ -27,8 +27,11 @@ Floats = npt.NDArray[np.float64]
 TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 UNKNOWN = ("", "nan", "na", "n/a", "null", "none")
 
-OTHER_NUMBER = re.compile(r"[+-]?\d+([,.' \u00a0\u2009\u202f]\d+)+%?|[+-]?\d+%")
-"""Numbers as people write them in some places: 1,000 or 3,5 or 1.000.000 or 50%."""
+OTHER_NUMBER = re.compile(
+    r"[+-]?(\d{1,3}([,.' \u00a0\u2009\u202f]\d{3})+([.,]\d+)?|\d+,\d+|\d+([.,]\d+)?%)"
+)
+"""Numbers as people write them in some places: 1,000 or 3,5 or 1.000.000 or 50%. But
+neither 1.2.3 nor 2020.01.31, which are no numbers anywhere."""
 
 
 def encode_columns(
@@ -57,7 +60,7 @@ def encode_columns(
                     f"{cell!r}, but {raw[texts[0]]!r} for label {labels[texts[0]]!r}; "
                     "correct it, or leave it empty if it is unknown."
                 )
-        _refuse_other_numbers(title, raw, labels, name)
+        _refuse_other_numbers(title, [(labels[i], raw[i]) for i in texts], name)
         words = [
             None if number is not None and math.isnan(number) else str(cell).strip()
             for cell, number in zip(raw, numbers, strict=True)
@@ -73,20 +76,19 @@ def encode_columns(
 
 
 def _refuse_other_numbers(
-    title: str, raw: Sequence[Any], labels: Sequence[str], name: str
+    title: str, cells: Sequence[tuple[str, Any]], name: str
 ) -> None:
     """Refuse a column of texts that are all numbers in another notation.
 
     As texts they would become a column for each value, which nobody means.
     """
-    written = [str(cell).strip() for cell in raw if not is_missing(cell)]
-    if not written or not all(map(OTHER_NUMBER.fullmatch, written)):
+    if not all(OTHER_NUMBER.fullmatch(str(cell).strip()) for _, cell in cells):
         return
-    place = next(i for i, cell in enumerate(raw) if not is_missing(cell))
+    label, cell = cells[0]
     raise ContextError(
-        f"context {name!r}: column {title!r} holds numbers such as {written[0]!r} for "
-        f"label {labels[place]!r}; write them like 1000 or 3.5, without separators of "
-        "thousands, decimal commas or percent signs."
+        f"context {name!r}: column {title!r} holds numbers such as {cell!r} for label "
+        f"{label!r}; write them like 1000 or 3.5, without separators of thousands, "
+        "decimal commas or percent signs."
     )
 
 
