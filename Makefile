@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests core spark bench audit licences clean
+.PHONY: demo test lint types tests core spark bench fuzz audit licences clean
 
 demo: $(VENV)/core
 	$(BIN)/phcle demo --out demo
@@ -35,6 +35,11 @@ spark: $(VENV)/dev
 bench: $(VENV)/dev
 	$(PIP) -e '.[benchmarks]'
 	$(BIN)/python benchmarks/fit_speed.py
+
+# Three minutes for each family of readers; what is found lies in faults/.
+fuzz: $(VENV)/dev
+	$(PIP) atheris
+	$(BIN)/python tools/fuzz_readers.py --seconds 180
 
 # Known weaknesses of the pinned versions; asks a public database, so it needs the network.
 audit: $(VENV)/bin/python

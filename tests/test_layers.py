@@ -15,7 +15,15 @@ SOURCE = Path(phcle.__file__).parent
 
 LAYERS = [
     {"errors"},
-    {"files", "sealed_files", "shared_run", "contexts", "backends"},
+    {"files", "shared_run", "structured", "unpacking"},
+    {
+        "numpy_files",
+        "safetensors_header",
+        "safetensors_writer",
+        "sealed_files",
+        "contexts",
+        "backends",
+    },
     {"embedding"},
     {"model", "progress", "uses"},
     {"baselines"},

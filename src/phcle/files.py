@@ -3,6 +3,8 @@
 A process that is killed leaves its temporary file. The next one that writes to the
 same folder removes it, but never that of a process still at work: whoever writes holds
 a lock on the file, and the system takes the lock away when the process ends.
+
+What is read must be a plain file: a pipe may never end, and a device never does.
 """
 
 from __future__ import annotations
@@ -22,13 +24,83 @@ try:
 except ImportError:  # Windows: nothing is locked, and nothing is swept
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["check_can_write", "make_folder", "sweep_leftovers", "write_whole"]
+__all__ = [
+    "check_can_write",
+    "check_is_file",
+    "is_file",
+    "is_folder",
+    "make_folder",
+    "read_bytes",
+    "refuse_packed",
+    "sweep_leftovers",
+    "write_whole",
+]
 
 ENDING = ".phcle-part"
 """Of our temporary files and of nobody else's."""
 
 LONGEST = 200
 """Bytes of a file's name that its temporary file repeats; systems allow 255 in all."""
+
+PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+"""How packed files start."""
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether there is a plain file; False for whatever cannot be a path at all."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):  # a text that is too long, say
+        return False
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether there is a folder; False for whatever cannot be a path at all."""
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def check_is_file(path: Path) -> None:
+    """Refuse a path that is missing, a folder, a pipe or a device."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, ValueError) as error:
+        raise FileError(f"{path}: no such file.") from error
+    except OSError as error:  # a loop of links, a name too long, a locked folder
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    if stat.S_ISDIR(mode):
+        raise FileError(f"{path}: is a folder; give the name of a file.")
+    if not stat.S_ISREG(mode):
+        raise FileError(
+            f"{path}: is a pipe or a device, not a file; save what it gives to a file "
+            "first."
+        )
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole of a plain file; a packed one is refused with its kind."""
+    check_is_file(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    refuse_packed(path, data)
+    return data
+
+
+def refuse_packed(path: Path, start: bytes) -> None:
+    """Refuse a file whose first bytes are those of a packed one."""
+    for mark, kind in PACKED.items():
+        if start.startswith(mark):
+            raise FileError(f"{path}: is packed ({kind}); unpack it first.")
 
 
 @contextmanager

@@ -18,34 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import FileError
-from phcle.files import write_whole
+from phcle.safetensors_header import check_header, read_header
+from phcle.safetensors_writer import write_tensors
+from phcle.structured import parse_json
 
-__all__ = [
-    "Tensors",
-    "checksum",
-    "read_sealed",
-    "read_tensors",
-    "write_sealed",
-    "write_tensors",
-]
+__all__ = ["Tensors", "checksum", "format_of", "read_sealed", "write_sealed"]
 
 Tensors = dict[str, npt.NDArray[Any]]
-
-TYPES = (
-    "BOOL",
-    "U8",
-    "I8",
-    "I16",
-    "U16",
-    "F16",
-    "I32",
-    "U32",
-    "F32",
-    "F64",
-    "I64",
-    "U64",
-)
-"""Types of safetensors in the order of its library, which puts the last ones first."""
 
 
 def write_sealed(
@@ -62,77 +41,70 @@ def write_sealed(
     write_tensors(path, tensors, {"phcle": json.dumps(header)})
 
 
-def write_tensors(
-    path: Path, tensors: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]
-) -> None:
-    """Write a safetensors file, byte for byte what its library writes.
-
-    The library would first write to a file of its own beside, which a killed process
-    leaves behind for ever, and has no error of the system for a full disk.
-    """
-    order = sorted(tensors, key=lambda name: (-TYPES.index(_type(tensors[name])), name))
-    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
-    end = 0
-    for name in order:
-        start, end = end, end + tensors[name].nbytes
-        kind, shape = _type(tensors[name]), list(tensors[name].shape)
-        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
-    head = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    head += b" " * (-len(head) % 8)  # so that numbers begin at a multiple of eight
-    with write_whole(path) as temporary, temporary.open("wb") as file:
-        file.write(len(head).to_bytes(8, "little") + head)
-        for name in order:
-            value = np.ascontiguousarray(tensors[name])
-            file.write(value.astype(value.dtype.newbyteorder("<"), copy=False).data)
-
-
-def _type(tensor: npt.NDArray[Any]) -> str:
-    """What safetensors calls a type."""
-    letter = {"b": "BOOL", "u": "U", "i": "I", "f": "F"}[tensor.dtype.kind]
-    return letter if letter == "BOOL" else f"{letter}{8 * tensor.dtype.itemsize}"
-
-
 def read_sealed(
     path: Path, format: str, version: int, foreign: str
 ) -> tuple[Any, Tensors]:
     """Content and tensors; a damaged, cut or foreign file is refused.
 
-    `foreign` says what is wrong with a safetensors file of another format.
+    `foreign` says what is wrong with a safetensors file of another format. Keys of the
+    content that are not known are left alone: a release may add what older ones can do
+    without, and whatever they cannot gets a new version.
     """
-    metadata, tensors = read_tensors(path)
+    header = _own_header(path, check_header(path))
+    if header.get("format") != format:
+        raise FileError(f"{path}: {foreign}")
+    _refuse_other_version(path, header.get("version"), version)
+    text = header.get("content")
+    tensors = _read_tensors(path)
     try:
-        header = json.loads(metadata.get("phcle", "{}"))
-        if header.get("format") != format:
-            raise FileError(f"{path}: {foreign}")
-        found, text = header["version"], str(header["content"])
-    except (ValueError, KeyError, AttributeError) as error:
-        raise FileError(f"{path}: is damaged (its header cannot be read).") from error
-    if found != version:
+        fits = isinstance(text, str) and header.get("checksum") == checksum(
+            text, tensors
+        )
+    except UnicodeEncodeError:  # half of a character, which no true content has
+        fits = False
+    if not fits:
+        raise FileError(f"{path}: is damaged (its checksum does not fit).")
+    return parse_json(str(text), f"{path}, its content"), tensors
+
+
+def format_of(path: Path) -> str | None:
+    """Which format of phcle a file says it has; None for one of somebody else."""
+    found = _own_header(path, read_header(path).get("__metadata__", {})).get("format")
+    return found if isinstance(found, str) else None
+
+
+def _own_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+    header = parse_json(metadata.get("phcle", "{}"), f"{path}, its header")
+    if not isinstance(header, dict):
+        raise FileError(f"{path}: is damaged (its header cannot be read).")
+    return header
+
+
+def _refuse_other_version(path: Path, found: Any, version: int) -> None:
+    """Say which way the versions differ, and what to do."""
+    if found == version and type(found) is int:
+        return
+    if type(found) is int and found > version:
         raise FileError(
             f"{path}: has format version {found}, this phcle reads version {version}; "
-            "update phcle."
+            "a newer phcle wrote it, so update: pip install --upgrade phcle."
         )
-    if header.get("checksum") != checksum(text, tensors):
-        raise FileError(f"{path}: is damaged (its checksum does not fit).")
-    try:
-        return json.loads(text), tensors
-    except ValueError as error:
-        raise FileError(f"{path}: is damaged (its content cannot be read).") from error
+    if type(found) is int and found >= 1:
+        raise FileError(
+            f"{path}: has format version {found}, this phcle reads version {version}; "
+            "make the file anew."
+        )
+    raise FileError(f"{path}: is damaged (it has no format version).")
 
 
-def read_tensors(path: Path) -> tuple[dict[str, str], Tensors]:
-    """Metadata and tensors of any safetensors file."""
+def _read_tensors(path: Path) -> Tensors:
+    """All tensors of a file whose header was checked."""
     from safetensors import SafetensorError, safe_open
 
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder; give the name of a file.")
-    if not path.exists():
-        raise FileError(f"{path}: no such file.")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
         raise FileError(
             f"{path}: is damaged, cut short, or not a phcle file ({error})."
         ) from error

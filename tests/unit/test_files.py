@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save
 
 from phcle.errors import FileError
 from phcle.files import ENDING, check_can_write, sweep_leftovers, write_whole
-from phcle.sealed_files import write_tensors
+from phcle.safetensors_writer import write_tensors
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
 

@@ -13,7 +13,6 @@ without a table. What is given in the shell counts more than what is in the file
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,11 +78,9 @@ def options_from(
 ) -> dict[str, Any]:
     """The options that a file holds for a command."""
     from phcle.contexts.delimited import read_text
+    from phcle.structured import parse_toml
 
-    try:
-        raw = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{path}: is not TOML ({error}).") from error
+    raw = parse_toml(read_text(path), str(path))
     tables = {key for key in raw if key in commands and isinstance(raw[key], dict)}
     if command in tables:
         raw = {**{k: v for k, v in raw.items() if k not in tables}, **raw[command]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,11 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from phcle.cli.flags import CONTEXT_FILES
 from phcle.errors import ContextError
+from phcle.files import is_file
 
 if TYPE_CHECKING:
     from phcle.contexts.alignment import Context
 
-__all__ = ["ContextFile", "context_files", "read_context", "read_contexts"]
+__all__ = [
+    "ContextFile",
+    "context_files",
+    "files_read",
+    "read_context",
+    "read_contexts",
+]
 
 LARGE_FILE = 200_000_000
 """Bytes of an annotation table from which on an engine counts it, if there is one."""
@@ -48,7 +56,7 @@ def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
 
 def _parse(sort: str, value: str) -> ContextFile:
     name, equals, path = value.partition("=")
-    if equals and name and not Path(value).exists():
+    if equals and name and not is_file(value):
         return ContextFile(sort, Path(path), name)
     return ContextFile(sort, Path(value))
 
@@ -85,7 +93,16 @@ def read_contexts(
 def read_context(
     file: ContextFile, *, hierarchy_kind: str = "ancestors", min_count: int = 2
 ) -> Context:
-    """One file as a context."""
+    """One file as a context; whatever is wrong with it, the message names the file."""
+    try:
+        return _read(file, hierarchy_kind, min_count)
+    except ContextError as error:
+        if str(file.path) in str(error):
+            raise
+        raise ContextError(f"{file.path}: {error}") from error
+
+
+def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
     from phcle.contexts import DescriptiveContext, RelationalContext, readers
 
     path, name = file.path, file.name
@@ -120,8 +137,25 @@ def _needs_engine(path: Path) -> bool:
     """Whether an annotation table is counted by an engine: Parquet, or a large file."""
     if ".parquet" in path.suffixes:
         return True
-    is_large = path.is_file() and path.stat().st_size > LARGE_FILE
+    is_large = is_file(path) and path.stat().st_size > LARGE_FILE
     return is_large and importlib.util.find_spec("duckdb") is not None
+
+
+def files_read(
+    files: Iterable[ContextFile], **others: Path | None
+) -> list[dict[str, str]]:
+    """Which files a fit was made of: flag, name, file name and SHA-256 of each.
+
+    Their folders are left out: they may tell more of a machine than its owner wants.
+    """
+    given = [(file.sort, file.name, file.path) for file in files]
+    given += [(flag, flag, path) for flag, path in others.items() if path is not None]
+    found = []
+    for flag, name, path in given:
+        with path.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        found.append({"flag": flag, "name": name, "file": path.name, "sha256": digest})
+    return found
 
 
 def _refuse_same_names(files: Iterable[ContextFile]) -> None:

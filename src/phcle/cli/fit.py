@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from phcle.cli import tables
-from phcle.cli.context_files import context_files, read_contexts
+from phcle.cli.context_files import context_files, files_read, read_contexts
 from phcle.cli.edge import say
 from phcle.cli.flags import (
     Json,
@@ -96,7 +97,13 @@ def fit(
     }
     _fit_or_save_what_there_is(model, contexts, wanted, readable, out, keeping)
     seconds = time.perf_counter() - began
-    embedding = model.embedding_
+    embedding = replace(
+        model.embedding_,
+        origin={
+            **model.embedding_.origin,
+            "files": files_read(files, labels=labels, names=names),
+        },
+    )
     if team.rank > 0:  # the first process speaks and writes for all
         return
     embedding.save(out)

@@ -90,6 +90,8 @@ def model_flags() -> Iterable[inspect.Parameter]:
         if option.name == "verbose":  # unlike in a script, the terminal decides
             flag += "/--no-verbose"
             default, shown = None, "on a terminal"
+        elif isinstance(default, bool):  # else what is on could not be turned off
+            flag += f"/--no-{option.name.replace('_', '-')}"
         yield _flag(
             option.name,
             bool if isinstance(default, bool) else option.kind | None,

@@ -20,12 +20,10 @@ Label = Annotated[str, typer.Argument(help="A label's id or its readable name.")
 
 
 def info(file: EmbeddingFile, as_json: Json = False) -> None:
-    """Show what an embedding holds and how it was learned."""
-    from phcle.embedding import load
+    """Show what an embedding, a map or a checkpoint holds and how it was made."""
+    from phcle.cli.file_info import about_file
 
-    show(
-        {"file": str(file), **answers.summary(load(file))}, _show_info, as_json=as_json
-    )
+    show(about_file(file), _show_info, as_json=as_json)
 
 
 def nearest(
@@ -89,5 +87,6 @@ def explain(
 
 
 def _show_info(answer: answers.Answer) -> None:
-    tables.show_summary(answer)
+    if answer["what"] == "embedding":
+        tables.show_summary(answer)
     tables.show_provenance(answer)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phcle.errors import FileError
+from phcle.files import is_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
         return None
     found: list[str] = []
     for word in given:
-        found += read_labels(word) if Path(word).is_file() else [word]
+        found += read_labels(word) if is_file(word) else [word]
     return found
 
 
@@ -31,14 +32,14 @@ def read_queries(path: Path) -> dict[str, npt.NDArray[np.float64]]:
     """The vectors of an `.npy` file by their name: one vector, or a row for each."""
     import numpy as np
 
-    from phcle.contexts.delimited import check_is_file
+    from phcle.numpy_files import read_npy
 
-    check_is_file(path)
-    try:
-        array = np.asarray(np.load(path, allow_pickle=False), np.float64)
-    # A damaged header makes NumPy raise whatever Python's tokenizer does.
-    except Exception as error:
-        raise FileError(f"{path}: is not an .npy file of numbers ({error}).") from error
+    found = read_npy(path)
+    if found.dtype.kind not in "fiub":
+        raise FileError(
+            f"{path}: is not an .npy file of numbers. Got {found.dtype} instead."
+        )
+    array = found.astype(np.float64)
     if array.ndim == 1:
         return {path.name: array}
     if array.ndim != 2 or not len(array):

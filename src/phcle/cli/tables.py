@@ -101,11 +101,23 @@ def show_summary(answer: Answer) -> None:
 
 
 def show_provenance(answer: Answer) -> None:
-    """Options, library versions and the format of the file."""
-    for title in ("options", "versions"):
-        values = ", ".join(f"{name}={value}" for name, value in answer[title].items())
-        _print(f"{title}: {values}")
+    """Whatever else is told of a file: options, versions, how the fit ran."""
+    skipped = {"file", "format_version"}
+    if answer["what"] == "embedding":  # which the summary above tells
+        skipped |= {"labels", "dim", "contexts", "sweeps", "objective", "seed"}
+    for title, value in answer.items():
+        if title not in skipped and value not in ({}, [], None):
+            _print(f"{title}: {_plain(value)}")
     _print(f"format version: {answer['format_version']}")
+
+
+def _plain(value: object) -> str:
+    """Values of a list or of names, on one line."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={each}" for name, each in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_plain, value))
+    return str(value)
 
 
 def show_written(path: object) -> None:
@@ -127,16 +139,24 @@ def show_table(
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    title = None if title is None else _shown(title)
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for column in header:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(_shown, row))
     _console().print(table)
 
 
 def _print(text: str) -> None:
-    _console().print(text, soft_wrap=True)
+    _console().print(_shown(text), soft_wrap=True)
+
+
+def _shown(text: str) -> str:
+    """Text without what a terminal would obey: a label may come from a stranger."""
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
 
 
 def _console() -> Console:

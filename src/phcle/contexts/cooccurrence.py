@@ -151,8 +151,9 @@ def _mentions(
 
 def _weight(value: Any, where: str) -> float:
     try:
-        weight = float(value)
-    except (TypeError, ValueError):
+        # Python would take 1_000 for a number, nobody else does.
+        weight = float("nan" if "_" in str(value) else value)
+    except (TypeError, ValueError, OverflowError):
         weight = float("nan")
     if not (np.isfinite(weight) and weight >= 0):
         raise ContextError(

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from phcle.contexts.labels import normal
 from phcle.errors import FileError, some
+from phcle.files import read_bytes
 
 __all__ = [
     "Row",
     "add_once",
-    "check_is_file",
     "delimiter_hint",
+    "lines_of",
+    "read_lines",
     "read_mapping",
     "read_rows",
     "read_table",
     "read_text",
 ]
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,9 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Header and rows with their line; every row has as many cells as the header."""
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     reader = csv.reader(
-        io.StringIO(read_text(path), newline=""), delimiter=delimiter, strict=True
+        io.StringIO(normal(read_text(path)), newline=""),
+        delimiter=delimiter,
+        strict=True,
     )
     rows: list[tuple[int, list[str]]] = []
     line = 1
@@ -86,6 +94,12 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
                 rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise FileError(
+                f"{path}, line {line}: has a cell of more than "
+                f"{csv.field_size_limit():,} characters; shorten it. Or is a quotation "
+                "mark missing?"
+            ) from error
         raise FileError(
             f"{path}, line {line}: is not a row of a table ({error}); is a quotation "
             "mark missing, or one too many?"
@@ -144,25 +158,38 @@ def add_once(lines: dict[str, int], label: str, path: Path, line: int) -> None:
     lines[label] = line
 
 
-def check_is_file(path: Path) -> None:
-    """Refuse a path that is missing or a folder."""
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder; give the name of a file.")
-    if not path.exists():
-        raise FileError(f"{path}: no such file.")
-
-
 def read_text(path: Path) -> str:
     """The whole file as text; a byte order mark is dropped."""
-    check_is_file(path)
+    data = read_bytes(path)
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-    try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = len(_LINE_END.findall(data[: error.start])) + 1
         raise FileError(
             f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8."
         ) from error
+    place = text.find("\0")
+    if place >= 0:
+        line = len(lines_of(text[:place])) or 1
+        raise FileError(
+            f"{path}, line {line}: holds a NUL character, as UTF-16 and binary files "
+            "do; save the file as UTF-8 text."
+        )
+    return text
+
+
+def read_lines(path: Path) -> list[str]:
+    """Lines of text, in normal form; see `normal`."""
+    return lines_of(normal(read_text(path)))
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Lines as editors count them.
+
+    `str.splitlines` also splits at characters that may stand in a label.
+
+    >>> lines_of("a\u2028b\r\nc\n")
+    ['a\u2028b', 'c']
+    """
+    lines = re.split(r"\r\n|\r|\n", text)
+    return lines if lines[-1] else lines[:-1]

@@ -18,6 +18,7 @@ from phcle.contexts.labels import as_label, as_labels, index_of
 from phcle.contexts.matrices import LARGEST, as_csr, check_axes, take_rows
 from phcle.contexts.sentence_encoder import encode_sentences
 from phcle.contexts.sources import Cells, Source, Words
+from phcle.contexts.word_vectors import read_word_vectors
 from phcle.errors import ContextError, some
 
 __all__ = ["DescriptiveContext"]
@@ -232,7 +233,7 @@ class DescriptiveContext:
                 for key, word in zip(keys, words, strict=True)
             }
         if isinstance(vectors, (str, Path)):
-            found = tables.read_word_vectors(
+            found = read_word_vectors(
                 Path(vectors), None if wanted is None else set(wanted.values())
             )
         elif hasattr(vectors, "key_to_index"):  # gensim

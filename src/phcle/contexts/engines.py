@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.labels import index_of
-from phcle.errors import ContextError, FileError
+from phcle.contexts.labels import index_of, normal
+from phcle.errors import ContextError, FileError, some
+from phcle.files import check_is_file
+from phcle.unpacking import check_gzip, refuse_bomb
 
 __all__ = ["ENDINGS", "count_annotation_table"]
 
@@ -53,8 +55,9 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
         raise FileError(
             f"{path}: must end in {', '.join(ENDINGS)} to be read as a table."
         )
-    if not path.is_file():
-        raise FileError(f"{path}: no such file.")
+    check_is_file(path)
+    if path.suffix == ".gz":
+        check_gzip(path)
     try:
         import duckdb
         import ibis
@@ -62,6 +65,8 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
         raise ContextError(
             f"{path}: counting in an engine needs: pip install 'phcle[engine]'"
         ) from None
+    if ending == "parquet":
+        _check_parquet(path)
     with tempfile.TemporaryDirectory(prefix="phcle-") as spill:
         connection = ibis.duckdb.connect(temp_directory=spill, memory_limit=memory)
         try:
@@ -82,6 +87,23 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
             connection.disconnect()
 
 
+def _check_parquet(path: Path) -> None:
+    """Refuse a file that says it holds far more rows or bytes than it can."""
+    import pyarrow.parquet as pq
+
+    try:
+        about = pq.read_metadata(path)
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        unpacked = sum(group.total_byte_size for group in groups)
+    # PyArrow raises errors of many kinds about damaged files.
+    except Exception as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else "no reason given"
+        raise FileError(
+            f"{path}: is not a Parquet file, or it is damaged ({reason})."
+        ) from error
+    refuse_bomb(str(path), path.stat().st_size, max(unpacked, about.num_rows))
+
+
 def _count(table: Any, name: str, item: str, label: str) -> Counts:
     """Run the query and put its answer into a symmetric matrix."""
     rows = _pairs_of(table, name, item, label)
@@ -96,6 +118,12 @@ def _count(table: Any, name: str, item: str, label: str) -> Counts:
     labels = sorted(pairs.select("label").distinct().to_pyarrow()["label"].to_pylist())
     if not labels:
         raise ContextError(f"context {name!r}: the table has no rows.")
+    odd = [x for x in labels if normal(x) != x]
+    if odd:
+        raise ContextError(
+            f"context {name!r}: the labels {some(odd)} are not in Unicode's normal "
+            "form C, as all labels are here; write them so in the table."
+        )
     others = pairs.view().rename(other="label", other_item="item")
     together = (
         pairs.join(

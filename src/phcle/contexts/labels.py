@@ -1,7 +1,14 @@
-"""Labels are text: how whatever a user gives becomes a checked tuple of names."""
+"""Labels are text: how whatever a user gives becomes a checked tuple of names.
+
+The same text can be written in several ways: é is one character, or an e and an accent.
+Labels are brought to one of them (Unicode's NFC), so that files of different makers
+meet. What merely looks alike, such as a Latin and a Cyrillic a, stays different. Blanks
+around a label are dropped; those inside stay as they are.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +17,14 @@ import numpy as np
 
 from phcle.errors import ContextError, some
 
-__all__ = ["as_label", "as_labels", "index_of", "is_missing"]
+__all__ = [
+    "as_label",
+    "as_labels",
+    "index_of",
+    "is_missing",
+    "normal",
+    "refuse_half_characters",
+]
 
 
 def as_label(value: Any, where: str, what: str = "label") -> str:
@@ -29,7 +43,23 @@ def as_label(value: Any, where: str, what: str = "label") -> str:
         raise ContextError(
             f"{where}: a {what} must be text or a whole number. Got {value!r} instead."
         )
-    return str(value).strip()  # a plain str also where NumPy's own text type came
+    # A plain str also where NumPy's own text type came.
+    text = normal(str(value)).strip()
+    refuse_half_characters(text, where, what)
+    return text
+
+
+def normal(text: str) -> str:
+    """The text in Unicode's normal form C."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def refuse_half_characters(text: str, where: str, what: str) -> None:
+    """Refuse half of a surrogate pair: no file can hold it."""
+    if not text.isascii() and any("\ud800" <= x <= "\udfff" for x in text):
+        raise ContextError(
+            f"{where}: the {what} {text[:40]!a} holds half of a character; correct it."
+        )
 
 
 def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.contexts.labels import refuse_half_characters
 from phcle.errors import ContextError, some
 
 __all__ = ["LARGEST", "as_csr", "check_axes", "take_rows"]
@@ -65,6 +66,8 @@ def check_axes(
             "and one name per column."
         )
     for names, what in ((labels, "label"), (columns, "column")):
+        for text in names:
+            refuse_half_characters(text, f"context {name!r}", what)
         if len(set(names)) < len(names):
             repeated = [x for x, count in Counter(names).items() if count > 1]
             raise ContextError(

@@ -12,15 +12,14 @@ from pathlib import Path
 
 from phcle.contexts.delimited import (
     add_once,
-    check_is_file,
     delimiter_hint,
+    read_lines,
     read_mapping,
     read_rows,
     read_table,
-    read_text,
 )
 from phcle.contexts.descriptive import DescriptiveContext
-from phcle.contexts.tables import read_word_vectors
+from phcle.contexts.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
 
 __all__ = [
@@ -114,7 +113,7 @@ def read_labels(path: str | Path) -> tuple[str, ...]:
     """One label per line, without a header; empty lines are skipped."""
     path = Path(path)
     labels: dict[str, int] = {}
-    for line, text in enumerate(read_text(path).splitlines(), 1):
+    for line, text in enumerate(read_lines(path), 1):
         if text.strip():
             add_once(labels, text.strip(), path, line)
     if not labels:
@@ -135,7 +134,6 @@ def read_vectors(
     """
     path = Path(path)
     name = name or path.stem
-    check_is_file(path)
     if wanted is None:
         return DescriptiveContext.from_vectors(path, name=name)
     words = {label: _spellings(label, readable) for label, readable in wanted.items()}

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, BinaryIO
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.labels import is_missing
-from phcle.errors import ContextError, ContextWarning, FileError, OptionError, some
+from phcle.errors import ContextError, OptionError
 
 __all__ = [
     "as_number",
     "encode_columns",
-    "read_word_vectors",
     "units_differ",
     "weigh_known_words",
     "weigh_words",
@@ -28,6 +26,12 @@ Floats = npt.NDArray[np.float64]
 
 TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 UNKNOWN = ("", "nan", "na", "n/a", "null", "none")
+
+OTHER_NUMBER = re.compile(
+    r"[+-]?(\d{1,3}([,.' \u00a0\u2009\u202f]\d{3})+([.,]\d+)?|\d+,\d+|\d+([.,]\d+)?%)"
+)
+"""Numbers as people write them in some places: 1,000 or 3,5 or 1.000.000 or 50%. But
+neither 1.2.3 nor 2020.01.31, which are no numbers anywhere."""
 
 
 def encode_columns(
@@ -56,6 +60,7 @@ def encode_columns(
                     f"{cell!r}, but {raw[texts[0]]!r} for label {labels[texts[0]]!r}; "
                     "correct it, or leave it empty if it is unknown."
                 )
+        _refuse_other_numbers(title, [(labels[i], raw[i]) for i in texts], name)
         words = [
             None if number is not None and math.isnan(number) else str(cell).strip()
             for cell, number in zip(raw, numbers, strict=True)
@@ -68,6 +73,23 @@ def encode_columns(
             )
     values = np.column_stack(columns) if columns else np.empty((len(labels), 0))
     return tuple(names), tuple(titles), values
+
+
+def _refuse_other_numbers(
+    title: str, cells: Sequence[tuple[str, Any]], name: str
+) -> None:
+    """Refuse a column of texts that are all numbers in another notation.
+
+    As texts they would become a column for each value, which nobody means.
+    """
+    if not all(OTHER_NUMBER.fullmatch(str(cell).strip()) for _, cell in cells):
+        return
+    label, cell = cells[0]
+    raise ContextError(
+        f"context {name!r}: column {title!r} holds numbers such as {cell!r} for label "
+        f"{label!r}; write them like 1000 or 3.5, without separators of thousands, "
+        "decimal commas or percent signs."
+    )
 
 
 def _is_word(cell: Any) -> bool:
@@ -85,9 +107,11 @@ def as_number(cell: Any) -> float | None:
             return math.nan
         if cell in TRUTH:
             return TRUTH[cell]
+        if "_" in cell:  # Python would take 1_000 for a number, nobody else does
+            return None
     try:
         return float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -97,7 +121,9 @@ def units_differ(values: Floats) -> bool:
     count = np.maximum(known.sum(axis=0), 1)
     filled = np.where(known, values, 0.0)
     mean = filled.sum(axis=0) / count
-    spread = np.sqrt((np.where(known, filled - mean, 0.0) ** 2).sum(axis=0) / count)
+    with np.errstate(over="ignore"):  # values beyond 1e150 differ from any others
+        squares = np.where(known, filled - mean, 0.0) ** 2
+        spread = np.sqrt(squares.sum(axis=0) / count)
     spread = spread[spread > 0]
     if len(spread) < 2:
         return False
@@ -142,119 +168,3 @@ def weigh_known_words(
     vectorizer = TfidfVectorizer(vocabulary=words, sublinear_tf=True)
     vectorizer.idf_ = rarity
     return sp.csr_array(vectorizer.transform(documents))
-
-
-def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
-    """Vectors of the wanted words from a word2vec or GloVe file (`.bin`: binary).
-
-    Of a word that occurs more than once the first vector is taken, with a warning.
-    """
-    found: dict[str, Floats] = {}
-    repeated: dict[str, None] = {}
-    try:
-        with path.open("rb") as file:
-            read = _binary if path.suffix == ".bin" else _text
-            for word, vector in read(file, path, wanted):
-                if word in found:
-                    repeated[word] = None
-                else:
-                    found[word] = vector
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-    if repeated:
-        warnings.warn(
-            f"{path}: {len(repeated)} words occur more than once: {some(repeated)}; "
-            "the first vector of each was taken.",
-            ContextWarning,
-            stacklevel=3,
-        )
-    return found
-
-
-def _text(
-    file: BinaryIO, path: Path, wanted: set[str] | None
-) -> Iterator[tuple[str, Floats]]:
-    """Lines of a word and its numbers, after word2vec's first line of sizes, if any."""
-    length = n_words = None
-    n_found = 0
-    for number, line in enumerate(file, 1):
-        word, *numbers = (
-            line.decode("utf-8", errors="replace").strip("\r\n ").split(" ")
-        )
-        if (
-            number == 1
-            and len(numbers) == 1
-            and word.isdigit()
-            and numbers[0].isdigit()
-        ):
-            n_words, length = int(word), int(numbers[0])
-            continue
-        if not word and not numbers:
-            continue  # an empty line
-        if length is None:
-            length = len(numbers)
-        excess = len(numbers) - length
-        if excess > 0 and as_number(numbers[excess - 1]) is None:
-            # The word itself holds spaces, as some of GloVe's do.
-            word = " ".join([word, *numbers[:excess]])
-            numbers = numbers[excess:]
-        n_found += 1
-        if wanted is None or word in wanted:
-            yield word, _vector(numbers, length, f"{path}, line {number}", word)
-    if n_words is not None and n_found != n_words:
-        raise FileError(
-            f"{path}: its first line says {n_words} words, but {n_found} came; it may "
-            "be cut off, so get it again."
-        )
-
-
-def _vector(numbers: list[str], length: int, where: str, word: str) -> Floats:
-    """The numbers of one line, all of them finite and as many as in other lines."""
-    try:
-        vector = np.array(numbers, dtype=np.float64)
-    except ValueError:
-        vector = np.array([np.nan])
-    if length == 0 or len(vector) != length or not np.isfinite(vector).all():
-        raise FileError(
-            f"{where}: a word and {length or 'some'} finite numbers, separated by "
-            f"single spaces, were expected, but after {word[:40]!r} came "
-            f"{' '.join(numbers)[:40]!r}; correct the line (a binary file must be "
-            "called .bin)."
-        )
-    return vector
-
-
-def _binary(
-    file: BinaryIO, path: Path, wanted: set[str] | None
-) -> Iterator[tuple[str, Floats]]:
-    """word2vec's binary layout: sizes, then word, space, float32 numbers."""
-    try:
-        n_words, length = map(int, file.readline(100).split())
-    except ValueError as error:
-        raise FileError(
-            f"{path}: is not a binary word2vec file, which starts with two sizes; a "
-            "text file must not be called .bin."
-        ) from error
-    for n_found in range(n_words):
-        word = bytearray()
-        while (byte := file.read(1)) not in (b" ", b""):
-            if byte != b"\n":
-                word += byte
-        raw = file.read(4 * length)
-        if len(raw) < 4 * length:
-            raise FileError(
-                f"{path}: its first line says {n_words} words, but it ends after "
-                f"{n_found}; it is cut off, so get it again."
-            )
-        name = word.decode("utf-8", errors="replace")
-        if wanted is not None and name not in wanted:
-            continue
-        vector = np.frombuffer(raw, dtype="<f4").astype(np.float64)
-        if not np.isfinite(vector).all():
-            raise FileError(
-                f"{path}: the vector of {name[:40]!r} must be finite numbers; get the "
-                "file again."
-            )
-        yield name, vector

@@ -74,10 +74,11 @@ class Hierarchy:
         hierarchy = cls(
             nodes, np.array([(position[c], position[p]) for c, p in pairs], np.int64)
         )
-        hierarchy._refuse_cycles(name)
+        hierarchy.refuse_cycles(name)
         return hierarchy
 
-    def _refuse_cycles(self, name: str) -> None:
+    def refuse_cycles(self, name: str) -> None:
+        """Refuse edges that lead back to where they began."""
         parents: dict[int, list[int]] = {}
         for child, parent in self.edges.tolist():
             parents.setdefault(child, []).append(parent)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.delimited import read_text
+from phcle.contexts.delimited import read_lines
 from phcle.contexts.readers import read_labels
 from phcle.datasets.feature_folder import read_array
 from phcle.datasets.image_data import ImageData
@@ -59,7 +59,7 @@ def load_apy(folder: str | Path) -> AnnotatedObjects:
     for part in PARTS:
         path = APY.file(folder, f"{part}.txt")
         start = len(files)
-        for line, text in enumerate(read_text(path).splitlines(), 1):
+        for line, text in enumerate(read_lines(path), 1):
             if not text.strip():
                 continue
             where = f"{path}, line {line}"
@@ -99,7 +99,7 @@ def load_apy_objects(folder: str | Path) -> ImageData:
     path = APY.file(folder, OBJECTS)
     rows = [
         (line, text.split("\t"))
-        for line, text in enumerate(read_text(path).splitlines(), 1)
+        for line, text in enumerate(read_lines(path), 1)
         if text.strip()
     ]
     for line, cells in rows:
@@ -147,8 +147,8 @@ def _annotations(folder: Path) -> Path:
 def _numbers(words: list[str], n_attributes: int, where: str) -> list[int]:
     """A box and the attributes of one object."""
     try:
-        numbers = [int(word) for word in words]
-    except ValueError:
+        numbers: list[int] = np.array(words, dtype=np.int32).tolist()
+    except (ValueError, OverflowError):
         numbers = []
     if len(numbers) != 4 + n_attributes or not {0, 1}.issuperset(numbers[4:]):
         raise FileError(

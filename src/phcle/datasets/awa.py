@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.delimited import read_text
+from phcle.contexts.delimited import read_lines
 from phcle.datasets.class_names import read_class_list, readable_name
 from phcle.datasets.image_data import ClassAttributes
 from phcle.datasets.mat_files import MatFile
@@ -76,7 +77,7 @@ def load_awa_word_vectors(path: str | Path) -> DescriptiveContext:
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """Numbered lines of words; empty ones are skipped."""
-    lines = enumerate(read_text(path).splitlines(), 1)
+    lines = enumerate(read_lines(path), 1)
     return [(number, line.split()) for number, line in lines if line.strip()]
 
 
@@ -122,7 +123,7 @@ def _read_counts(path: Path, classes: tuple[str, ...]) -> dict[str, int]:
     """Number of pictures of each class, in the order of `classes`."""
     counts: dict[str, int] = {}
     for line, words in _lines(path):
-        if len(words) != 2 or not words[1].isdecimal():
+        if len(words) != 2 or not re.fullmatch(r"[0-9]{1,12}", words[1]):
             raise FileError(
                 f"{path}, line {line}: must be a class and its number of images. "
                 f"Got {' '.join(words)[:60]!r} instead. {AWA.remedy}"

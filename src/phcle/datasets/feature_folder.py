@@ -5,16 +5,18 @@ Files are never unpickled, so opening one cannot run anything.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.delimited import check_is_file, read_rows, read_text
+from phcle.contexts.delimited import read_lines, read_rows, read_text
 from phcle.datasets.image_data import ImageData
-from phcle.errors import FileError, some
+from phcle.errors import ContextError, FileError, some
+from phcle.files import check_is_file, is_folder
+from phcle.numpy_files import read_npy, read_npz
+from phcle.structured import parse_json
 
 __all__ = ["load_feature_folder", "read_array", "read_feature_rows"]
 
@@ -36,7 +38,7 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
     and `validation` together `seen`.
     """
     path = Path(path)
-    source = _find(path) if path.is_dir() else path
+    source = _find(path) if is_folder(path) else path
     check_is_file(source)
     if source.suffix == ".npz":
         features, labels = _read_npz(source)
@@ -53,10 +55,24 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
         raise FileError(
             f"{source}: features must be numbers. Got {features.dtype} instead."
         )
+    try:
+        return _image_data(path, source, features, labels, name)
+    except ContextError as error:
+        raise ContextError(f"{source}: {error}") from error
+
+
+def _image_data(
+    path: Path,
+    source: Path,
+    features: npt.NDArray[Any],
+    labels: npt.NDArray[np.str_],
+    name: str | None,
+) -> ImageData:
+    """Features and labels, with the splits that lie beside them."""
     split = source.parent / "split.json"
     known = set(labels.tolist())
     return ImageData(
-        name=name or (path if path.is_dir() else path.parent).resolve().name,
+        name=name or (path if is_folder(path) else path.parent).resolve().name,
         features=features,
         labels=labels,
         splits=_read_splits(split, known) if split.is_file() else {},
@@ -77,17 +93,10 @@ def read_feature_rows(path: Path) -> npt.NDArray[Any]:
 
 def read_array(path: Path, *ndim: int) -> npt.NDArray[Any]:
     """The array of an `.npy` file, never unpickled; `ndim` says what it may be."""
-    check_is_file(path)
-    try:
-        array = np.load(path, allow_pickle=False)
-    # A damaged header makes NumPy raise whatever Python's tokenizer does.
-    except Exception as error:
-        raise FileError(_unreadable(path, error)) from error
-    if not isinstance(array, np.ndarray) or array.ndim not in ndim:
+    array = read_npy(path)
+    if array.ndim not in ndim:
         form = "a matrix, images × features" if 2 in ndim else "one row of labels"
-        raise FileError(
-            f"{path}: must be {form}. Got shape {getattr(array, 'shape', '?')}."
-        )
+        raise FileError(f"{path}: must be {form}. Got shape {array.shape}.")
     return array
 
 
@@ -111,43 +120,21 @@ def _find(folder: Path) -> Path:
 
 def _read_npz(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.str_]]:
     """The arrays `features` and `labels`."""
-    try:
-        # Opened here, as NumPy leaves the file of a damaged archive open.
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            keys = [*file.keys()]
-            missing = [key for key in ("features", "labels") if key not in keys]
-            if missing:
-                raise FileError(
-                    f"{path}: needs the arrays 'features' and 'labels', but has "
-                    f"{some(keys) or 'none'}; save it with "
-                    "np.savez(path, features=..., labels=...)."
-                )
-            features, labels = file["features"], file["labels"]
-            key = next((key for key in CLASS_KEYS if key in keys), None)
-            classes = file[key] if key else None
-    except FileError:
-        raise
-    # A damaged archive makes zipfile and zlib raise errors of their own.
-    except Exception as error:
-        raise FileError(_unreadable(path, error)) from error
+    keys, arrays = read_npz(path, ("features", "labels", *CLASS_KEYS))
+    missing = [key for key in ("features", "labels") if key not in keys]
+    if missing:
+        raise FileError(
+            f"{path}: needs the arrays 'features' and 'labels', but has "
+            f"{some(keys) or 'none'}; save it with "
+            "np.savez(path, features=..., labels=...)."
+        )
+    features, labels = arrays["features"], arrays["labels"]
+    classes = next((arrays[key] for key in CLASS_KEYS if key in arrays), None)
     if features.ndim != 2:
         raise FileError(
             f"{path}: 'features' must be images × features. Got shape {features.shape}."
         )
     return features, _as_names(labels, classes, path)
-
-
-def _unreadable(path: Path, error: Exception) -> str:
-    """What is wrong with a file that NumPy refuses."""
-    # NumPy takes whatever it does not know for a pickle, so look at the first bytes.
-    with path.open("rb") as handle:
-        start = handle.read(6)
-    if "pickle" in str(error) and start.startswith((b"\x93NUMPY", b"PK")):
-        return (
-            f"{path}: holds Python objects, which are not loaded because that can run "
-            "code; save numbers, and labels as text (labels.astype(str))."
-        )
-    return f"{path}: is not a NumPy file, or it is damaged ({error})."
 
 
 def _as_names(
@@ -192,7 +179,7 @@ def _read_labels(folder: Path) -> npt.NDArray[np.str_]:
     if path.suffix == ".npy":
         return _as_names(read_array(path, 1), None, path)
     if path.suffix == ".txt":
-        lines = [line.strip() for line in read_text(path).splitlines()]
+        lines = [line.strip() for line in read_lines(path)]
         if not all(lines):
             raise FileError(
                 f"{path}, line {lines.index('') + 1}: is empty; give one label per "
@@ -214,12 +201,7 @@ def _read_labels(folder: Path) -> npt.NDArray[np.str_]:
 
 def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:
     """Lists of classes by name, under the names that ImageData uses."""
-    try:
-        lists = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise FileError(
-            f"{path}, line {error.lineno}: is not JSON ({error.msg})."
-        ) from error
+    lists = parse_json(read_text(path), str(path))
     if not isinstance(lists, dict) or not all(
         isinstance(own, list) and all(isinstance(x, str) for x in own)
         for own in lists.values()

@@ -67,7 +67,8 @@ class ImageData:
             row = int(np.argmin(np.isfinite(features).all(axis=1)))
             raise ContextError(
                 f"data set {self.name!r}: features must be finite, but those of image "
-                f"{row} (counted from 0, label {labels[row]!r}) are not; leave it out."
+                f"{row} (counted from 0, label {str(labels[row])!r}) are not; leave it "
+                "out."
             )
         both = set(self.splits.get("seen", ())) & set(self.splits.get("unseen", ()))
         if both:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.delimited import read_text
 from phcle.datasets.class_names import readable_name
 from phcle.datasets.releases import IMNET
-from phcle.errors import FileError
+from phcle.errors import ContextError, FileError
+from phcle.files import is_folder
+from phcle.structured import parse_json
 
 __all__ = ["load_imnet_attributes"]
 
@@ -22,22 +23,20 @@ def load_imnet_attributes(path: str | Path) -> DescriptiveContext:
     A class may be outside ImageNet-1K: `match_wnids` keeps those within.
     """
     path = Path(path)
-    paths = [IMNET.file(path, name) for name in FILES] if path.is_dir() else [path]
+    paths = [IMNET.file(path, name) for name in FILES] if is_folder(path) else [path]
     tags: dict[str, list[str]] = {}
     for source in paths:
         for wnid, own in _read(source).items():
             tags.setdefault(wnid, []).extend(map(readable_name, own))
-    return DescriptiveContext.from_tags(tags, name="ImNet attributes")
+    try:
+        return DescriptiveContext.from_tags(tags, name="ImNet attributes")
+    except ContextError as error:
+        raise ContextError(f"{path}: {error}") from error
 
 
 def _read(path: Path) -> dict[str, list[str]]:
     """An object of wnids with a list of attribute names each."""
-    try:
-        found = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise FileError(
-            f"{path}, line {error.lineno}: is not JSON ({error.msg}). {IMNET.remedy}"
-        ) from error
+    found = parse_json(read_text(path), str(path))
     if not isinstance(found, dict) or not found:
         raise FileError(
             f"{path}: must be a JSON object from wnids to attributes. {IMNET.remedy}"

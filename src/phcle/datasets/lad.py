@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.delimited import read_text
+from phcle.contexts.delimited import read_lines
 from phcle.datasets.class_names import readable_name
 from phcle.datasets.image_data import ClassAttributes
 from phcle.datasets.imagenet_matches import ImageNetMatch, match_names
@@ -99,7 +99,7 @@ def _read(
     """Lines of `<prefix>_<group>_<number>, <rest>`."""
     path = LAD.file(folder, name)
     found: list[_Row] = []
-    for line, text in enumerate(read_text(path).splitlines(), 1):
+    for line, text in enumerate(read_lines(path), 1):
         if not text.strip():
             continue
         match = re.fullmatch(rf"\s*({prefix}_([A-Z])_\d+),\s*(\S.*?)\s*", text)

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.unpacking import most_unpacked
+
 __all__ = ["Mat5Error", "Variable", "is_version_7_3", "read_variables"]
 
 HEADER = 128
@@ -78,10 +80,10 @@ def read_variables(data: memoryview, wanted: Collection[str]) -> dict[str, Varia
     for kind, body in _elements(data[HEADER:], order):
         if kind == COMPRESSED:
             start = memoryview(zlib.decompressobj().decompress(body, NAME_BYTES))
-            kind, _, begin, _ = _tag(start, order)
+            kind, size, begin, _ = _tag(start, order)
             head = _head(start[begin:], order)
             if head.name in wanted and _is_plain(head):
-                kind, body = next(_elements(memoryview(zlib.decompress(body)), order))
+                body = _unpacked(body, begin, size, head.name)
         else:
             head = _head(body, order)
         if kind != MATRIX:
@@ -91,6 +93,19 @@ def read_variables(data: memoryview, wanted: Collection[str]) -> dict[str, Varia
         elif head.name:
             found[head.name] = Variable("complex" if head.is_complex else head.kind)
     return found
+
+
+def _unpacked(packed: memoryview, begin: int, size: int, name: str) -> memoryview:
+    """The bytes of a packed element, which says at its start how many they are."""
+    if size > most_unpacked(len(packed)):
+        raise Mat5Error(
+            f"{name!r} says that {len(packed)} packed bytes unpack to {size}; save it "
+            "without compression if that is right"
+        )
+    data = zlib.decompressobj().decompress(packed, begin + size)
+    if len(data) < begin + size:
+        raise Mat5Error(f"{name!r} is cut short")
+    return memoryview(data)[begin:]
 
 
 def _is_plain(head: _Head) -> bool:
@@ -167,7 +182,10 @@ def _content(
     if kind not in NUMBERS or len(raw) != n * np.dtype(NUMBERS[kind]).itemsize:
         raise Mat5Error(f"{head.name!r} has not the numbers that its shape needs")
     array = np.frombuffer(raw, dtype=f"{order}{NUMBERS[kind]}")
-    return array.reshape(head.shape, order="F").astype(NUMBERS[kind])
+    try:
+        return array.reshape(head.shape, order="F").astype(NUMBERS[kind])
+    except ValueError as error:  # more axes, or emptier ones, than NumPy has
+        raise Mat5Error(f"{head.name!r} has a shape that cannot be") from error
 
 
 def _text(cell: memoryview, order: str) -> str:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from phcle.datasets.mat5 import HEADER, Mat5Error, is_version_7_3, read_variables
 from phcle.datasets.releases import Release
 from phcle.errors import FileError, some
+from phcle.files import read_bytes
 
 __all__ = ["MatFile"]
 
@@ -26,12 +27,10 @@ class MatFile:
     def __init__(self, path: Path, keys: Sequence[str], release: Release) -> None:
         self.path = path
         self.release = release
-        if not path.is_file():
-            raise FileError(f"{path}: no such file. {release.remedy}")
         try:
-            data = memoryview(path.read_bytes())
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+            data = memoryview(read_bytes(path))
+        except FileError as error:
+            raise FileError(f"{error} {release.remedy}") from error
         if is_version_7_3(data):
             raise FileError(
                 f"{path}: is a MAT file of version 7.3 (HDF5), which cannot be read "

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from phcle.contexts.delimited import read_text
+from phcle.contexts.delimited import read_lines
 from phcle.datasets.releases import MEN
 from phcle.errors import FileError
 
@@ -25,7 +25,7 @@ def load_men(path: str | Path) -> list[WordPair]:
     """The pairs of a file of `word word score` lines, in its order."""
     path = Path(path)
     pairs: list[WordPair] = []
-    for line, text in enumerate(read_text(path).splitlines(), 1):
+    for line, text in enumerate(read_lines(path), 1):
         words = text.split()
         if not words:
             continue

@@ -6,6 +6,7 @@ ImageNet names it. The format is that of the man page wndb(5WN).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -188,7 +189,8 @@ def _read_senses(
     senses: dict[str, tuple[str, ...]] = {}
     for where, line in _lines(path):
         fields = line.split()
-        n_senses = int(fields[2]) if len(fields) > 2 and fields[2].isdecimal() else 0
+        is_counted = len(fields) > 2 and re.fullmatch(r"[0-9]{1,4}", fields[2])
+        n_senses = int(fields[2]) if is_counted else 0
         found = tuple("n" + offset for offset in fields[-n_senses:])
         if n_senses == 0 or any(wnid not in lemmas for wnid in found):
             raise FileError(

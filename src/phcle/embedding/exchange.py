@@ -22,7 +22,7 @@ import numpy as np
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
 from phcle.files import make_folder, write_whole
-from phcle.sealed_files import write_tensors
+from phcle.safetensors_writer import write_tensors
 
 __all__ = ["FORMATS", "Format", "export", "format_of", "words_of"]
 

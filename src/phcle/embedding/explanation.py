@@ -118,6 +118,7 @@ def _pull(
         )
     counts = context.data.rows_for([label]).toarray()[0] * context.scale
     rate = embedding.penalties["negatives"] * counts.sum() / context.total
+    x = np.clip(x, -500, 500)  # where exp does not overflow
     expected = (counts + rate * context.column_mass) / (1 + np.exp(-x))
     return np.asarray(context.weight * (counts - expected))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.labels import as_labels, index_of
+from phcle.contexts.labels import as_labels, index_of, normal
 from phcle.embedding.description import Description, describe
 from phcle.embedding.explanation import Explanation, explain
 from phcle.embedding.fitted import Fitted
@@ -40,6 +40,9 @@ class LabelEmbedding:
     options: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Mapping[str, float], ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """How the fit ran, and the files it was made of where the command line knew them.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", as_labels(self.labels, "the embedding"))
@@ -58,6 +61,9 @@ class LabelEmbedding:
                 f"{some(np.array(self.labels)[wrong])}."
             )
         object.__setattr__(self, "vectors", vectors)
+        if not "".join(self.names).isascii():  # quick to tell, as most are
+            names = {normal(label): name for label, name in self.names.items()}
+            object.__setattr__(self, "names", names)
 
     def __repr__(self) -> str:
         contexts = ", ".join(context.name for context in self.contexts)
@@ -72,7 +78,7 @@ class LabelEmbedding:
         return iter(self.labels)
 
     def __contains__(self, label: object) -> bool:
-        return label in self._index
+        return isinstance(label, str) and normal(label) in self._index
 
     def __getitem__(self, label: str) -> Floats:
         return np.asarray(self.vectors[self._index[self.resolve(label)]])
@@ -105,9 +111,10 @@ class LabelEmbedding:
 
     def labels_called(self, text: str) -> tuple[str, ...]:
         """The label with this id, or else all that have this readable name."""
+        text = normal(str(text))
         if text in self._index:
             return (text,)
-        return tuple(self._by_name.get(str(text).lower(), ()))
+        return tuple(self._by_name.get(text.lower(), ()))
 
     def resolve(self, label: str) -> str:
         """The label meant by an id or by a readable name, in any case."""

@@ -17,13 +17,19 @@ from phcle.contexts.sources import Cells, Source, Words
 from phcle.embedding.calibration import Calibration
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import FileError, PhcleError
+from phcle.embedding.soundness import check_sound
+from phcle.errors import FileError
 from phcle.sealed_files import Tensors, read_sealed, write_sealed
+from phcle.structured import parse_json
 
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "phcle.label-embedding"
 VERSION = 1
+
+CURVE = ("intercept", "prior", "slope", "n_values")
+RECIPE = ("kind", "decay", "radius", "random_state", "labels_are_fixed")
+"""Plain values of a calibration and of a hierarchy's counts, by their names."""
 
 
 def save(embedding: LabelEmbedding, path: Path) -> None:
@@ -36,6 +42,7 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
         "penalties": dict(embedding.penalties),
         "options": dict(embedding.options),
         "versions": dict(embedding.versions),
+        "origin": dict(embedding.origin),
         "history": [dict(record) for record in embedding.history],
         "contexts": [
             _pack(context, f"contexts/{i}/", tensors)
@@ -56,7 +63,7 @@ def load(path: str | Path) -> LabelEmbedding:
     foreign = "a safetensors file, but not a label embedding of phcle."
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     try:
-        return LabelEmbedding(
+        found = LabelEmbedding(
             labels=_get_names(tensors, "labels"),
             vectors=tensors["vectors"],
             names=dict(
@@ -74,9 +81,13 @@ def load(path: str | Path) -> LabelEmbedding:
             options=content["options"],
             history=tuple(content["history"]),
             versions=content["versions"],
+            origin=content.get("origin", {}),
         )
-    except (KeyError, TypeError, ValueError, IndexError, PhcleError) as error:
+        check_sound(found)
+    # Whatever the parts of a stranger's file are, they fit or they do not.
+    except Exception as error:
         raise FileError(f"{path}: is not a whole label embedding ({error}).") from error
+    return found
 
 
 def _put_names(tensors: Tensors, key: str, names: Sequence[str]) -> None:
@@ -86,7 +97,10 @@ def _put_names(tensors: Tensors, key: str, names: Sequence[str]) -> None:
 
 
 def _get_names(tensors: Tensors, key: str) -> tuple[str, ...]:
-    return tuple(json.loads(tensors[key].tobytes().decode()))
+    names = parse_json(tensors[key].tobytes().decode(), key)
+    if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
+        raise FileError(f"{key} is not a list of names")
+    return tuple(names)
 
 
 def _put_sparse(tensors: Tensors, key: str, matrix: sp.csr_array) -> None:
@@ -96,13 +110,24 @@ def _put_sparse(tensors: Tensors, key: str, matrix: sp.csr_array) -> None:
 
 
 def _get_sparse(tensors: Tensors, key: str, n_columns: int) -> sp.csr_array:
-    indptr = tensors[f"{key}/indptr"]
-    matrix = sp.csr_array(
-        (tensors[f"{key}/data"], tensors[f"{key}/indices"], indptr),
-        shape=(len(indptr) - 1, n_columns),
+    data, indices, indptr = (
+        tensors[f"{key}/{part}"] for part in ("data", "indices", "indptr")
     )
-    matrix.check_format(full_check=True)
-    return matrix
+    # SciPy's own check passes over rows that begin beyond the end, and then its
+    # compiled code reads memory that is not its own.
+    if not (
+        data.ndim == indices.ndim == indptr.ndim == 1
+        and data.dtype.kind == "f"
+        and indices.dtype.kind == indptr.dtype.kind == "i"
+        and len(indptr) >= 1
+        and len(data) == len(indices) == indptr[-1]
+        and indptr[0] == 0
+        and (np.diff(indptr) >= 0).all()
+        and indices.min(initial=0) >= 0
+        and indices.max(initial=-1) < n_columns
+    ):
+        raise FileError(f"{key} is not a sparse matrix")
+    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
 
 
 def _pack(context: Fitted, prefix: str, tensors: Tensors) -> dict[str, Any]:
@@ -156,8 +181,7 @@ def _pack_calibration(
         return None
     tensors[prefix + "presence"] = calibration.presence
     tensors[prefix + "deviation"] = calibration.deviation
-    keys = ("intercept", "prior", "slope", "n_values")
-    return {key: getattr(calibration, key) for key in keys}
+    return {key: getattr(calibration, key) for key in CURVE}
 
 
 def _pack_recipe(
@@ -167,13 +191,7 @@ def _pack_recipe(
         return None
     _put_names(tensors, prefix + "nodes", recipe.hierarchy.nodes)
     tensors[prefix + "edges"] = recipe.hierarchy.edges
-    return {
-        "kind": recipe.kind,
-        "decay": recipe.decay,
-        "radius": recipe.radius,
-        "random_state": recipe.random_state,
-        "labels_are_fixed": recipe.labels_are_fixed,
-    }
+    return {key: getattr(recipe, key) for key in RECIPE}
 
 
 def _unpack(packed: dict[str, Any], prefix: str, tensors: Tensors) -> Fitted:
@@ -185,6 +203,8 @@ def _unpack(packed: dict[str, Any], prefix: str, tensors: Tensors) -> Fitted:
         "factor": tensors[prefix + "factor"],
     }
     has_data = packed["has_data"]
+    if packed["kind"] not in ("relational", "descriptive"):
+        raise FileError(f"no context can be {packed['kind']!r}")
     if packed["kind"] == "relational":
         return FittedRelational(
             **common,
@@ -212,7 +232,7 @@ def _unpack_calibration(
     return Calibration(
         presence=tensors[prefix + "presence"],
         deviation=tensors[prefix + "deviation"],
-        **packed,
+        **{key: packed[key] for key in CURVE},
     )
 
 
@@ -224,7 +244,9 @@ def _unpack_counts(
     if packed["hierarchy"] is not None:
         nodes = _get_names(tensors, prefix + "nodes")
         hierarchy = Hierarchy(nodes, tensors[prefix + "edges"])
-        recipe = HierarchyCounts(hierarchy, **packed["hierarchy"])
+        recipe = HierarchyCounts(
+            hierarchy, **{key: packed["hierarchy"][key] for key in RECIPE}
+        )
     return RelationalContext(
         packed["name"],
         _get_names(tensors, prefix + "labels"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle import __version__
+from phcle.contexts.delimited import read_lines
 from phcle.errors import FileError
 from phcle.experiments.settings import Experiment
 from phcle.files import write_whole
@@ -71,7 +72,9 @@ class CellFile:
         """Take over what fits, then write it anew without a line cut short."""
         found = self._lines() if self.path.is_file() else []
         if found and found[0].get("fingerprint") == self.mark:
-            self.cells = {x["cell"]: x["rows"] for x in found[1:] if "cell" in x}
+            self.cells = {
+                x["cell"]: x["rows"] for x in found[1:] if {"cell", "rows"} <= set(x)
+            }
         else:
             self.changed = bool(found)
         lines = [{"fingerprint": self.mark}] + [
@@ -84,10 +87,10 @@ class CellFile:
     def _lines(self) -> list[dict[str, Any]]:
         """Lines that are whole; the last one may not be."""
         found = []
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        for line in read_lines(self.path):
             try:
                 entry = json.loads(line)
-            except json.JSONDecodeError:
+            except (ValueError, RecursionError):
                 break
             if not isinstance(entry, dict):
                 break

@@ -6,7 +6,6 @@ nothing is refused, because a setting misspelt is a setting not made.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -16,6 +15,7 @@ from typing import Any
 from phcle.contexts.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
 from phcle.model.options import OPTIONS
+from phcle.structured import parse_toml
 from phcle.uses.zero_shot import SEARCHES, Search
 
 __all__ = [
@@ -146,10 +146,7 @@ def quick(experiment: Experiment) -> Experiment:
 
 def parse(text: str, where: str) -> Experiment:
     """Settings from TOML; `where` names the file in messages."""
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{where}: is not TOML ({error}).") from error
+    raw = parse_toml(text, where)
     _check_keys(raw, Experiment.__dataclass_fields__, where)
     for key in ("table", "dataset", "title"):
         if not isinstance(raw.get(key), str):

@@ -7,7 +7,6 @@ user may give another file.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from importlib import import_module
@@ -20,6 +19,7 @@ from phcle.contexts.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
 from phcle.experiments.render import write_table
 from phcle.files import make_folder
+from phcle.structured import parse_toml
 
 __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 
@@ -84,10 +84,7 @@ def _settings(name: str, kind: Any, config: Path | None) -> Any:
         )
     else:
         where, text = str(config), read_text(config)
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{where}: is not TOML ({error}).") from error
+    raw = parse_toml(text, where)
     known = [field.name for field in fields(kind)]
     for key in raw:
         if key not in known:

@@ -101,6 +101,9 @@ def _is_whole(found: Prepared, n: int) -> bool:
     rows, cosines = found.table.rows, found.table.cosines
     return bool(
         rows.ndim == 2
+        and rows.dtype.kind in "iu"
+        and found.clusters.dtype.kind in "iu"
+        and found.places.dtype.kind == cosines.dtype.kind == "f"
         and rows.shape == cosines.shape == (n, rows.shape[1])
         and (not rows.size or (rows.min() >= 0 and rows.max() < n))
         and np.isfinite(cosines).all()

@@ -404,6 +404,8 @@ class Info(BaseModel):
     seed: int | None
     options: dict[str, object]
     versions: dict[str, str]
+    run: dict[str, object]
+    files: list[dict[str, object]]
     format_version: int
     hierarchy: str | None
     attributes: list[AttributeSet]

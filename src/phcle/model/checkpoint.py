@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.errors import FileError, PhcleWarning
+from phcle.model.kept import library_versions
+from phcle.model.options import OPTIONS
 from phcle.model.problem import DescriptiveData, Problem, RelationalData
 from phcle.model.start import Factors
 from phcle.model.state import State
 from phcle.sealed_files import Tensors, read_sealed, write_sealed
 
-__all__ = ["Checkpoint", "Resumed", "fingerprint"]
+__all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 
 FORMAT, VERSION = "phcle.checkpoint", 1
 
@@ -34,6 +37,8 @@ FREE = frozenset(
     {"backend", "device", "precision", "calibrate", "max_iter", "tol", "verbose"}
 )
 """Options that may differ at a resumption: they do not change what a fit aims at."""
+
+DEFAULTS = {option.name: option.default for option in OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Checkpoint:
     path: Path
     every: float  # seconds
     prints: Mapping[str, Any]
+    shapes: Sequence[tuple[int, ...]] = ()  # that the factors must have
     is_writer: bool = True  # one process of several writes
     _written: float = field(default_factory=time.monotonic)
 
@@ -78,6 +84,7 @@ class Checkpoint:
             "prints": self.prints,
             "weights": state.weights,
             "history": state.history,
+            "versions": library_versions(),
         }
         try:
             write_sealed(self.path, FORMAT, VERSION, about, tensors)
@@ -90,7 +97,7 @@ class Checkpoint:
 
     def read(self) -> Resumed:
         """What the file holds, if it belongs to these options and these data."""
-        if not self.path.is_file():
+        if not os.path.lexists(self.path):
             raise FileError(
                 f"{self.path}: no such checkpoint; leave out --resume (resume=True) "
                 "to begin anew."
@@ -99,22 +106,41 @@ class Checkpoint:
         about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
         try:
             self._refuse_another_fit(about["prints"])
-            return Resumed(
+            found = Resumed(
                 Factors(
                     tensors["W0"], _numbered(tensors, "C"), _numbered(tensors, "U")
                 ),
-                about["weights"],
-                tuple(about["history"]),
+                {str(name): float(x) for name, x in about["weights"].items()},
+                tuple(
+                    {str(name): float(x) for name, x in record.items()}
+                    for record in about["history"]
+                ),
             )
-        except (KeyError, TypeError) as error:
+            self._refuse_misfits(found)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileError(
                 f"{self.path}: is not a whole checkpoint ({error})."
             ) from error
+        return found
+
+    def _refuse_misfits(self, found: Resumed) -> None:
+        """Refuse factors of other sizes, which no checksum can tell."""
+        parts = (found.factors.W, *found.factors.C, *found.factors.U)
+        shapes = [part.shape for part in parts]
+        if self.shapes and shapes != list(self.shapes):
+            raise ValueError(f"factors of the shapes {shapes}, not {list(self.shapes)}")
+        for part in parts:
+            if part.dtype.kind != "f" or not np.isfinite(part).all():
+                raise ValueError("factors that are not finite numbers")
+        if set(found.weights) != set(self.prints["data"]) - {"labels"}:
+            raise ValueError("weights of other contexts")
 
     def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:
         """Name the first thing in which the checkpoint's fit differs from this one."""
         for kind in ("options", "data"):
             theirs, ours = found[kind], json.loads(json.dumps(self.prints[kind]))
+            if kind == "options":  # an option that came later had its default then
+                theirs = {**{x: DEFAULTS[x] for x in ours if x in DEFAULTS}, **theirs}
             for name in (*ours, *(x for x in theirs if x not in ours)):
                 if theirs.get(name) == ours.get(name):
                     continue
@@ -129,6 +155,26 @@ class Checkpoint:
                     f"{self.path}: belongs to another fit: it has {what}. Resume with "
                     "what it was made with, or begin anew with another file."
                 )
+
+
+def look_into(path: Path) -> dict[str, Any]:
+    """What a checkpoint says of its fit, whichever it is."""
+    about, tensors = read_sealed(path, FORMAT, VERSION, "is not a checkpoint of a fit.")
+    try:
+        n_labels, dim = tensors["W0"].shape
+        history = list(about["history"])
+        return {
+            "labels": n_labels,
+            "dim": dim,
+            "contexts": dict(about["weights"]),
+            "sweeps": len(history),
+            "objective": history[-1].get("objective") if history else None,
+            "options": dict(about["prints"]["options"]),
+            "data": dict(about["prints"]["data"]),
+            "versions": dict(about.get("versions", {})),
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(f"{path}: is not a whole checkpoint ({error}).") from error
 
 
 def _numbered(tensors: Tensors, name: str) -> tuple[Any, ...]:

@@ -220,7 +220,10 @@ class PHCLE:
         check_can_write(path)  # now rather than after minutes of sweeps
         prints = fingerprint(problem, self.get_params())
         is_writer = backend.team.rank == 0
-        return Checkpoint(path, 0.0, prints, is_writer)
+        width = 1 if self.init == "ones" else self.dim
+        rows = (problem.labels, *(data.columns for data in problem.data))
+        shapes = [(len(names), width) for names in rows]
+        return Checkpoint(path, 0.0, prints, shapes, is_writer)
 
     def _learn(
         self,
@@ -396,10 +399,24 @@ class PHCLE:
             penalties=vars(problem.penalties),
             options=self.get_params(),
             history=without_times(self.history_),
-            versions=library_versions(),
+            versions=library_versions(layout.backend.name),
+            origin={"run": self._how_it_ran(solver)},
         )
         if interrupted is not None:
             raise interrupted
+
+    def _how_it_ran(self, solver: SweepSolver) -> dict[str, Any]:
+        """What "auto" and the machine made of the options."""
+        backend = solver.layout.backend
+        is_sampled = getattr(solver, "samples", None) is not None
+        return {
+            "backend": backend.name,
+            "device": getattr(backend, "device", "cpu"),
+            "mode": "sampled" if is_sampled else "exact",
+            "precision": getattr(backend, "precision", "full"),
+            "dtype": self.dtype,
+            "processes": backend.team.size,
+        }
 
     def _calibrate(self, aligned: Aligned, layout: Layout, state: State) -> None:
         """Learn how sure predictions are, and keep it with the contexts."""

@@ -58,9 +58,11 @@ def fitted_contexts(
     return (*relational, *descriptive)
 
 
-def library_versions() -> dict[str, str]:
-    """What is needed to repeat the fit elsewhere."""
-    packages = ("phcle", "numpy", "scipy")
+def library_versions(backend: str = "numpy") -> dict[str, str]:
+    """Libraries that the numbers depend on, with that of the back end."""
+    packages = ["phcle", "numpy", "scipy", "scikit-learn"]
+    if backend in ("numba", "torch"):
+        packages.append(backend)
     found = {"python": platform.python_version()}
     for package in packages:
         try:

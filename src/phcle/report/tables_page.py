@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
+from phcle.contexts.delimited import read_text
 from phcle.errors import FileError
 from phcle.experiments.render import as_markdown
 from phcle.report.extras import needed
 from phcle.report.page import as_data_uri, write_page
+from phcle.structured import parse_json
 
 __all__ = ["assemble"]
 
@@ -49,10 +50,7 @@ def _place(path: Path) -> tuple[int, str]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     """A table, or None for a file that is something else."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise FileError(f"{path}: cannot be read as JSON ({error}).") from error
+    found = parse_json(read_text(path), str(path))
     keys = {"table", "title", "rows", "caveats", "version"}
     return found if isinstance(found, dict) and keys <= set(found) else None
 

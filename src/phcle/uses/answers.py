@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from phcle.embedding import LabelEmbedding
+    from phcle.embedding.fitted import Fitted
     from phcle.uses.neighbour_table import StoredNeighbours
     from phcle.uses.retrieval import Neighbours
 
@@ -113,9 +114,10 @@ def summary(embedding: LabelEmbedding) -> Answer:
                 "name": context.name,
                 "kind": context.kind,
                 "labels": len(context.observed_labels),
-                "coverage": len(context.observed_labels) / len(embedding),
+                "coverage": len(context.observed_labels) / max(len(embedding), 1),
                 "columns": len(context.columns),
                 "weight": context.weight,
+                "hierarchy": _recipe(context),
             }
             for context in embedding.contexts
         ],
@@ -125,8 +127,19 @@ def summary(embedding: LabelEmbedding) -> Answer:
         "seed": embedding.options.get("random_state"),
         "options": dict(embedding.options),
         "versions": dict(embedding.versions),
+        "run": dict(embedding.origin.get("run", {})),
+        "files": list(embedding.origin.get("files", ())),
         "format_version": VERSION,
     }
+
+
+def _recipe(context: Fitted) -> Answer | None:
+    """How a hierarchy was counted; None for any other context."""
+    recipe = getattr(context.data, "hierarchy", None)
+    if recipe is None:
+        return None
+    keys = ("kind", "decay", "radius", "random_state")
+    return {key: getattr(recipe, key) for key in keys}
 
 
 def added(whole: LabelEmbedding, labels: Iterable[str], k: int) -> list[Answer]:

@@ -24,7 +24,7 @@ __all__ = ["CellIndex", "has_faiss"]
 Floats = npt.NDArray[np.floating]
 
 FORMAT = "phcle.label-index"
-VERSION = 1
+VERSION = 2
 
 CELLS_PER_ROOT = 4
 """Cells for each square root of the number of vectors."""
@@ -44,6 +44,7 @@ class CellIndex:
     """Vectors of length one, sorted into cells."""
 
     index: Any  # of FAISS
+    cells: npt.NDArray[np.int32]  # (vectors,): the cell that each is in
     digest: str  # of the vectors
 
     @classmethod
@@ -59,13 +60,29 @@ class CellIndex:
         index.cp.min_points_per_centroid = 1
         vectors = np.ascontiguousarray(units, np.float32)
         index.train(vectors)
-        index.add(vectors)
-        index.nprobe = max(LEAST_VISITED, n_cells // VISITED_SHARE)
-        return cls(index, _digest(units))
+        _, nearest = centers.search(vectors, 1)
+        return cls.with_cells(
+            units, centers.reconstruct_n(0, n_cells), nearest.ravel().astype(np.int32)
+        )
 
-    def fits(self, units: Floats) -> bool:
-        """Whether the index was made of these vectors."""
-        return self.digest == _digest(units)
+    @classmethod
+    def with_cells(
+        cls, units: Floats, centers: Floats, cells: npt.NDArray[np.int32]
+    ) -> CellIndex:
+        """Put vectors into cells that were found before."""
+        faiss = _faiss()
+        n_cells, dim = centers.shape
+        around = faiss.IndexFlatIP(dim)
+        around.add(np.ascontiguousarray(centers, np.float32))
+        index = faiss.IndexIVFFlat(around, dim, n_cells, faiss.METRIC_INNER_PRODUCT)
+        index.is_trained = True
+        vectors = np.ascontiguousarray(units, np.float32)
+        where = np.ascontiguousarray(cells, np.int64)
+        index.add_core(
+            len(vectors), faiss.swig_ptr(vectors), None, faiss.swig_ptr(where)
+        )
+        index.nprobe = max(LEAST_VISITED, n_cells // VISITED_SHARE)
+        return cls(index, cells, _digest(units))
 
     def candidates(self, queries: Floats, k: int) -> Iterator[npt.NDArray[np.int64]]:
         """For each query the rows of k vectors, or a few more, in ascending order."""
@@ -75,20 +92,55 @@ class CellIndex:
             yield np.sort(found[found >= 0]).astype(np.int64)
 
     def save(self, path: Path) -> None:
-        """Write the index; an existing file is replaced only by a whole one."""
-        tensors = {"index": _faiss().serialize_index(self.index)}
+        """Write the cells; an existing file is replaced only by a whole one."""
+        tensors = {
+            "centers": self.index.quantizer.reconstruct_n(0, self.index.nlist),
+            "cells": self.cells,
+        }
         write_sealed(path, FORMAT, VERSION, {"vectors": self.digest}, tensors)
 
     @classmethod
-    def load(cls, path: Path) -> CellIndex:
-        """Read an index; FAISS sees nothing that is damaged."""
+    def load(cls, path: Path, units: Floats) -> CellIndex:
+        """The index of these vectors, from the cells that `save` has written.
+
+        FAISS has a format of its own, but reads it as it comes; a stranger's file must
+        not be able to lead it astray.
+        """
         foreign = "is not an index of phcle."
         content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
         try:
-            digest, index = str(content["vectors"]), tensors["index"]
+            digest, centers, cells = (
+                content["vectors"],
+                tensors["centers"],
+                tensors["cells"],
+            )
         except (KeyError, TypeError) as error:
             raise FileError(f"{path}: is not a whole index; make it anew.") from error
-        return cls(_faiss().deserialize_index(index), digest)
+        if digest != _digest(units):
+            raise FileError(
+                f"{path}: is the index of another embedding; make it anew or remove it."
+            )
+        if not _are_sound(centers, cells, units):
+            raise FileError(
+                f"{path}: is not a whole index (its cells do not fit the vectors); "
+                "make it anew."
+            )
+        return cls.with_cells(units, centers, cells)
+
+
+def _are_sound(centers: Any, cells: Any, units: Floats) -> bool:
+    """Whether every vector has a cell, and every cell a centre."""
+    return bool(
+        centers.ndim == 2
+        and centers.shape[1] == units.shape[1]
+        and centers.dtype == np.float32
+        and np.isfinite(centers).all()
+        and cells.shape == (len(units),)
+        and cells.dtype == np.int32
+        and len(centers) >= 1
+        and cells.min(initial=0) >= 0
+        and cells.max(initial=0) < len(centers)
+    )
 
 
 def has_faiss() -> bool:

@@ -53,11 +53,7 @@ class Neighbours:
     @classmethod
     def load(cls, embedding: LabelEmbedding, path: str | Path) -> Neighbours:
         """With an index that `save` has written for this embedding."""
-        index = CellIndex.load(Path(path))
-        if not index.fits(embedding.unit_vectors):
-            raise FileError(
-                f"{path}: is the index of another embedding; make it anew or remove it."
-            )
+        index = CellIndex.load(Path(path), embedding.unit_vectors)
         found = cls(embedding, exact=True)
         found.index = index
         return found

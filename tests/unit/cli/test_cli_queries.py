@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
+
+from phcle import LabelEmbedding
 
 
 def test_nearest_json_has_label_name_and_neighbours(phcle, fitted):
@@ -89,6 +92,15 @@ def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):
     shown = phcle("nearest", "odd.phcle", "b").stdout
     assert "[red]a[/red]" in shown
     assert ":cat:" in shown
+
+
+def test_a_label_cannot_command_the_terminal(phcle, zoo):
+    evil = "\x1b]0;owned\x07\x1b[2J"
+    LabelEmbedding((evil, "b", "c"), np.eye(3), names={"c": evil}).save("evil.phcle")
+    for command in (("nearest", "evil.phcle", "b"), ("describe", "evil.phcle", "c")):
+        shown = phcle(*command).stdout
+        assert "\x1b" not in shown
+        assert "\\x1b]0;owned" in shown
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, LabelEmbedding
 from phcle.cli.export import export as command
+from phcle.contexts.labels import normal
 from phcle.embedding.exchange import FORMATS, export, format_of, words_of
 from phcle.errors import ContextError, OptionError
 
@@ -124,6 +125,7 @@ def test_tensorboard_reads_the_folder_of_its_projector(pets, tmp_path):
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]))
+        .map(normal)
         .map(str.strip)
         .filter(bool),
         unique=True,

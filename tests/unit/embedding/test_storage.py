@@ -15,6 +15,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from phcle import PHCLE, LabelEmbedding, load
+from phcle.contexts.labels import normal
 from phcle.errors import FileError
 
 
@@ -74,7 +75,7 @@ def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
             elements=st.floats(-(2.0**99), 2.0**99, width=32),
         )
     )
-    text = st.text(st.characters(codec="utf-8"), min_size=1).map(str.strip)
+    text = st.text(st.characters(codec="utf-8"), min_size=1).map(normal).map(str.strip)
     labels = data.draw(
         st.lists(
             text.filter(bool), min_size=len(vectors), max_size=len(vectors), unique=True

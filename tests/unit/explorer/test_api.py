@@ -232,7 +232,11 @@ def test_a_vector_of_the_embedding_is_understood(client, zoo_embedding):
         (b"GIF89a", "pictures cannot be read here"),
         (b"\x93NUMPY nonsense", "damaged"),
         (npy(np.zeros(7)), "4 numbers"),
-        (npy(np.array([object()])), ""),
+        (npy(np.array([object()])), "Python objects"),
+        (npy(np.zeros(4)).replace(b"(4,)", b"(9,)"), "does not fit its"),
+        (npy(np.full(4, np.inf)), "finite"),
+        (npy(np.zeros((1, 2, 2))), "must be a matrix"),
+        (npy(np.array(["text"])), "finite numbers"),
     ],
 )
 def test_a_file_that_cannot_be_understood_is_refused(client, content, told):
@@ -241,6 +245,19 @@ def test_a_file_that_cannot_be_understood_is_refused(client, content, told):
     message = response.json()["error"]["message"]
     assert told in message
     assert "/tmp" not in message
+
+
+def test_a_damaged_upload_is_answered_or_refused_and_never_fails(client):
+    whole = npy(np.arange(4.0))
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        data = bytearray(whole)
+        for place in rng.integers(0, len(data), rng.integers(1, 4)):
+            data[place] = rng.integers(256)
+        cut = rng.integers(1, len(data) + 40)
+        response = client.post("/api/understand", content=bytes(data[:cut]))
+        assert response.status_code in (200, 400), response.text
+        assert "/tmp" not in response.text
 
 
 def test_pictures_are_understood_with_the_network_of_a_map(

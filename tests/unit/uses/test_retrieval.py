@@ -87,13 +87,13 @@ def test_damaged_or_foreign_index_is_refused(indexed, embedding, tmp_path):
     data[-100] ^= 1
     path.write_bytes(data)
     with pytest.raises(FileError, match="checksum"):
-        CellIndex.load(path)
+        CellIndex.load(path, embedding.unit_vectors)
     embedding.save(path)
     with pytest.raises(FileError, match="is not an index"):
-        CellIndex.load(path)
+        CellIndex.load(path, embedding.unit_vectors)
     path.write_bytes(b"nothing")
     with pytest.raises(FileError, match="damaged"):
-        CellIndex.load(path)
+        CellIndex.load(path, embedding.unit_vectors)
 
 
 def test_an_exact_search_has_no_index_to_save(embedding, tmp_path):

@@ -145,7 +145,14 @@ class ImageMap:
                 "same network."
             )
         scaling = Scaling("standardize", self.shift, self.factor)
-        return np.asarray(self.offset + scaling.apply(features) @ self.weights)
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+            found = np.asarray(self.offset + scaling.apply(features) @ self.weights)
+        if not np.isfinite(found).all():
+            raise OptionError(
+                "features must be of the size that the map was learned from; these "
+                "are so large that their vectors are not finite."
+            )
+        return found
 
     def corrected(self, own: OwnAttributes, ridge: float = 10.0) -> ImageMap:
         """The map with what the pictures' own attributes add to it."""

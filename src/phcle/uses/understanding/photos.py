@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from phcle.errors import FileError, PhcleError
+from phcle.files import check_is_file
 
 __all__ = ["PHOTO_ENDINGS", "read_photo"]
 
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")
+"""Those of the endings, and no other: some are handed to programs of the system."""
 
 MOST_PIXELS = 80_000_000
 """A small file can unpack to more memory than there is; no camera makes such ones."""
@@ -23,13 +27,12 @@ def read_photo(path: str | Path) -> Any:
     except ImportError as error:
         raise PhcleError("pictures need: pip install 'phcle[vision]'") from error
     path = Path(path)
-    if not path.is_file():
-        raise FileError(f"{path}: no such file.")
+    check_is_file(path)
     try:
         with warnings.catch_warnings():
             # Checked below, by a limit of our own.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(path) as picture:
+            with Image.open(path, formats=FORMATS) as picture:
                 width, height = picture.size
                 if width * height > MOST_PIXELS:
                     raise _too_large(path, f"{width} × {height} pixels")

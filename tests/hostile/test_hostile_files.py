@@ -1,0 +1,299 @@
+"""Files made to do harm: sizes that lie, bombs, and names that lead elsewhere."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import subprocess
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reader_cases import READERS, mat, npy, sealed, sealed_parts
+
+from phcle import LabelEmbedding, RelationalContext, load
+from phcle.embedding.exchange import FORMATS, export
+from phcle.errors import FileError
+from phcle.safetensors_header import check_header
+from phcle.unpacking import check_gzip, most_unpacked
+
+MEGABYTE = 1 << 20
+BOMB = 128 * MEGABYTE
+ENTRY = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+
+
+def safetensors(header, body=bytes(8), length=None):
+    raw = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(raw) if length is None else length) + raw + body
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "a header of"),
+        (b"\0\0\0", "a header of"),
+        (safetensors({"a": ENTRY}, length=2**63), "a header of 9223372036854775808"),
+        (safetensors({"a": ENTRY}, length=10**6), "a header of 1000000 bytes"),
+        (safetensors(b"[1, 2]  "), "not an object"),
+        (safetensors(b"{" * 100_000), "its header"),
+        (safetensors(b'{"a": ' + b"[" * 100_000), "its header"),
+        (safetensors(b"\xff\xfe{}"), "codec"),
+        (safetensors(b'{"a": 1, "a": 2}'), "'a' stands in it twice"),
+        (safetensors({"__metadata__": {"phcle": 1}}), "metadata are not texts"),
+        (safetensors({"a": [1]}), "tensor 'a' has not"),
+        (safetensors({"a": ENTRY | {"more": 1}}), "tensor 'a' has not"),
+        (safetensors({"a": ENTRY | {"dtype": "BF16"}}), "has the type 'BF16'"),
+        (safetensors({"a": ENTRY | {"dtype": ["F32"]}}), "has the type"),
+        (safetensors({"a": ENTRY | {"shape": [-2]}}), "no true shape"),
+        (safetensors({"a": ENTRY | {"shape": [2.0]}}), "no true shape"),
+        (safetensors({"a": ENTRY | {"shape": [True, 2]}}), "no true shape"),
+        (safetensors({"a": ENTRY | {"shape": [2**40, 2**40]}}), "does not fit its"),
+        (safetensors({"a": ENTRY | {"shape": [2**62, 2**62]}}), "no true shape"),
+        (safetensors({"a": ENTRY | {"shape": [1] * 40 + [2]}}), "does not fit its"),
+        (safetensors({"a": ENTRY | {"data_offsets": [8, 0]}}), "does not fit its"),
+        (safetensors({"a": ENTRY | {"data_offsets": [4, 12]}}), "overlaps"),
+        (safetensors({"a": ENTRY, "b": ENTRY}), "overlaps"),
+        (safetensors({"a": ENTRY}, bytes(7)), "do not fill the file"),
+        (safetensors({"a": ENTRY}, bytes(9)), "do not fill the file"),
+    ],
+)
+def test_a_header_of_safetensors_that_lies_is_refused(tmp_path, data, message):
+    path = tmp_path / "x.phcle"
+    path.write_bytes(data)
+    with pytest.raises(FileError, match=message) as caught:
+        check_header(path)
+    assert str(caught.value).startswith(str(path))
+    with pytest.raises(FileError):
+        load(path)
+
+
+def changed_content(tmp_path, change, name="embedding"):
+    """A file of ours with changed content and a checksum that fits."""
+    whole, own, body = sealed_parts(READERS[name].seeds()[0])
+    content = json.loads(own["content"])
+    change(content)
+    path = tmp_path / READERS[name].file
+    path.write_bytes(sealed(whole, {**own, "content": json.dumps(content)}, body))
+    return path
+
+
+def test_a_hierarchy_with_a_cycle_is_refused_as_following_it_would_never_end(tmp_path):
+    whole, own, body = sealed_parts(READERS["embedding"].seeds()[0])
+    begin, end = whole["contexts/0/edges"]["data_offsets"]
+    edges = np.frombuffer(body[begin:end], np.int64).reshape(-1, 2).copy()
+    edges[-1] = edges[-1][::-1]  # beast below canid, which is below beast
+    edges[-2] = edges[-1][::-1]
+    path = tmp_path / "a.phcle"
+    path.write_bytes(sealed(whole, own, body[:begin] + edges.tobytes() + body[end:]))
+    with pytest.raises(FileError, match="has a cycle"):
+        load(path)
+
+
+def test_content_with_half_a_character_is_refused(tmp_path):
+    whole, own, body = sealed_parts(READERS["embedding"].seeds()[0])
+    own["content"] = "\ud800"
+    whole["__metadata__"] = {"phcle": json.dumps(own)}
+    path = tmp_path / "a.phcle"
+    path.write_bytes(safetensors(whole, body))
+    with pytest.raises(FileError, match="checksum does not fit"):
+        load(path)
+
+
+def test_keys_of_a_later_release_are_left_alone(tmp_path):
+    def change(content):
+        content["later"] = {"x": 1}
+        for context in content["contexts"]:
+            context["later"] = 1
+            for inner in ("hierarchy", "calibration"):
+                if context.get(inner):
+                    context[inner]["later"] = 1
+
+    path = changed_content(tmp_path, change)
+    assert load(path).labels == ("cat", "lion", "dog", "wolf")
+
+
+def test_a_checkpoint_with_factors_of_other_sizes_is_refused(tmp_path):
+    whole, own, body = sealed_parts(READERS["checkpoint"].seeds()[0])
+    rows, columns = whole["W0"]["shape"]
+    whole["W0"] = {**whole["W0"], "shape": [columns, rows]}
+    path = tmp_path / "a.ckpt"
+    path.write_bytes(sealed(whole, own, body))
+    with pytest.raises(FileError, match="factors of the shapes"):
+        READERS["checkpoint"].read(path)
+
+
+def test_an_index_whose_cells_do_not_exist_is_refused(tmp_path):
+    whole, own, body = sealed_parts(READERS["index"].seeds()[0])
+    begin, end = whole["cells"]["data_offsets"]
+    wrong = np.full((end - begin) // 4, 10**6, np.int32).tobytes()
+    path = tmp_path / "a.index"
+    path.write_bytes(sealed(whole, own, body[:begin] + wrong + body[end:]))
+    with pytest.raises(FileError, match="cells do not fit"):
+        READERS["index"].read(path)
+
+
+def zeros_gzip(n):
+    return gzip.compress(bytes(n), compresslevel=1)
+
+
+def mat_bomb():
+    """A MAT file whose element unpacks to far more than the file."""
+    whole = mat(False)
+    inner = whole[128:]
+    (size,) = struct.unpack("<I", inner[4:8])
+    names, rest = inner[: 8 + size], inner[8 + size :]
+    head = rest[: 8 + 56]  # flags, sizes and name of `att`
+    raw = struct.pack("<II", 14, len(head) - 8 + 8 + BOMB) + head[8:]
+    raw += struct.pack("<II", 9, BOMB) + bytes(BOMB)
+    packed = zlib.compress(raw, 1)
+    return whole[:128] + names + struct.pack("<II", 15, len(packed)) + packed
+
+
+def npz_bomb():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        head = npy(np.zeros((2, 1)))[:128].replace(b"(2, 1)", b"(2, %d)" % (BOMB // 16))
+        archive.writestr("features.npy", head[:128] + bytes(BOMB))
+        archive.writestr("labels.npy", npy(np.array(["a", "b"])))
+    return file.getvalue()
+
+
+def lying_npy(n=10**12):
+    data = npy(np.zeros((2, 1)))
+    lie = b"(2, %d)" % n
+    head = data[:128].replace(b"(2, 1)", lie)
+    spare = len(lie) - len(b"(2, 1)")
+    return head.replace(b" " * spare, b"", 1)[:128] + data[128:]
+
+
+def lying_npz():
+    return READERS["npz member"].made(lying_npy())
+
+
+BOMBS = {
+    "npz": (npz_bomb, "more than 200 times as many"),
+    "npz member": (lying_npy, "does not fit its"),
+    "features.npy": (lying_npy, "does not fit its"),
+    "mat": (mat_bomb, "packed bytes unpack to"),
+    "vectors, binary": (lambda: b"1000000000000 1000000\ncat 1234", "do not fit its"),
+    "embedding": (lambda: safetensors({"a": ENTRY}, length=2**40), "a header of"),
+    "json": (lambda: b'{"a": ' + b"[" * 10**6, "is not JSON"),
+}
+
+MEASURE = """
+import resource, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from reader_cases import READERS
+from phcle.errors import PhcleError
+from phcle.embedding import storage
+import phcle.contexts.word_vectors
+folder = Path(sys.argv[2])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + (96 << 20),) * 2)
+for path in sorted(folder.iterdir()):
+    reader = READERS[path.name.partition("@")[0]]
+    try:
+        reader.read(path)
+        print("read", path.name)
+    except PhcleError as error:
+        print("refused", path.name, error)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print("grown", (after - before) // 1024)
+"""
+
+
+def test_bombs_are_refused_within_a_hundred_megabytes(tmp_path):
+    folder = tmp_path / "bombs"
+    folder.mkdir()
+    for name, (make, _) in BOMBS.items():
+        reader = READERS[name]
+        content = make()
+        made = content if name == "npz" else reader.made(content)
+        assert len(made) < 8 * MEGABYTE
+        (folder / f"{name}@{reader.file}").write_bytes(made)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(Path(__file__).parents[1]), str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    lines = done.stdout.splitlines()
+    for name, (_, message) in BOMBS.items():
+        own = [line for line in lines if f" {name}@" in line]
+        assert own, done.stdout
+        assert own[0].startswith("refused"), own[0]
+        assert message in own[0]
+    assert int(lines[-1].split()[1]) < 96
+
+
+def test_a_packed_table_may_unpack_to_two_hundred_times_its_size(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(zeros_gzip(BOMB))
+    with pytest.raises(FileError, match="more than 200 times"):
+        check_gzip(path)
+    with pytest.raises(FileError, match="more than 200 times"):
+        RelationalContext.from_annotation_table(path)
+    path.write_bytes(zeros_gzip(most_unpacked(0)) + zeros_gzip(10))
+    with pytest.raises(FileError, match="more than 200 times"):
+        check_gzip(path)
+    path.write_bytes(zeros_gzip(1000)[:-4])
+    with pytest.raises(FileError, match="cut short"):
+        check_gzip(path)
+    path.write_bytes(b"\x1f\x8b\x09\0nonsense and more of it")
+    with pytest.raises(FileError, match="damaged gzip"):
+        check_gzip(path)
+
+
+@pytest.mark.filterwarnings("ignore:fetch_:DeprecationWarning")
+def test_a_packed_table_of_usual_size_is_counted(tmp_path):
+    pytest.importorskip("duckdb", reason="the extra 'engine' is not installed")
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"item,label\n1,cat\n1,dog\n"))
+    assert RelationalContext.from_annotation_table(path).labels == ("cat", "dog")
+
+
+def test_a_parquet_file_of_too_many_rows_is_refused_by_its_own_figures(
+    tmp_path, monkeypatch
+):
+    pytest.importorskip("duckdb", reason="the extra 'engine' is not installed")
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr("phcle.unpacking.ALWAYS_FINE", MEGABYTE)
+    monkeypatch.setattr("phcle.unpacking.MOST_TIMES", 20)
+    path = tmp_path / "bomb.parquet"
+    codes = pa.array(np.zeros(4 * MEGABYTE, np.int32))
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(["cat"]))
+    pq.write_table(pa.table({"item": column, "label": column}), path)
+    assert path.stat().st_size < MEGABYTE // 8
+    with pytest.raises(FileError, match="more than 20 times"):
+        RelationalContext.from_annotation_table(path)
+
+
+EVIL = ("../../outside", "/tmp/outside", "a\0b", "C:\\x", "..", "<script>", "a\nb")
+
+
+@pytest.mark.parametrize("format", list(FORMATS))
+def test_labels_never_become_the_names_of_files(tmp_path, format):
+    names = {label: f"../{label}" for label in EVIL if "\0" not in label}
+    embedding = LabelEmbedding(tuple(names), np.eye(len(names)), names=names)
+    folder = tmp_path / "in" / "here"
+    folder.mkdir(parents=True)
+    ending = (FORMATS[format].endings or ("",))[0]
+    export(embedding, folder / f"out{ending}", format)
+    written = {str(x.relative_to(tmp_path)) for x in tmp_path.rglob("*") if x.is_file()}
+    if format == "projector":
+        wanted = ("vectors.tsv", "metadata.tsv", "projector_config.pbtxt")
+        assert written == {f"in/here/out/{name}" for name in wanted}
+        rows = (folder / "out" / "metadata.tsv").read_text().splitlines()
+        assert len(rows) == len(names) + 1
+    else:
+        assert written == {f"in/here/out{ending}"}
