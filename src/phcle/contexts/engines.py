@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.labels import index_of, normal
+from phcle.contexts.parquet import check_parquet
 from phcle.errors import ContextError, FileError, some
 from phcle.files import check_is_file
-from phcle.unpacking import check_gzip, refuse_bomb
+from phcle.unpacking import check_gzip
 
 __all__ = ["ENDINGS", "count_annotation_table"]
 
@@ -66,7 +67,7 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
             f"{path}: counting in an engine needs: pip install 'phcle[engine]'"
         ) from None
     if ending == "parquet":
-        _check_parquet(path)
+        check_parquet(path)
     with tempfile.TemporaryDirectory(prefix="phcle-") as spill:
         connection = ibis.duckdb.connect(temp_directory=spill, memory_limit=memory)
         try:
@@ -85,23 +86,6 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
             raise FileError(f"{path}: cannot be read ({reason}).") from error
         finally:
             connection.disconnect()
-
-
-def _check_parquet(path: Path) -> None:
-    """Refuse a file that says it holds far more rows or bytes than it can."""
-    import pyarrow.parquet as pq
-
-    try:
-        about = pq.read_metadata(path)
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        unpacked = sum(group.total_byte_size for group in groups)
-    # PyArrow raises errors of many kinds about damaged files.
-    except Exception as error:
-        reason = str(error).splitlines()[0][:200] if str(error) else "no reason given"
-        raise FileError(
-            f"{path}: is not a Parquet file, or it is damaged ({reason})."
-        ) from error
-    refuse_bomb(str(path), path.stat().st_size, max(unpacked, about.num_rows))
 
 
 def _count(table: Any, name: str, item: str, label: str) -> Counts:

@@ -1,7 +1,8 @@
 """Files into contexts: one short function per sort of file.
 
 A table is UTF-8 text with a header, separated by commas, or by tabs if its name ends
-in `.tsv`. Columns are found by their name in any case, and further columns are ignored.
+in `.tsv`; or a `.parquet` file. Columns are found by their name in any case, and
+further columns are ignored.
 Rows without a single filled cell are skipped.
 """
 

@@ -192,11 +192,12 @@ def _read_labels(folder: Path) -> npt.NDArray[np.str_]:
         raise FileError(
             f"{path}: needs a column 'label'. Its header has {some(header)}."
         )
-    column = titles.index("label")
+    column, labels = titles.index("label"), []
     for line, cells in rows:
         if not cells[column]:
             raise FileError(f"{path}, line {line}: the label is empty; fill it in.")
-    return np.array([cells[column] for _, cells in rows])
+        labels.append(cells[column])
+    return np.array(labels)
 
 
 def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:
