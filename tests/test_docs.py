@@ -61,6 +61,17 @@ def test_links_lead_somewhere(document):
         assert (document.parent / target).exists(), target
 
 
+def test_every_test_and_script_that_the_promises_name_exists():
+    text = (ROOT / "docs" / "promises.md").read_text()
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    assert len(named) >= 20
+    for file, test in named:
+        assert f"\ndef {test}(" in (ROOT / file).read_text(), f"{file}::{test}"
+    scripts = re.findall(r"`((?:tools|benchmarks)/\w+\.py)", text)
+    assert len(scripts) >= 2
+    assert all((ROOT / script).is_file() for script in scripts)
+
+
 def test_licences_are_listed_for_the_versions_that_are_pinned():
     pins = dict(
         line.split("==")

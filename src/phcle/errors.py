@@ -15,6 +15,7 @@ __all__ = [
     "ContextWarning",
     "ConvergenceWarning",
     "FileError",
+    "NumericalError",
     "OptionError",
     "PhcleError",
     "PhcleWarning",
@@ -46,6 +47,10 @@ class FileError(PhcleError, OSError):
 
 class BackendError(PhcleError, RuntimeError):
     """A back end or device that is not there."""
+
+
+class NumericalError(PhcleError, ArithmeticError):
+    """Numbers that outgrew what the precision can hold."""
 
 
 class PhcleWarning(UserWarning):

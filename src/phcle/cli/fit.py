@@ -144,7 +144,7 @@ def _fit_or_save_what_there_is(
             raise
         checkpoint = keeping["checkpoint"]
         if checkpoint is not None and checkpoint.is_file():
-            say(f"{checkpoint} holds the last whole sweep; --resume goes on from it.")
+            say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
         if hasattr(model, "embedding_"):
             model.embedding_.save(out)
             n_sweeps = len(model.history_) - 1

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from phcle.errors import FileError
-from phcle.files import write_whole
+from phcle.files import check_can_write as check_place_to_write
 
 __all__ = ["check_can_write", "show"]
-
-
-class _OnlyChecking(Exception):
-    """Ends a write before anything is written."""
 
 
 def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
@@ -28,8 +23,7 @@ def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
     for file in inputs:
         if file is not None and file.exists() and path.exists() and path.samefile(file):
             raise FileError(f"{path}: is an input of this command; give another --out.")
-    with suppress(_OnlyChecking), write_whole(path):
-        raise _OnlyChecking
+    check_place_to_write(path)
 
 
 def show(answer: Any, table: Callable[[Any], None], *, as_json: bool) -> None:

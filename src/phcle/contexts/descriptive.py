@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from phcle.contexts import tables
 from phcle.contexts.frames import labelled_columns
 from phcle.contexts.labels import as_label, as_labels, index_of
-from phcle.contexts.matrices import as_csr, check_axes, take_rows
+from phcle.contexts.matrices import LARGEST, as_csr, check_axes, take_rows
 from phcle.contexts.sentence_encoder import encode_sentences
 from phcle.contexts.sources import Cells, Source, Words
 from phcle.contexts.word_vectors import read_word_vectors
@@ -313,7 +313,9 @@ def _check_values(context: DescriptiveContext) -> None:
     if context.observed is not None:
         _check_mask(context)
     stored = values.data if sp.issparse(values) else values
-    wrong = np.isinf(stored) if not sp.issparse(values) else ~np.isfinite(stored)
+    wrong = np.abs(stored) > LARGEST  # infinity is; NaN is not, and is checked below
+    if sp.issparse(values):
+        wrong |= np.isnan(stored)
     if wrong.any():
         rows, columns = (
             sp.coo_array(values).coords
@@ -322,8 +324,9 @@ def _check_values(context: DescriptiveContext) -> None:
         )
         first = int(np.argmax(wrong))
         raise ContextError(
-            f"context {name!r}: values must be finite. Got {np.ravel(stored)[first]} "
-            f"for label {context.labels[np.ravel(rows)[first]]!r} and column "
+            f"context {name!r}: values must be finite, and within ±{LARGEST:g}. "
+            f"Got {np.ravel(stored)[first]} for label "
+            f"{context.labels[np.ravel(rows)[first]]!r} and column "
             f"{context.columns[np.ravel(columns)[first]]!r}; "
             "mark unknown values as missing instead."
         )

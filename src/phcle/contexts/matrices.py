@@ -12,7 +12,10 @@ import scipy.sparse as sp
 from phcle.contexts.labels import refuse_half_characters
 from phcle.errors import ContextError, some
 
-__all__ = ["as_csr", "check_axes", "take_rows"]
+__all__ = ["LARGEST", "as_csr", "check_axes", "take_rows"]
+
+LARGEST = 1e100
+"""No count and no value may be larger: sums of their squares shall be finite."""
 
 
 def take_rows(matrix: sp.csr_array, rows: Sequence[int]) -> sp.csr_array:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from phcle.contexts import cooccurrence, engines
 from phcle.contexts.hierarchy import Hierarchy, HierarchyCounts
 from phcle.contexts.labels import as_labels, index_of
-from phcle.contexts.matrices import as_csr, check_axes, take_rows
+from phcle.contexts.matrices import LARGEST, as_csr, check_axes, take_rows
 from phcle.errors import ContextError, ContextWarning, some
 
 __all__ = ["RelationalContext"]
@@ -286,6 +286,7 @@ def _check_counts(context: RelationalContext) -> None:
     name, counts = context.name, context.counts
     for wrong, what in (
         (~np.isfinite(counts.data), "finite"),
+        (counts.data > LARGEST, f"{LARGEST:g} at most"),
         (counts.data < 0, "zero or more"),
     ):
         if wrong.any():

@@ -22,6 +22,7 @@ import numpy as np
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
 from phcle.files import make_folder, write_whole
+from phcle.sealed_files import write_tensors
 
 __all__ = ["FORMATS", "Format", "export", "format_of", "words_of"]
 
@@ -151,18 +152,13 @@ def _write_parquet(embedding: LabelEmbedding, path: Path) -> None:
 
 
 def _write_safetensors(embedding: LabelEmbedding, path: Path) -> None:
-    from safetensors.numpy import save_file
-
     # `weight` is what nn.Embedding calls its vectors.
-    with write_whole(path) as temporary:
-        save_file(
-            {"weight": np.ascontiguousarray(embedding.vectors, np.float32)},
-            temporary,
-            {
-                "labels": json.dumps(embedding.labels),
-                "names": json.dumps(_names(embedding)),
-            },
-        )
+    tensors = {"weight": np.asarray(embedding.vectors, np.float32)}
+    metadata = {
+        "labels": json.dumps(embedding.labels),
+        "names": json.dumps(_names(embedding)),
+    }
+    write_tensors(path, tensors, metadata)
 
 
 def _write_projector(embedding: LabelEmbedding, folder: Path) -> None:

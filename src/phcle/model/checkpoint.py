@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.errors import FileError
+from phcle.errors import FileError, PhcleWarning
 from phcle.model.kept import library_versions
 from phcle.model.options import OPTIONS
 from phcle.model.problem import DescriptiveData, Problem, RelationalData
@@ -66,7 +67,10 @@ class Checkpoint:
             self.write(state, to_numpy)
 
     def write(self, state: State, to_numpy: Any) -> None:
-        """Write the state; an older file is replaced only by a whole one."""
+        """Write the state; an older file is replaced only by a whole one.
+
+        A full disk is no reason to lose a long fit: it warns, and the fit goes on.
+        """
         self._written = time.monotonic()
         if not self.is_writer:
             return
@@ -82,7 +86,14 @@ class Checkpoint:
             "history": state.history,
             "versions": library_versions(),
         }
-        write_sealed(self.path, FORMAT, VERSION, about, tensors)
+        try:
+            write_sealed(self.path, FORMAT, VERSION, about, tensors)
+        except FileError as error:
+            older = (
+                "the one before is whole" if self.path.is_file() else "there is none"
+            )
+            message = f"no checkpoint of sweep {state.iteration}, {older}: {error}"
+            warnings.warn(message, PhcleWarning, stacklevel=2)
 
     def read(self) -> Resumed:
         """What the file holds, if it belongs to these options and these data."""

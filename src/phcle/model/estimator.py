@@ -14,12 +14,19 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, Context, align
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning, FileError, OptionError, PhcleError
+from phcle.errors import (
+    ConvergenceWarning,
+    FileError,
+    NumericalError,
+    OptionError,
+    PhcleError,
+)
+from phcle.files import check_can_write
 from phcle.model.calibrate import calibrate
 from phcle.model.checkpoint import Checkpoint, fingerprint
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
-from phcle.model.kept import fitted_contexts, library_versions
+from phcle.model.kept import fitted_contexts, library_versions, without_times
 from phcle.model.layout import Layout
 from phcle.model.objective import penalty_terms
 from phcle.model.options import OPTIONS, check_options
@@ -194,7 +201,8 @@ class PHCLE:
             kept.every = checkpoint_every
         elif resume:
             raise OptionError("resume needs a checkpoint to go on from.")
-        with backend.working():
+        # What overflows is found by every sweep, which says where it came from.
+        with backend.working(), np.errstate(over="ignore", invalid="ignore"):
             self._learn(
                 aligned, problem, backend, names or {}, on_step, kept, resume=resume
             )
@@ -209,6 +217,7 @@ class PHCLE:
                 f"{path}: there is a checkpoint already; resume it (resume=True, "
                 "--resume), or give another file."
             )
+        check_can_write(path)  # now rather than after minutes of sweeps
         prints = fingerprint(problem, self.get_params())
         is_writer = backend.team.rank == 0
         width = 1 if self.init == "ones" else self.dim
@@ -255,15 +264,15 @@ class PHCLE:
                         on_step(new)
 
                 run(solver, state, max_iter=self.max_iter, on_step=remember)
-        except KeyboardInterrupt:
+            if checkpoint is not None:
+                checkpoint.write(state, backend.to_numpy)
+        except (KeyboardInterrupt, NumericalError):
             if checkpoint is not None and state.history:
                 checkpoint.write(state, backend.to_numpy)
             # The last solve needs all processes, and the others may be gone.
             if state.history and backend.team.size == 1:
                 self._keep(aligned, solver, state, names)
             raise
-        if checkpoint is not None:
-            checkpoint.write(state, backend.to_numpy)
         if not solver.converged(state):
             warnings.warn(
                 f"not converged after {state.iteration} sweeps; raise max_iter or tol.",
@@ -361,12 +370,12 @@ class PHCLE:
         problem = layout.problem
         C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
         (W,) = layout.to_numpy([state.W])
-        interrupted = None
+        interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
             W, values = solve_labels(layout.backend, problem, W, C, U, weights)
             terms = solver.terms(values, weights, penalty_terms(problem, W, C, U))
-        except KeyboardInterrupt as error:  # the sweeps before it are not lost
+        except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             interrupted, terms = error, state.history[-1]
         if self.init == "ones":
             W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))
@@ -389,7 +398,7 @@ class PHCLE:
             ),
             penalties=vars(problem.penalties),
             options=self.get_params(),
-            history=self.history_,
+            history=without_times(self.history_),
             versions=library_versions(layout.backend.name),
             origin={"run": self._how_it_ran(solver)},
         )

@@ -18,7 +18,7 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Context, align
 from phcle.embedding.fitted import FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ContextError, did_you_mean, some
+from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.model.later_rows import descriptive_rows, relational_rows
 from phcle.model.layout import LabelSide
 from phcle.model.majorise import solve_rows
@@ -33,6 +33,8 @@ from phcle.model.sampling import ColumnSamples, Sample
 __all__ = ["fold_in", "solve_labels"]
 
 Floats = npt.NDArray[np.floating[Any]]
+
+OUT_OF_PROPORTION = "look for values out of all proportion to those of the fit."
 
 ROUGHLY = 1e-3
 """How far single precision is asked to bring the rows: rounding hides smaller gains."""
@@ -88,6 +90,16 @@ def solve_labels(
             max_iter=50,
         )
         W = np.asarray(stage.backend.to_numpy(solved.factor), np.float64)
+    broken = [
+        name
+        for name, value in zip(problem.names, solved.values, strict=True)
+        if not np.isfinite(value)
+    ]
+    if broken:
+        raise NumericalError(
+            f"the numbers of context {some(broken)} are not finite when the labels are "
+            f"solved for; {OUT_OF_PROPORTION}"
+        )
     return W, solved.values
 
 
@@ -140,11 +152,18 @@ def fold_in(
     U = [c.factor for c in embedding.contexts if isinstance(c, FittedDescriptive)]
     n_pairs = len(labels) * sum(len(factor) for factor in C)
     chosen = choose_backend(backend, device, dtype, n_pairs=n_pairs)
-    with chosen.working():
+    with chosen.working(), np.errstate(over="ignore", invalid="ignore"):
         vectors, _ = solve_labels(chosen, problem, None, C, U, weights)
+        vectors = vectors.astype(embedding.vectors.dtype)
+    outgrown = [labels[i] for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
+    if outgrown:
+        raise NumericalError(
+            f"the vectors of {some(outgrown)} would be beyond {vectors.dtype}; "
+            f"{OUT_OF_PROPORTION}"
+        )
     return embedding.with_rows(
         labels,
-        vectors.astype(embedding.vectors.dtype),
+        vectors,
         [fitted_rows for _, fitted_rows in rows],
         names or {},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from phcle.contexts.alignment import Aligned
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.model.problem import Problem
 
-__all__ = ["fitted_contexts", "library_versions"]
+__all__ = ["fitted_contexts", "library_versions", "without_times"]
 
 
 def fitted_contexts(
@@ -70,3 +70,13 @@ def library_versions(backend: str = "numpy") -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:  # run from a source tree
             found[package] = "source"
     return found
+
+
+def without_times(
+    history: Sequence[Mapping[str, float]],
+) -> tuple[dict[str, float], ...]:
+    """The history without what differs from run to run: same fit, same file."""
+    return tuple(
+        {key: value for key, value in record.items() if key != "seconds"}
+        for record in history
+    )

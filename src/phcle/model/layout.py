@@ -153,11 +153,6 @@ class Layout:
             "context_ridge": 0.5 * lam.context_ridge * sum(map(square, C)),
         }
 
-    def is_finite(self, *factors: Array) -> bool:
-        """Whether every factor is finite, and so are its products with others."""
-        xp = self.backend.xp
-        return all(bool(xp.isfinite(xp.sum(factor * factor))) for factor in factors)
-
     def to_numpy(self, factors: Sequence[Array]) -> tuple[np.ndarray, ...]:
         """Factors on the host, in double precision."""
         return tuple(

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import xlogy
 
 from phcle.model.problem import DescriptiveData, Problem, RelationalData
 
@@ -69,8 +70,9 @@ def saturated_floor(data: RelationalData, negatives: float) -> float:
         / data.total
     )
     Q = B + D.data
-    # Entropy form of the loss at the optimum; pairs without a count tend to zero.
-    return float(np.sum(Q * np.log(Q) - D.data * np.log(D.data) - B * np.log(B)))
+    # Entropy form of the loss at the optimum; pairs without a count tend to zero, and
+    # so does B where counts are so small that it rounds to zero.
+    return float(np.sum(xlogy(Q, Q) - xlogy(D.data, D.data) - xlogy(B, B)))
 
 
 def descriptive_loss(data: DescriptiveData, W: Floats, U: Floats) -> float:

@@ -10,21 +10,25 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import numpy as np
-
 from phcle.backends.protocol import Array, Backend
 from phcle.errors import OptionError
 from phcle.model.blocks import Rows
+from phcle.model.gradient import values_and_gradient
 from phcle.model.layout import Layout
 from phcle.model.solver import DESCRIPTION_STEPS, Reweigh, SweepSolver
 from phcle.model.state import State
 from phcle.model.terms import View
 
-__all__ = ["PaperSolver", "values_and_gradient"]
+__all__ = ["PaperSolver"]
+
+RISING = 1e-6
+"""A gap that grew by this share has not grown by rounding."""
 
 
 class PaperSolver(SweepSolver):
     """Gradient steps of a fixed size, or of the safe one."""
+
+    remedy = "Use a smaller step_size, or solver='mm', which needs none."
 
     def __init__(
         self,
@@ -53,13 +57,20 @@ class PaperSolver(SweepSolver):
             C.append(self._descend(factor, views, lam.context_ridge, side.blocks))
         views = layout.labels.views(C, state.U, state.weights)
         W = self._descend(state.W, views, lam.ridge, layout.labels.blocks)
-        self.refuse_infinite(state, W, *C)
         U = layout.update_descriptions(
             W, state.U, state.weights, max_iter=DESCRIPTION_STEPS, tol=1e-4
         )
         views = layout.labels.views(C, U, state.weights)
         values, _ = values_and_gradient(layout.backend, W, views, layout.labels.blocks)
         return self.advance(state, W, tuple(C), U, values, began)
+
+    def converged(self, state: State) -> bool:
+        """As for any solver, but a step that is too long has not arrived."""
+        if self.step_size is not None and len(state.history) > 1:
+            before, after = (record["gap"] for record in state.history[-2:])
+            if after > before + RISING * abs(before):
+                return False
+        return super().converged(state)
 
     def _descend(
         self, factor: Array, views: Sequence[View], ridge: float, blocks: Sequence[Rows]
@@ -68,23 +79,6 @@ class PaperSolver(SweepSolver):
         _, gradient = values_and_gradient(backend, factor, views, blocks)
         size = self.step_size or 1 / (_steepest(backend, factor, views, blocks) + ridge)
         return factor - size * (gradient + ridge * factor)
-
-
-def values_and_gradient(
-    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Rows]
-) -> tuple[np.ndarray, Array]:
-    """Each term's value over all rows, and the gradient of their sum."""
-    xp = backend.xp
-    totals = np.zeros(len(views))
-    gradient = xp.zeros_like(factor)
-    for number, rows in enumerate(blocks):
-        at = backend.indices(rows)
-        y = xp.take(factor, at, axis=0)
-        for i, view in enumerate(views):
-            local = view.local(number, y)
-            totals[i] += float(xp.sum(local.value, dtype=xp.float64))
-            gradient[at] += local.gradient
-    return totals, gradient
 
 
 def _steepest(

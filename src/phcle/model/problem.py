@@ -16,6 +16,8 @@ import scipy.sparse as sp
 
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.descriptive import DescriptiveContext
+from phcle.errors import ContextError
+from phcle.model.scaling import SMALLEST, UNITS, offset_and_scale
 
 __all__ = [
     "UNITS",
@@ -27,9 +29,6 @@ __all__ = [
     "describe_rows",
     "pose",
 ]
-
-UNITS = 100.0
-"""Counts, or squared deviation, of an average label in every context."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -160,8 +159,8 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
         # Columns that no wanted label touches would only cost time.
         used = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel())
         columns = tuple(context.columns[i] for i in used)
-        n_observed = np.count_nonzero(np.diff(counts.indptr))
-        scale = UNITS * n_observed / counts.sum() if n_observed else 1.0
+        n_observed = int(np.count_nonzero(np.diff(counts.indptr)))
+        scale = _scale_of(context.name, float(counts.sum()), n_observed)
         relational.append(weigh_counts(context.name, columns, counts[:, used], scale))
     descriptive = []
     for described in aligned.descriptive:
@@ -173,6 +172,18 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
     )
 
 
+def _scale_of(name: str, total: float, n_observed: int) -> float:
+    """What brings counts to `UNITS` per label."""
+    if n_observed == 0:
+        return 1.0
+    if total < SMALLEST:
+        raise ContextError(
+            f"context {name!r}: its counts sum up to {total:g}; multiply them so that "
+            f"the sum is {SMALLEST:g} or more."
+        )
+    return UNITS * n_observed / total
+
+
 def weigh_counts(
     name: str, columns: tuple[str, ...], counts: sp.csr_array, scale: float
 ) -> RelationalData:
@@ -180,36 +191,6 @@ def weigh_counts(
     scaled = sp.csr_array(counts * scale)
     mass = np.asarray(scaled.sum(axis=0)).ravel()
     return RelationalData(name, columns, scaled, mass, float(mass.sum()), float(scale))
-
-
-def offset_and_scale(context: DescriptiveContext) -> tuple[Floats, Floats]:
-    """Mean of each column, and one scale for all (or each, if standardised)."""
-    n_columns = len(context.columns)
-    if isinstance(context.values, np.ndarray):
-        known = ~np.isnan(context.values)
-        count = known.sum(axis=0)
-        values = np.where(known, context.values, 0.0)
-        sums, squares = values.sum(axis=0), (values**2).sum(axis=0)
-    else:
-        values = context.values
-        count = (
-            np.full(n_columns, values.shape[0])
-            if context.observed is None
-            else np.asarray(context.observed.sum(axis=0)).ravel()
-        )
-        sums = np.asarray(values.sum(axis=0)).ravel()
-        squares = np.asarray(values.multiply(values).sum(axis=0)).ravel()
-    offset = sums / np.maximum(count, 1)
-    deviation = np.maximum(squares - count * offset**2, 0.0)
-    # Rounding leaves a trace of deviation on constant columns.
-    deviation[deviation <= 1e-12 * squares] = 0.0
-    if context.standardize:
-        variance = deviation / np.maximum(count, 1)
-        variance[variance == 0] = 1.0
-    else:
-        mean = deviation.sum() / max(count.sum(), 1)
-        variance = np.full(n_columns, mean if mean > 0 else 1.0)
-    return offset, np.sqrt(variance * n_columns / UNITS)
 
 
 def describe_rows(

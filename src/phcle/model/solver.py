@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from phcle.backends.protocol import Array
-from phcle.errors import PhcleError
 from phcle.model.balance import balance
+from phcle.model.finite import refuse_broken_algebra, refuse_infinite
 from phcle.model.layout import Layout
 from phcle.model.majorise import update_rows
 from phcle.model.objective import saturated_floor
@@ -38,6 +38,8 @@ NOISY = 3
 
 class SweepSolver(ABC):
     """What solvers share: the state, its record, and when to stop."""
+
+    remedy = "Use dtype='float64', or smaller weights and penalties."
 
     def __init__(
         self, layout: Layout, *, tol: float, reweigh: Reweigh | None = None
@@ -74,13 +76,14 @@ class SweepSolver(ABC):
         began: float,
     ) -> State:
         """The next state: record every term, then perhaps weigh anew."""
-        self.refuse_infinite(state, W, *C, *U)
+        penalties = self.layout.penalties(W, C, U)
+        refuse_infinite(self.layout, state, (*C, *U), values, penalties, self.remedy)
         weights = state.weights
         above = self.above_floor(values, weights)
         record = {
             "iteration": float(state.iteration + 1),
             "seconds": time.perf_counter() - began,
-            **self.terms(values, weights, self.layout.penalties(W, C, U)),
+            **self.terms(values, weights, penalties),
             **{f"weight:{name}": weight for name, weight in weights.items()},
         }
         if self.reweigh is not None:
@@ -114,14 +117,6 @@ class SweepSolver(ABC):
             **named,
             **penalties,
         }
-
-    def refuse_infinite(self, state: State, *factors: Array) -> None:
-        """Stop where a step diverged, before NaN can reach a result."""
-        if not self.layout.is_finite(*factors):
-            raise PhcleError(
-                f"a factor is no longer finite after sweep {state.iteration + 1}; "
-                "use a smaller step_size, or solver='mm', which needs none."
-            )
 
     def converged(self, state: State) -> bool:
         """Whether the last sweep lowered the gap to the floor by less than tol."""
@@ -206,7 +201,8 @@ def run(
 ) -> State:
     """Step until converged or until `max_iter` sweeps are made."""
     while state.iteration < max_iter and not solver.converged(state):
-        state = solver.step(state)
+        with refuse_broken_algebra(solver.layout, state, solver.remedy):
+            state = solver.step(state)
         if on_step is not None:
             on_step(state)
     return state

@@ -189,6 +189,7 @@ def _relational_wish(
     low = np.log1p(negatives) + 2.5
     D = sp.coo_array(data.counts)
     expected = data.row_mass[D.coords[0]] * data.column_mass[D.coords[1]] / data.total
+    expected = np.maximum(expected, np.finfo(np.float64).tiny)
     ratio = np.log(D.data / (negatives * expected))
     matrix = sp.csr_array((ratio + low, D.coords), shape=D.shape)
     raised, turned = backend.sparse(matrix), backend.sparse(sp.csr_array(matrix.T))

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -80,6 +81,33 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
     assert b"is written to out.phcle" in rest
     assert b"Traceback" not in rest
     assert len(library.load(zoo / "out.phcle")) == 7
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_stopped_fit_is_resumed_to_the_same_bytes(zoo, sent, code):
+    checkpoint = ("--checkpoint", "fit.ckpt", "--checkpoint-every", "0")
+    process = subprocess.Popen(
+        [*PHCLE, *ENDLESS, *checkpoint],
+        cwd=zoo,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not (zoo / "fit.ckpt").exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(sent)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert b"fit.ckpt holds a whole sweep; --resume goes on from it." in said
+    assert sorted(x.name for x in zoo.glob(".*")) == []
+    more = str(len(library.load(zoo / "out.phcle").history) + 20)
+    ended = (*ENDLESS[:-1], more, "--quiet")
+    for extra in ((), (*checkpoint, "--resume")):
+        command = [*PHCLE, *ended, "--out", f"whole{len(extra)}.phcle", *extra]
+        subprocess.run(command, cwd=zoo, check=True, capture_output=True)
+    assert (zoo / "whole0.phcle").read_bytes() == (zoo / "whole5.phcle").read_bytes()
 
 
 def _read_all(terminal):

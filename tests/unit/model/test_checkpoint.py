@@ -7,6 +7,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import FileError, OptionError
+from phcle.model.checkpoint import Checkpoint
 
 OPTIONS = {"dim": 4, "backend": "numpy", "calibrate": False, "tol": 0.0}
 
@@ -49,6 +50,52 @@ def test_a_resumed_fit_makes_the_sweeps_it_would_have_made(tmp_path, mode, monke
 
 
 @pytest.mark.filterwarnings("ignore:not converged")
+def test_on_every_back_end_a_resumed_fit_has_the_same_bits(tmp_path, backend_options):
+    options = {**OPTIONS, **backend_options, "max_iter": 6}
+    whole = PHCLE(**options).fit(contexts())
+    file = tmp_path / "fit.ckpt"
+    with pytest.raises(Stop):
+        PHCLE(**options).fit(contexts(), checkpoint=file, on_step=stop_after(3))
+    resumed = PHCLE(**options).fit(contexts(), checkpoint=file, resume=True)
+    assert np.array_equal(resumed.embedding_.vectors, whole.embedding_.vectors)
+    assert resumed.embedding_.history == whole.embedding_.history
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_any_back_end_resumes_the_checkpoint_of_another(tmp_path, backend_options):
+    options = {**OPTIONS, "max_iter": 6}
+    whole = PHCLE(**options).fit(contexts())
+    file = tmp_path / "fit.ckpt"
+    with pytest.raises(Stop):
+        PHCLE(**options).fit(contexts(), checkpoint=file, on_step=stop_after(3))
+    other = PHCLE(**{**options, **backend_options})
+    resumed = other.fit(contexts(), checkpoint=file, resume=True)
+    found, wanted = resumed.embedding_.vectors, whole.embedding_.vectors
+    assert np.allclose(found, wanted, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_a_stop_during_the_last_checkpoint_loses_no_sweep(tmp_path, monkeypatch):
+    file = tmp_path / "fit.ckpt"
+    whole = Checkpoint.write
+    calls = []
+
+    def stopped_once(self, state, to_numpy):
+        calls.append(state.iteration)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        whole(self, state, to_numpy)
+
+    monkeypatch.setattr(Checkpoint, "write", stopped_once)
+    model = PHCLE(**OPTIONS, max_iter=3)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(contexts(), checkpoint=file)
+    assert calls == [3, 3]
+    assert len(model.history_) == 4
+    assert file.is_file()
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
 def test_checkpoints_are_written_at_the_interval_and_leave_nothing_beside(tmp_path):
     file, seen = tmp_path / "fit.ckpt", []
 
@@ -67,6 +114,8 @@ def test_checkpoints_are_written_at_the_interval_and_leave_nothing_beside(tmp_pa
     [
         ({"dim": 5}, contexts, r"dim=4, this fit 5"),
         ({"ridge": 2.0}, contexts, r"ridge=10.0, this fit 2.0"),
+        ({"random_state": 7}, contexts, r"random_state=0, this fit 7"),
+        ({"dtype": "float64"}, contexts, r"dtype='float32', this fit 'float64'"),
         ({}, lambda: contexts("feral"), r"other data in 'tags'"),
         ({}, lambda: contexts()[:1], r"only the checkpoint has 'tags'"),
     ],

@@ -1,0 +1,136 @@
+"""Files are whole or not there, and what killed processes leave is swept away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save
+
+from phcle.errors import FileError
+from phcle.files import ENDING, check_can_write, sweep_leftovers, write_whole
+from phcle.sealed_files import write_tensors
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from phcle.files import write_whole
+with write_whole(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half of")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """A process in the middle of writing a file."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path / "file.txt")],
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"writing\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@posix
+def test_the_next_writer_removes_what_a_killed_one_left(tmp_path, writer):
+    (tmp_path / "file.txt").write_text("old")
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    assert len(names(tmp_path)) == 2
+    with write_whole(tmp_path / "another.txt") as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == ["another.txt", "file.txt"]
+    assert (tmp_path / "file.txt").read_text() == "old"
+
+
+@posix
+def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path, writer):
+    before = names(tmp_path)
+    assert len(before) == 1
+    sweep_leftovers(tmp_path)
+    assert names(tmp_path) == before
+
+
+@posix
+def test_a_stopped_process_is_not_a_dead_one(tmp_path, writer):
+    writer.send_signal(signal.SIGSTOP)
+    before = names(tmp_path)
+    sweep_leftovers(tmp_path)
+    assert names(tmp_path) == before
+
+
+@posix
+def test_files_of_other_programs_are_left_alone(tmp_path):
+    others = [".file.txt.abcd1234", ".tmpAbCdEf", f"visible{ENDING}", ".file.txt.swp"]
+    for name in others:
+        (tmp_path / name).write_text("theirs")
+    (tmp_path / f".folder{ENDING}").mkdir()
+    os.mkfifo(tmp_path / f".pipe{ENDING}")
+    (tmp_path / f".link{ENDING}").symlink_to(tmp_path / others[0])
+    before = names(tmp_path)
+    sweep_leftovers(tmp_path)
+    assert names(tmp_path) == before
+    (tmp_path / f".file.txt.xyz{ENDING}").write_text("ours, and nobody writes it")
+    sweep_leftovers(tmp_path)
+    assert names(tmp_path) == before
+
+
+def test_names_as_long_as_a_system_allows_can_be_written(tmp_path):
+    for name in ("n" * 255, "é" * 127):
+        with write_whole(tmp_path / name) as temporary:
+            temporary.write_text("content")
+        assert (tmp_path / name).read_text() == "content"
+    assert len(names(tmp_path)) == 2
+
+
+def test_a_check_leaves_nothing_and_touches_nothing(tmp_path):
+    file = tmp_path / "file.txt"
+    check_can_write(file)
+    assert names(tmp_path) == []
+    file.write_text("old")
+    check_can_write(file)
+    assert file.read_text() == "old"
+    with pytest.raises(FileError, match="does not exist; make it first"):
+        check_can_write(tmp_path / "no" / "file.txt")
+
+
+def test_an_error_of_a_library_without_a_reason_is_passed_on(tmp_path):
+    with (
+        pytest.raises(FileError, match=r"cannot be written \(a library's words\)"),
+        write_whole(tmp_path / "file.txt"),
+    ):
+        raise OSError("a library's words")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("metadata", [{}, {"phcle": '{"a": "b\\n\\u00e9 é"}'}])
+def test_tensors_are_written_byte_for_byte_as_safetensors_does(tmp_path, metadata):
+    rng = np.random.default_rng(0)
+    kinds = "bool uint8 int8 int16 uint16 float16 int32 uint32 float32 float64 int64"
+    tensors = {
+        f"{kind}/é": rng.integers(0, 2, (3, 5)).astype(kind)
+        for kind in (*kinds.split(), "uint64")
+    }
+    tensors |= {"empty": np.zeros((0, 4)), "scalar": np.array(3.0)}
+    file = tmp_path / "tensors.safetensors"
+    write_tensors(file, tensors, metadata)
+    assert file.read_bytes() == save(tensors, metadata or None)
+    turned = {"turned": rng.random((3, 4)).T, "swapped": np.arange(3, dtype=">i4")}
+    write_tensors(file, turned, metadata)
+    found = load_file(file)
+    assert all(np.array_equal(found[name], turned[name]) for name in turned)
