@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from phcle.embedding.frames import column_names
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
 from phcle.files import make_folder, write_whole
@@ -124,7 +125,7 @@ def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
 def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["label", "name", *(f"x{i}" for i in range(embedding.dim))])
+    rows.writerow(["label", "name", *column_names(embedding.dim)])
     for label, name, vector in _rows(embedding):
         rows.writerow([label, name, *map(repr, vector.tolist())])
     with write_whole(path) as temporary:
