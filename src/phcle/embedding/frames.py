@@ -30,6 +30,7 @@ def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
         )
     import narwhals as nw
 
+    backend: Any = library
     columns = column_names(embedding.dim)
     cells: dict[str, Any] = dict(
         zip(columns, np.ascontiguousarray(embedding.vectors.T), strict=True)
@@ -41,7 +42,7 @@ def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
             index = pd.Index(embedding.labels, name="label")
             return pd.DataFrame(cells, index=index)
         table = {"label": list(embedding.labels), **cells}
-        return nw.from_dict(table, backend=library).to_native()
+        return nw.from_dict(table, backend=backend).to_native()
     except ImportError as error:
         extra = LIBRARIES[library]
         remedy = f"'phcle[{extra}]'" if extra else library

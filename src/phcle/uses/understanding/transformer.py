@@ -32,7 +32,8 @@ class PicturesToEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc
     Examples
     --------
     >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[2, 0], [0, 2], [1, 1]]))
-    >>> pictures = PicturesToEmbedding(pets).fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"])
+    >>> pictures = PicturesToEmbedding(pets)
+    >>> pictures = pictures.fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"])
     >>> bool(np.allclose(pictures.transform([[0.5, 0.5]]), pets["fox"]))
     True
     """
