@@ -14,7 +14,7 @@ import typer
 from phcle.cli import tables
 from phcle.cli.context_files import ContextFile, context_files, read_contexts
 from phcle.cli.edge import say
-from phcle.cli.flags import Json, NamesFile, context_flags, with_flags
+from phcle.cli.flags import THESAURI, Json, NamesFile, context_flags, with_flags
 from phcle.cli.output import check_can_write, show
 from phcle.cli.tune_scores import Judged, make_score
 from phcle.errors import OptionError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["tune"]
 
 
-@with_flags(*context_flags())
+@with_flags(*context_flags(thesauri=True))
 def tune(
     out: Annotated[
         Path, typer.Option("--out", help="Where to write the best options, as TOML.")
@@ -109,8 +109,12 @@ def tune(
             check_can_write(path, [labels, names, *(file.path for file in files)])
     wanted = None if labels is None else read_labels(labels)
     readable = {} if names is None else read_names(names)
-    contexts = read_contexts(
-        files, labels=wanted, names=readable, hierarchy_kind="ancestors"
+    contexts, readable = read_contexts(
+        files,
+        labels=wanted,
+        names=readable,
+        hierarchy_kind="ancestors",
+        language=given["language"],
     )
     judged = Judged(features, classifier, complete, metric, score, splits, seed)
     kept = storage or str(out.with_suffix(".study.db"))
@@ -124,7 +128,7 @@ def tune(
         labels=wanted,
         names=readable,
     )
-    inputs = _inputs(files, labels, names)
+    inputs = _inputs(files, labels, names, given["language"])
     try:
         _run(tuning, trials, quiet=as_json)
         tested = tuning.test()
@@ -177,7 +181,7 @@ def _searched(given: list[str]) -> dict[str, str]:
 
 
 def _inputs(
-    files: list[ContextFile], labels: Path | None, names: Path | None
+    files: list[ContextFile], labels: Path | None, names: Path | None, language: str
 ) -> dict[str, Any]:
     """The entries of a configuration that name the files."""
     found: dict[str, Any] = {}
@@ -187,6 +191,8 @@ def _inputs(
     for key, path in (("labels", labels), ("names", names)):
         if path is not None:
             found[key] = str(path)
+    if THESAURI.keys() & found.keys():
+        found["language"] = language
     return found
 
 

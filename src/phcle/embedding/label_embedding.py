@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.labels import as_labels, index_of, normal
+from phcle.contexts.labels import as_labels, index_of, listed, normal
 from phcle.embedding.description import Description, describe
 from phcle.embedding.explanation import Explanation, explain
 from phcle.embedding.fitted import Fitted
@@ -218,7 +218,7 @@ class LabelEmbedding:
 
     def select(self, labels: Iterable[str]) -> LabelEmbedding:
         """The vectors of some labels alone, in this order, without the contexts."""
-        kept = [self.resolve(label) for label in labels]
+        kept = [self.resolve(label) for label in listed(labels)]
         rows = [self._index[label] for label in kept]
         return LabelEmbedding(tuple(kept), self.vectors[rows], names=self.names)
 

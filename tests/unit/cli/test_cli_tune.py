@@ -19,6 +19,7 @@ from phcle.errors import FileError, OptionError
 
 CONTEXTS = ("--hierarchy", "tree.csv", "--attributes", "looks.csv")
 QUICK = ("--search", "dim=2:4", "--search", "max_iter=3", "--search", "tol=0.9")
+ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 SCORE = """
 import phcle
 
@@ -77,11 +78,7 @@ def test_a_fit_takes_what_tuning_found(phcle, zoo, score):
     )
     assert answer["trials"] == 3
     assert answer["test"] is None
-    assert (
-        answer["score"] >= answer["default_score"] - 1e-9
-        if answer["default_score"]
-        else True
-    )
+    assert answer["default_score"] is None  # 100 dimensions lie outside of 2:4
     phcle("fit", "--config", "best.toml", "--out", "best.phcle")
     embedding = library.load(zoo / "best.phcle")
     for name, value in answer["options"].items():
@@ -128,7 +125,7 @@ def test_two_processes_at_once_add_to_one_study(zoo, score):
     for storage in ("study.db", "study.log"):
         command = [
             *(sys.executable, "-m", "phcle", "tune", *CONTEXTS, *QUICK, *score),
-            *("--trials", "8", "--storage", storage, "--json"),
+            *("--trials", "5", "--storage", storage, "--json"),
         ]
         both = [
             subprocess.Popen(
@@ -137,6 +134,7 @@ def test_two_processes_at_once_add_to_one_study(zoo, score):
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                env=ONE_THREAD,
             )
             for i in range(2)
         ]
@@ -153,8 +151,8 @@ def test_two_processes_at_once_add_to_one_study(zoo, score):
         )
         trials = optuna.load_study(study_name="phcle", storage=where).trials
         finished = [t for t in trials if t.state.is_finished()]
-        # Each stops when it sees eight; the other's last one may come on top.
-        assert 8 <= len(finished) <= 9
+        # Each stops when it sees five; the other's last one may come on top.
+        assert 5 <= len(finished) <= 6
         drawn = {tuple(t.params.values()) for t in finished}
         assert len(drawn) >= len(finished) - 1  # nobody repeats the other
         one, two = (json.loads(out) for out, _ in answers)
@@ -166,7 +164,7 @@ def test_two_processes_at_once_add_to_one_study(zoo, score):
 def test_interrupted_tuning_keeps_finished_trials_and_says_how_to_go_on(zoo, score):
     slow = (
         SCORE
-        + "\nimport time\ndef slow(embedding):\n    time.sleep(0.5)\n    return 1\n"
+        + "\nimport time\ndef slow(embedding):\n    time.sleep(0.2)\n    return 1\n"
     )
     (zoo / "own.py").write_text(slow)
     command = [
@@ -174,7 +172,7 @@ def test_interrupted_tuning_keeps_finished_trials_and_says_how_to_go_on(zoo, sco
         *("--score", "own.py:slow", "--trials", "500", "--out", "best.toml"),
     ]
     process = subprocess.Popen(
-        command, cwd=zoo, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, cwd=zoo, stderr=subprocess.PIPE, text=True, env=ONE_THREAD
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and _n_trials(zoo / "best.study.db") < 2:
