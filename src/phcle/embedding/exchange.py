@@ -60,13 +60,17 @@ it first.
     FORMATS[format_of(path, format)].write(embedding, path)
 
 
-def format_of(path: Path, format: str | None) -> str:
-    """The name of a format, given or by a file's ending."""
+def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> str:
+    """The name of a format, given or by a file's ending.
+
+    `others` are formats that are written elsewhere, for a message to list.
+    """
     if format is not None:
         if format not in FORMATS:
+            there = (*FORMATS, *others)
             raise OptionError(
-                f"the format must be one of {', '.join(FORMATS)}. "
-                f"Got {format!r} instead.{did_you_mean(format, FORMATS)}"
+                f"the format must be one of {', '.join(there)}. "
+                f"Got {format!r} instead.{did_you_mean(format, there)}"
             )
         return format
     for name, known in FORMATS.items():
