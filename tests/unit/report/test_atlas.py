@@ -47,15 +47,3 @@ def test_the_map_keeps_neighbours_together(animals, tmp_path):
     np.fill_diagonal(apart, np.inf)
     group = np.arange(30) // 5
     assert np.mean(group[apart.argmin(axis=1)] == group) > 0.8
-
-
-def test_the_atlas_itself_reads_the_file(animals, tmp_path):
-    """Where it is installed, which brings in too much to be done for the tests."""
-    atlas = pytest.importorskip(
-        "embedding_atlas.graph_metrics", reason="embedding-atlas is not installed"
-    )
-    write_atlas(animals, tmp_path / "animals.parquet")
-    frame = pd.read_parquet(tmp_path / "animals.parquet")
-    ranks = atlas.compute_pagerank_column(frame, neighbors="neighbors")
-    assert ranks.shape == (30,)
-    assert np.isclose(ranks.sum(), 1)
