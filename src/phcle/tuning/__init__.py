@@ -6,6 +6,7 @@ from phcle.tuning.scores import (
     CompletionScore,
     FunctionScore,
     Score,
+    SoFar,
     ZeroShotScore,
 )
 from phcle.tuning.search import Tuning, tune
@@ -15,6 +16,7 @@ __all__ = [
     "CompletionScore",
     "FunctionScore",
     "Score",
+    "SoFar",
     "Tuned",
     "Tuning",
     "ZeroShotScore",

@@ -31,7 +31,7 @@ class Tuned:
     """Options of PHCLE, and `hierarchy_kind` where there is a hierarchy."""
     score: float
     default_score: float | None
-    """Of the default options; None where the ranges leave them out."""
+    """Of default options, beside what is fixed; None where ranges leave them out."""
     n_trials: int
     n_pruned: int
     importances: Mapping[str, float]

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,14 @@ from phcle.uses.zero_shot import SEARCHES, TrainingImages, ZeroShotTask, evaluat
 from phcle.uses.zero_shot.selection import select_by_split
 from phcle.uses.zero_shot.tasks import validation_splits
 
-__all__ = ["Candidate", "CompletionScore", "FunctionScore", "Score", "ZeroShotScore"]
+__all__ = [
+    "Candidate",
+    "CompletionScore",
+    "FunctionScore",
+    "Score",
+    "SoFar",
+    "ZeroShotScore",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +56,13 @@ class Candidate:
         return model.embedding_
 
 
+class SoFar(NamedTuple):
+    """A score by the parts so far, and whether these are all."""
+
+    score: float
+    is_whole: bool
+
+
 class Score(Protocol):
     """How good a candidate is; more is better."""
 
@@ -57,7 +71,7 @@ class Score(Protocol):
         """What is measured and on what, which also tells two studies apart."""
         ...
 
-    def so_far(self, candidate: Candidate) -> Iterator[float]:
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
         """The score by the first part alone, by the first two, and so on."""
         ...
 
@@ -107,17 +121,18 @@ class ZeroShotScore:
 
         return images_of
 
-    def so_far(self, candidate: Candidate) -> Iterator[float]:
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
         """The accuracy by the splits so far."""
         vectors = candidate.embedding().select(self.task.seen)
-        for choices in select_by_split(
+        by_split = select_by_split(
             SEARCHES[self.classifier],
             {"": {"": vectors}},
             self._splits,
             seed=self.seed,
             prepare=lambda split: self._images(split.seen),
-        ):
-            yield choices[""].accuracy
+        )
+        for n_done, choices in enumerate(by_split, 1):
+            yield SoFar(choices[""].accuracy, n_done == len(self._splits))
 
     def test(self, candidate: Candidate) -> float | None:
         """The accuracy on the unseen classes of the task."""
@@ -161,7 +176,7 @@ class CompletionScore:
             f"{self.share:.0%} of those not kept for the test, seed {self.seed}"
         )
 
-    def so_far(self, candidate: Candidate) -> Iterator[float]:
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
         """The score by the draws so far."""
         task = self._task(candidate)
         known, _, rng = self._kept(task)
@@ -169,7 +184,7 @@ class CompletionScore:
         for _ in range(self.n_splits):
             rest, held = draw(known, self.share, rng)
             found.append(self._score(task, candidate, rest, held))
-            yield float(np.mean(found))
+            yield SoFar(float(np.mean(found)), len(found) == self.n_splits)
 
     def test(self, candidate: Candidate) -> float | None:
         """The score for the labels that are kept for it."""
@@ -230,12 +245,12 @@ class FunctionScore:
         """What is measured."""
         return f"score by {self.name}"
 
-    def so_far(self, candidate: Candidate) -> Iterator[float]:
-        """The mean of the numbers so far."""
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
+        """The mean of the numbers so far; a generator's last one is not known to be."""
         found: list[float] = []
-        for part in self._parts(candidate.embedding()):
+        for part, is_last in self._parts(candidate.embedding()):
             found.append(self._number(part))
-            yield float(np.mean(found))
+            yield SoFar(float(np.mean(found)), is_last)
         if not found:
             raise OptionError(f"{self.name} gave no number; return one or yield some.")
 
@@ -243,11 +258,14 @@ class FunctionScore:
         """Nothing is kept back: what it looks at is up to the function."""
         return None
 
-    def _parts(self, embedding: LabelEmbedding) -> Iterator[Any]:
+    def _parts(self, embedding: LabelEmbedding) -> Iterator[tuple[Any, bool]]:
         """What the function gives; whatever it raises is told as its own fault."""
         try:
             answer = self.function(embedding)
-            yield from answer if isinstance(answer, Iterable) else [answer]
+            parts: Any = answer if isinstance(answer, Iterable) else [answer]
+            n_parts = len(parts) if hasattr(parts, "__len__") else None
+            for i, part in enumerate(parts, 1):
+                yield part, i == n_parts
         except PhcleError:
             raise
         except Exception as error:

@@ -17,7 +17,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
 from phcle.sealed_files import checksum
 from phcle.tuning.outcome import Tuned, importances
-from phcle.tuning.scores import Candidate, FunctionScore, Score
+from phcle.tuning.scores import Candidate, FunctionScore, Score, SoFar
 from phcle.tuning.space import KIND, space_for
 from phcle.tuning.storage import load_optuna, open_study
 
@@ -136,7 +136,6 @@ class Tuning:
             raise OptionError(f"trials must be 1 or more. Got {n_trials!r} instead.")
         if self.n_finished >= n_trials:
             return
-        defaults = self.space.defaults
 
         def after(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
             if on_trial is not None:
@@ -145,8 +144,8 @@ class Tuning:
                 study.stop()
 
         with _quietly():
-            if defaults is not None and not self._has_trials():
-                self.study.enqueue_trial(defaults)
+            if self.space.holds(self.space.defaults) and not self._has_trials():
+                self.study.enqueue_trial(self.space.defaults)
             self.study.optimize(self._judge, callbacks=[after])
 
     def _has_trials(self) -> bool:
@@ -215,9 +214,7 @@ class Tuning:
         best = self.score.test(self.candidate(self.study.best_params))
         if best is None:
             return None
-        default = self.score.test(
-            Candidate(self.contexts, {"calibrate": False}, self.labels, self.names)
-        )
+        default = self.score.test(self.candidate(self.space.defaults))
         assert default is not None  # what is kept back does not depend on options
         return {"default": default, "tuned": best}
 
@@ -226,12 +223,12 @@ class Tuning:
         from optuna import TrialPruned
 
         candidate = self.candidate(self.space.suggest(trial))
-        value = -np.inf
-        for part, value in enumerate(self.score.so_far(candidate)):
-            trial.report(value, part)
-            if trial.should_prune():
+        found = SoFar(-np.inf, is_whole=False)
+        for part, found in enumerate(self.score.so_far(candidate)):
+            trial.report(found.score, part)
+            if not found.is_whole and trial.should_prune():
                 raise TrialPruned
-        return value
+        return found.score
 
     def _refuse_another_search(self, storage: object) -> None:
         """Trials of other data, ranges or scores must not be mixed with these."""

@@ -101,13 +101,15 @@ class Space:
         return found
 
     @property
-    def defaults(self) -> dict[str, Any] | None:
-        """The parameters of a fit without options; None where they are not inside."""
+    def defaults(self) -> dict[str, Any]:
+        """The parameters of a fit that is told nothing but what is fixed."""
         own = {option.name: option.default for option in OPTIONS}
         own[KIND] = "ancestors"
-        found = {name: own.get(name, 1.0) for name in self.searched}
-        inside = all(x.holds(found[name]) for name, x in self.searched.items())
-        return found if inside else None
+        return {name: own.get(name, 1.0) for name in self.searched}
+
+    def holds(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether all parameters lie in their ranges."""
+        return all(x.holds(parameters[name]) for name, x in self.searched.items())
 
     def as_text(self) -> dict[str, str]:
         """All of it in plain words, to compare two studies by."""
