@@ -27,6 +27,9 @@ __all__ = [
     "read_contexts",
 ]
 
+FEW_TEXTS = 50
+"""Below so many texts of a vocabulary a word that occurs once counts too."""
+
 LARGE_FILE = 200_000_000
 """Bytes of an annotation table from which on an engine counts it, if there is one."""
 
@@ -93,7 +96,8 @@ def read_contexts(
             contexts.append(thesaurus.hierarchy(kind=hierarchy_kind))
             if thesaurus.texts:
                 # Few texts share few words: then every word counts.
-                contexts.append(thesaurus.descriptions(min_count=1))
+                least = 1 if len(thesaurus.texts) < FEW_TEXTS else 2
+                contexts.append(thesaurus.descriptions(min_count=least))
             names = {**thesaurus.names, **names}
         elif file.sort != "vectors":
             contexts.append(read_context(file, hierarchy_kind=hierarchy_kind))
