@@ -28,7 +28,7 @@ LAYERS = [
     {"model", "progress", "uses"},
     {"baselines"},
     {"datasets"},
-    {"experiments", "report"},
+    {"experiments", "report", "tuning"},
     {"explorer"},
     {"cli", "web"},
 ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding, load
     from phcle.model.estimator import PHCLE
     from phcle.model.foldin import fold_in
+    from phcle.tuning import tune
 
 __version__ = "0.1.0"
 
@@ -27,6 +28,7 @@ __all__ = [
     "errors",
     "fold_in",
     "load",
+    "tune",
 ]
 
 _HOMES = {
@@ -36,6 +38,7 @@ _HOMES = {
     "RelationalContext": "phcle.contexts",
     "fold_in": "phcle.model.foldin",
     "load": "phcle.embedding",
+    "tune": "phcle.tuning",
 }
 
 

@@ -24,6 +24,7 @@ from phcle.cli.pictures import understand
 from phcle.cli.queries import describe, explain, info, nearest
 from phcle.cli.report import report
 from phcle.cli.reproduce import reproduce
+from phcle.cli.tune import tune
 from phcle.shared_run import is_shared_run
 
 __all__ = ["app", "main"]
@@ -150,6 +151,16 @@ app.command(
     ),
     no_args_is_help=True,
 )(report)
+app.command(
+    epilog=_example(
+        "phcle tune --hierarchy tree.csv --attributes looks.csv --features my_images "
+        "--out best.toml",
+        "phcle tune --hierarchy tree.csv --tags uses.csv --complete uses "
+        "--search dim=16:64 --storage study.log --out best.toml",
+        "phcle fit --config best.toml --out labels.phcle",
+    ),
+    no_args_is_help=True,
+)(tune)
 app.command(
     epilog=_example(
         "phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"

@@ -8,22 +8,27 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phcle.cli.flags import CONTEXT_FILES
+from phcle.cli.flags import CONTEXT_FILES, THESAURI
 from phcle.errors import ContextError
 from phcle.files import is_file
 
 if TYPE_CHECKING:
     from phcle.contexts.alignment import Context
+    from phcle.contexts.thesaurus import Thesaurus
 
 __all__ = [
     "ContextFile",
+    "ReadContexts",
     "context_files",
     "files_read",
     "read_context",
     "read_contexts",
 ]
+
+FEW_TEXTS = 50
+"""Below so many texts of a vocabulary a word that occurs once counts too."""
 
 LARGE_FILE = 200_000_000
 """Bytes of an annotation table from which on an engine counts it, if there is one."""
@@ -45,11 +50,10 @@ class ContextFile:
 
 def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
     """The files among the values of the flags; at least one, and no name twice."""
-    files = [
-        _parse(sort, value) for sort in CONTEXT_FILES for value in given[sort] or ()
-    ]
+    sorts = [sort for sort in (*CONTEXT_FILES, *THESAURI) if sort in given]
+    files = [_parse(sort, value) for sort in sorts for value in given[sort] or ()]
     if not files:
-        flags = ", ".join(f"--{sort}" for sort in CONTEXT_FILES)
+        flags = ", ".join(f"--{sort}" for sort in sorts)
         raise ContextError(f"nothing to learn from; give at least one of {flags}.")
     return files
 
@@ -61,33 +65,59 @@ def _parse(sort: str, value: str) -> ContextFile:
     return ContextFile(sort, Path(value))
 
 
+class ReadContexts(NamedTuple):
+    """Contexts, and readable names: those given, and those that the files bring."""
+
+    contexts: list[Context]
+    names: dict[str, str]
+
+
 def read_contexts(
     files: Iterable[ContextFile],
     *,
     labels: Iterable[str] | None,
     names: Mapping[str, str],
     hierarchy_kind: str,
-) -> list[Context]:
-    """Contexts of a fit, each called like its file unless it was given a name."""
+    language: str = "en",
+) -> ReadContexts:
+    """Contexts of a fit, each called like its file unless it was given a name.
+
+    A vocabulary or ontology gives two: its taxonomy, and the texts in it.
+    """
     from phcle.contexts.alignment import align
     from phcle.contexts.readers import read_vectors
 
     files = list(files)
     _refuse_same_names(files)
-    contexts = [
-        read_context(file, hierarchy_kind=hierarchy_kind)
-        for file in files
-        if file.sort != "vectors"
-    ]
+    contexts: list[Context] = []
+    for file in files:
+        if file.sort in THESAURI:
+            thesaurus = _read_thesaurus(file, language)
+            contexts.append(thesaurus.hierarchy(kind=hierarchy_kind))
+            if thesaurus.texts:
+                # Few texts share few words: then every word counts.
+                least = 1 if len(thesaurus.texts) < FEW_TEXTS else 2
+                contexts.append(thesaurus.descriptions(min_count=least))
+            names = {**thesaurus.names, **names}
+        elif file.sort != "vectors":
+            contexts.append(read_context(file, hierarchy_kind=hierarchy_kind))
     # A file of word vectors is a whole dictionary: only labels known otherwise count.
     if labels is None and contexts:
         labels = align(contexts, must_inform=False).labels
     wanted = None if labels is None else {x: names.get(x, x) for x in labels}
-    return contexts + [
+    contexts += [
         read_vectors(file.path, file.name, wanted=wanted)
         for file in files
         if file.sort == "vectors"
     ]
+    return ReadContexts(contexts, dict(names))
+
+
+def _read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
+    from phcle.contexts.ontologies import from_owl, from_skos
+
+    read = from_skos if file.sort == "skos" else from_owl
+    return read(file.path, language=language, name=file.name)
 
 
 def read_context(

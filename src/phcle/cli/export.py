@@ -21,7 +21,8 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            metavar="word2vec|word2vec-binary|npz|csv|parquet|safetensors|projector",
+            metavar="word2vec|word2vec-binary|npz|csv|parquet|safetensors|projector|"
+            "atlas",
             help="By default what the ending of --out says.",
         ),
     ] = None,
@@ -30,16 +31,21 @@ def export(
     """Write an embedding for other tools: gensim, PyTorch, data frames, TensorBoard.
 
     Endings: .txt or .vec (word2vec text), .bin (word2vec binary), .npz, .csv, .parquet,
-    .safetensors. TensorBoard's projector gets a folder.
+    .safetensors. TensorBoard's projector gets a folder; atlas is a Parquet file with a
+    map and neighbours for Embedding Atlas.
     """
     from phcle.embedding import load
     from phcle.embedding.exchange import export as write
     from phcle.embedding.exchange import format_of
+    from phcle.report.atlas import ATLAS, write_atlas
 
-    chosen = format_of(out, format)
+    chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))
     if chosen != "projector":
         check_can_write(out, [file])
     embedding = load(file)
-    write(embedding, out, chosen)
+    if chosen == ATLAS:
+        write_atlas(embedding, out)
+    else:
+        write(embedding, out, chosen)
     answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
     show(answer, lambda _: tables.show_written(out), as_json=as_json)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["fit", "next_steps"]
 
 
-@with_flags(*context_flags(), *model_flags())
+@with_flags(*context_flags(thesauri=True), *model_flags())
 def fit(
     out: OutFile,
     labels: Annotated[
@@ -82,11 +82,12 @@ def fit(
     check_can_write(out, [labels, names, *(file.path for file in files)])
     wanted = None if labels is None else read_labels(labels)
     readable = {} if names is None else read_names(names)
-    contexts = read_contexts(
+    contexts, readable = read_contexts(
         files,
         labels=wanted,
         names=readable,
         hierarchy_kind=hierarchy_kind,
+        language=given["language"],
     )
     began = time.perf_counter()
     model = PHCLE(**options)

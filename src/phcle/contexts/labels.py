@@ -22,6 +22,7 @@ __all__ = [
     "as_labels",
     "index_of",
     "is_missing",
+    "listed",
     "normal",
     "refuse_half_characters",
 ]
@@ -62,8 +63,14 @@ def refuse_half_characters(text: str, where: str, what: str) -> None:
         )
 
 
+def listed(labels: Any) -> Any:
+    """The names of Hugging Face's `ClassLabel`; anything else as it is."""
+    return labels.names if hasattr(labels, "int2str") else labels
+
+
 def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
     """Return labels as a tuple of distinct names, or name the ones that repeat."""
+    values = listed(values)
     if isinstance(values, str):
         raise ContextError(
             f"{where}: a list of labels is needed. Got the text {values!r} instead."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -89,6 +89,17 @@ class RelationalContext:
         if not more:
             return self
         return _from_hierarchy_counts(self.hierarchy, (*self.labels, *more), self.name)
+
+    def of_kind(self, kind: str) -> RelationalContext:
+        """The same hierarchy turned into counts in another way, with its defaults."""
+        if self.hierarchy is None:
+            raise ContextError(
+                f"context {self.name!r} comes from no hierarchy, so it has no kind."
+            )
+        if kind == self.hierarchy.kind:
+            return self
+        recipe = replace(self.hierarchy, kind=kind, decay=None, radius=None)
+        return _from_hierarchy_counts(recipe, self.labels, self.name)
 
     @classmethod
     def from_matrix(

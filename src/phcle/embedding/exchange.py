@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from phcle.embedding.frames import column_names
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
 from phcle.files import make_folder, write_whole
@@ -59,13 +60,17 @@ it first.
     FORMATS[format_of(path, format)].write(embedding, path)
 
 
-def format_of(path: Path, format: str | None) -> str:
-    """The name of a format, given or by a file's ending."""
+def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> str:
+    """The name of a format, given or by a file's ending.
+
+    `others` are formats that are written elsewhere, for a message to list.
+    """
     if format is not None:
         if format not in FORMATS:
+            there = (*FORMATS, *others)
             raise OptionError(
-                f"the format must be one of {', '.join(FORMATS)}. "
-                f"Got {format!r} instead.{did_you_mean(format, FORMATS)}"
+                f"the format must be one of {', '.join(there)}. "
+                f"Got {format!r} instead.{did_you_mean(format, there)}"
             )
         return format
     for name, known in FORMATS.items():
@@ -124,7 +129,7 @@ def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
 def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["label", "name", *(f"x{i}" for i in range(embedding.dim))])
+    rows.writerow(["label", "name", *column_names(embedding.dim)])
     for label, name, vector in _rows(embedding):
         rows.writerow([label, name, *map(repr, vector.tolist())])
     with write_whole(path) as temporary:

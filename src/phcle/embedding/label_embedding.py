@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.labels import as_labels, index_of, normal
+from phcle.contexts.labels import as_labels, index_of, listed, normal
 from phcle.embedding.description import Description, describe
 from phcle.embedding.explanation import Explanation, explain
 from phcle.embedding.fitted import Fitted
@@ -70,6 +70,15 @@ class LabelEmbedding:
         return f"LabelEmbedding({len(self.labels)} labels × {self.dim}" + (
             f", from {contexts})" if contexts else ")"
         )
+
+    def _repr_html_(self) -> str:
+        from phcle.embedding.html import embedding_html
+
+        return embedding_html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: the fields, not what was computed from them since."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -209,7 +218,7 @@ class LabelEmbedding:
 
     def select(self, labels: Iterable[str]) -> LabelEmbedding:
         """The vectors of some labels alone, in this order, without the contexts."""
-        kept = [self.resolve(label) for label in labels]
+        kept = [self.resolve(label) for label in listed(labels)]
         rows = [self._index[label] for label in kept]
         return LabelEmbedding(tuple(kept), self.vectors[rows], names=self.names)
 
@@ -268,6 +277,16 @@ class LabelEmbedding:
             ),
             later.names,
         )
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """A row per label, as a frame of "pandas", "polars" or "pyarrow".
+
+        Labels are the index of pandas, and the first column of the others, where
+        `DescriptiveContext.from_frame` finds them again.
+        """
+        from phcle.embedding.frames import embedding_frame
+
+        return embedding_frame(self, library)
 
     def save(self, path: str | Path) -> None:
         """Write one pickle-free file; an existing one is replaced only when whole."""

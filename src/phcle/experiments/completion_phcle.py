@@ -32,7 +32,16 @@ from phcle.experiments.completion_task import (
 )
 from phcle.model.estimator import PHCLE
 
-__all__ = ["CHOSEN", "READINGS", "Choice", "Fit", "choose", "fit_without", "readings"]
+__all__ = [
+    "CHOSEN",
+    "READINGS",
+    "Choice",
+    "Fit",
+    "choose",
+    "fit_without",
+    "predict_without",
+    "readings",
+]
 
 Options = Mapping[str, Any]
 
@@ -75,14 +84,19 @@ class Choice:
     r2: float
 
 
-def fit_without(
-    task: CompletionTask, known: Rows, hidden: Rows, options: Options
-) -> Fit:
-    """Fit all labels without the hidden attributes."""
+def predict_without(
+    task: CompletionTask,
+    known: Rows,
+    hidden: Rows,
+    options: Options,
+    labels: Sequence[str] | None = None,
+) -> tuple[PHCLE, Floats]:
+    """A fit without the hidden attributes, and what it takes them for."""
     model = PHCLE(**options)
+    contexts = [task.without(known), *task.others]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        embedding = model.fit([task.without(known), *task.others]).embedding_
+        embedding = model.fit(contexts, labels=labels).embedding_
     fitted = next(
         context
         for context in embedding.contexts
@@ -90,6 +104,14 @@ def fit_without(
         and context.name == task.attributes.name
     )
     own = embedding.select([task.labels[i] for i in hidden]).vectors
+    return model, np.asarray(fitted.predict(own))
+
+
+def fit_without(
+    task: CompletionTask, known: Rows, hidden: Rows, options: Options
+) -> Fit:
+    """Fit all labels without the hidden attributes."""
+    model, predicted = predict_without(task, known, hidden, options)
     # Known labels are folded in again, so that they lack what hidden labels lack.
     others = [
         context.naming_also(task.labels)
@@ -98,9 +120,7 @@ def fit_without(
         for context in task.others
     ]
     folded = model.transform(others).select(task.labels).with_spectrum(POWER)
-    return Fit(
-        np.asarray(fitted.predict(own)), np.asarray(folded.vectors, dtype=np.float64)
-    )
+    return Fit(predicted, np.asarray(folded.vectors, dtype=np.float64))
 
 
 def choose(

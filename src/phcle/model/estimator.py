@@ -13,6 +13,7 @@ import numpy as np
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, Context, align
 from phcle.embedding.fitted import FittedDescriptive
+from phcle.embedding.html import embedding_html, options_html
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ConvergenceWarning,
@@ -149,6 +150,28 @@ class PHCLE:
             if getattr(self, option.name) != option.default
         )
         return f"PHCLE({changed})"
+
+    def _repr_html_(self) -> str:
+        defaults = {option.name: option.default for option in OPTIONS}
+        shown = options_html(repr(self), self.get_params(), defaults)
+        if self.__sklearn_is_fitted__():
+            shown += embedding_html(self.embedding_)
+        return f"<div>{shown}</div>"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """What scikit-learn's `check_is_fitted` asks."""
+        return hasattr(self, "embedding_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn's tools ask of an estimator; it is imported by then."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False),
+            requires_fit=True,
+        )
 
     def fit(
         self,
@@ -291,7 +314,7 @@ class PHCLE:
         names: Mapping[str, str] | None = None,
     ) -> LabelEmbedding:
         """Embed labels that were not in the fit, from whichever contexts they have."""
-        if not hasattr(self, "embedding_"):
+        if not self.__sklearn_is_fitted__():
             raise PhcleError("transform needs a fit first: call fit(contexts).")
         return fold_in(
             self.embedding_,

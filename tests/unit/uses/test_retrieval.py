@@ -56,6 +56,24 @@ def test_the_index_finds_nearly_all_and_ranks_them_as_the_exact_search(
     assert n_found / 10_000 > 0.9
 
 
+def test_the_index_file_opens_with_safetensors_and_faiss_alone(
+    indexed, embedding, tmp_path
+):
+    import faiss
+    from safetensors.numpy import load_file
+
+    indexed.save(tmp_path / "labels.index")
+    index = faiss.deserialize_index(load_file(tmp_path / "labels.index")["index"])
+    assert index.ntotal == len(embedding)
+    query = embedding.unit_vectors[3:4].astype("f4")
+    cosines, rows = index.search(query, 5)
+    assert cosines[0, 0] == pytest.approx(1.0, abs=1e-5)
+    ours = dict(indexed.nearest("x3", k=30))
+    for row, cosine in zip(rows[0], cosines[0], strict=True):
+        if row != 3:
+            assert ours[f"x{row}"] == pytest.approx(cosine, abs=1e-5)
+
+
 def test_among_some_labels_the_search_is_exact(indexed, embedding):
     some = embedding.labels[::7]
     found = indexed.nearest("x5", k=20, among=some)

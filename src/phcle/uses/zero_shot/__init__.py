@@ -1,6 +1,10 @@
 """Recognising classes never seen in training, and what an embedding is worth for it."""
 
 from phcle.uses.zero_shot.base import ZeroShotClassifier, class_matrix
+from phcle.uses.zero_shot.class_splits import (
+    UnseenClassSplit,
+    unseen_class_accuracy,
+)
 from phcle.uses.zero_shot.conse import ConSE
 from phcle.uses.zero_shot.eszsl import ESZSL
 from phcle.uses.zero_shot.evaluation import compare, evaluate
@@ -30,6 +34,7 @@ __all__ = [
     "GeneralisedAccuracy",
     "Search",
     "TrainingImages",
+    "UnseenClassSplit",
     "ZeroShotClassifier",
     "ZeroShotTask",
     "class_accuracies",
@@ -42,5 +47,6 @@ __all__ = [
     "mean_class_accuracy",
     "resplits",
     "select",
+    "unseen_class_accuracy",
     "validation_splits",
 ]

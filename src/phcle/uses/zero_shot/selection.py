@@ -24,7 +24,7 @@ from phcle.uses.zero_shot.metrics import mean_class_accuracy
 from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import ZeroShotTask
 
-__all__ = ["SEARCHES", "Choice", "Search", "Variants", "select"]
+__all__ = ["SEARCHES", "Choice", "Search", "Variants", "select", "select_by_split"]
 
 Variants = Mapping[str, Mapping[str, LabelEmbedding]]  # embedding -> variant -> vectors
 Prepare = Callable[[ZeroShotTask], TrainingImages]
@@ -114,13 +114,28 @@ def select(
     Of equals the first counts. `prepare` gives the images of a split; pass one that
     remembers to try several classifiers on the same splits.
     """
+    *_, choices = select_by_split(
+        search, embeddings, splits, seed=seed, prepare=prepare
+    )
+    return choices
+
+
+def select_by_split(
+    search: Search,
+    embeddings: Variants,
+    splits: Sequence[ZeroShotTask],
+    *,
+    seed: int = 0,
+    prepare: Prepare | None = None,
+) -> Iterator[dict[str, Choice]]:
+    """What `select` would choose by the splits so far, after each of them."""
     shape = (len(search.feature_grid), len(search.class_grid))
     found = {
         (name, variant): np.zeros(shape)
         for name, variants in embeddings.items()
         for variant in variants
     }
-    for split in splits:
+    for n_done, split in enumerate(splits, 1):
         images = (
             TrainingImages(*split.images(split.seen))
             if prepare is None
@@ -130,10 +145,11 @@ def select(
             search, embeddings, split, images, seed
         ):
             found[name, variant][place] += accuracy / len(splits)
-    return {
-        name: _best(search, {v: found[name, v] for v in variants})
-        for name, variants in embeddings.items()
-    }
+        so_far = len(splits) / n_done
+        yield {
+            name: _best(search, {v: found[name, v] * so_far for v in variants})
+            for name, variants in embeddings.items()
+        }
 
 
 def _trials(

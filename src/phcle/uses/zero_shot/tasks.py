@@ -11,14 +11,12 @@ import numpy.typing as npt
 
 from phcle.contexts.labels import as_labels
 from phcle.errors import OptionError, some
+from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
 
 __all__ = ["ZeroShotTask", "hold_out", "resplits", "validation_splits"]
 
 Floats = npt.NDArray[np.floating]
 Names = npt.NDArray[np.str_]
-
-FEWEST = 2
-"""Classes on either side of a split: among one class every answer is right."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,24 +132,23 @@ def resplits(
     task: ZeroShotTask, n_splits: int, n_unseen: int, seed: int
 ) -> list[ZeroShotTask]:
     """Tasks with other, random unseen classes among the same classes and images."""
-    classes = sorted((*task.seen, *task.unseen))
+    classes = (*task.seen, *task.unseen)
     if not 0 < n_unseen <= len(classes) - FEWEST:
         raise OptionError(
             f"n_unseen must be between 1 and {len(classes) - FEWEST} for "
             f"{len(classes)} classes. Got {n_unseen!r} instead."
         )
-    random = np.random.default_rng(seed)
+    drawn = draw_classes(classes, n_splits, n_unseen, seed)
     return [
         replace(
             task,
-            unseen=tuple(drawn[:n_unseen]),
-            seen=tuple(drawn[n_unseen:]),
+            unseen=tuple(unseen),
+            seen=tuple(seen),
             validation=None,
             held_out=None,
             split=split,
         )
-        for split in range(n_splits)
-        for drawn in [random.permutation(classes).tolist()]
+        for split, (seen, unseen) in enumerate(drawn)
     ]
 
 
@@ -175,12 +172,10 @@ def validation_splits(
             f"task {task.name!r} has {len(task.seen)} seen classes, too few to set "
             f"some aside for validation; {2 * FEWEST} are needed."
         )
-    random = np.random.default_rng(seed)
-    classes = sorted(task.seen)
-    size = min(max(round(share * len(classes)), FEWEST), len(classes) - FEWEST)
+    size = share_of_classes(len(task.seen), share)
     return [
-        _within(task, random.permutation(classes)[:size].tolist(), split)
-        for split in range(n)
+        _within(task, unseen, split)
+        for split, (_, unseen) in enumerate(draw_classes(task.seen, n, size, seed))
     ]
 
 

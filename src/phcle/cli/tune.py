@@ -1,0 +1,233 @@
+"""Search options that do well on what is held out."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phcle.cli import tables
+from phcle.cli.context_files import ContextFile, context_files, read_contexts
+from phcle.cli.edge import say
+from phcle.cli.flags import THESAURI, Json, NamesFile, context_flags, with_flags
+from phcle.cli.output import check_can_write, show
+from phcle.cli.tune_scores import Judged, make_score
+from phcle.errors import OptionError
+
+if TYPE_CHECKING:
+    from phcle.tuning import Tuning
+
+__all__ = ["tune"]
+
+
+@with_flags(*context_flags(thesauri=True))
+def tune(
+    out: Annotated[
+        Path, typer.Option("--out", help="Where to write the best options, as TOML.")
+    ],
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            "--features",
+            help="Judge by zero-shot accuracy on these images; as for evaluate.",
+        ),
+    ] = None,
+    classifier: Annotated[
+        str, typer.Option(metavar="eszsl|conse|sje", help="Goes with --features.")
+    ] = "eszsl",
+    complete: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONTEXT",
+            help="Judge by how well this context's values of hidden labels are told.",
+        ),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(metavar="auc|r2", help="Goes with --complete.")
+    ] = "auc",
+    score: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            help="Judge by your own function of the embedding; or FILE.py:FUNCTION.",
+        ),
+    ] = None,
+    splits: Annotated[
+        int | None,
+        typer.Option(min=1, help="Draws of classes or labels; 5 classes, 3 labels."),
+    ] = None,
+    trials: Annotated[
+        int, typer.Option(help="Trials in all, those of other processes counted.")
+    ] = 50,
+    search: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OPTION=LOW:HIGH|A|B|VALUE",
+            help="Another range, other words, or one value that is not searched.",
+        ),
+    ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|ADDRESS",
+            help="Keeps the trials: study.db (SQLite), study.log (journal) or a "
+            "database; by default a .db beside --out.",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", help="Embed only these labels: one id per line."),
+    ] = None,
+    names: NamesFile = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same trials.")] = 0,
+    prune: Annotated[
+        bool, typer.Option(help="Stop trials early that start below the median.")
+    ] = True,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="A picture of the scores and of which options mattered."),
+    ] = None,
+    as_json: Json = False,
+    **given: Any,
+) -> None:
+    """Search the options of fit that do best on held-out classes, labels or your score.
+
+    Started several times with one --storage, on one machine or many, all processes add
+    to one study; started again after Ctrl-C, it goes on.
+    """
+    from phcle.contexts.readers import read_labels, read_names
+    from phcle.tuning import Tuning
+
+    files = context_files(given)
+    for path in (out, plot):
+        if path is not None:
+            check_can_write(path, [labels, names, *(file.path for file in files)])
+    wanted = None if labels is None else read_labels(labels)
+    readable = {} if names is None else read_names(names)
+    contexts, readable = read_contexts(
+        files,
+        labels=wanted,
+        names=readable,
+        hierarchy_kind="ancestors",
+        language=given["language"],
+    )
+    judged = Judged(features, classifier, complete, metric, score, splits, seed)
+    kept = storage or str(out.with_suffix(".study.db"))
+    tuning = Tuning(
+        contexts,
+        make_score(judged, contexts, wanted, readable),
+        search=_searched(search or []),
+        storage=kept,
+        seed=seed,
+        prune=prune,
+        labels=wanted,
+        names=readable,
+    )
+    inputs = _inputs(files, labels, names, given["language"])
+    try:
+        _run(tuning, trials, quiet=as_json)
+        tested = tuning.test()
+    except KeyboardInterrupt:
+        _keep_what_there_is(tuning, out, inputs, kept)
+        raise
+    found = tuning.outcome()
+    found.write_config(out, inputs)
+    if plot is not None:
+        found.plot(plot)
+    answer = {**found.to_dict(), "test": tested, "storage": kept, "file": str(out)}
+    show(answer, _show, as_json=as_json)
+
+
+def _run(tuning: Tuning, trials: int, *, quiet: bool) -> None:
+    """Make the trials, with a bar on a terminal."""
+    from phcle.progress import counted_progress
+
+    bar: Any = (
+        nullcontext(lambda done, total: None)
+        if quiet
+        else counted_progress("tuning", enabled=sys.stderr.isatty())
+    )
+    with bar as progress:
+        progress(tuning.n_finished, trials)
+        tuning.run(trials, lambda done, best: progress(done, trials))
+
+
+def _keep_what_there_is(
+    tuning: Tuning, out: Path, inputs: Mapping[str, Any], storage: str
+) -> None:
+    """After Ctrl-C: the best so far, and how to go on."""
+    if tuning.best_score is not None:
+        tuning.outcome().write_config(out, inputs)
+        say(f"stopped; the best of {tuning.n_finished} trials is written to {out}.")
+    say(f"{storage} holds all finished trials; the same command goes on from there.")
+
+
+def _searched(given: list[str]) -> dict[str, str]:
+    """What `--search` says, by option."""
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not value:
+            raise OptionError(
+                f"--search must look like ridge=0.1:100 or dim=50. Got {text!r}."
+            )
+        found[name.strip().replace("-", "_")] = value.strip()
+    return found
+
+
+def _inputs(
+    files: list[ContextFile], labels: Path | None, names: Path | None, language: str
+) -> dict[str, Any]:
+    """The entries of a configuration that name the files."""
+    found: dict[str, Any] = {}
+    for file in files:
+        name = "" if file.given_name is None else f"{file.given_name}="
+        found.setdefault(file.sort, []).append(f"{name}{file.path}")
+    for key, path in (("labels", labels), ("names", names)):
+        if path is not None:
+            found[key] = str(path)
+    if THESAURI.keys() & found.keys():
+        found["language"] = language
+    return found
+
+
+def _show(answer: dict[str, Any]) -> None:
+    typer.echo(answer["measured"])
+    tables.show_table(
+        ("", "default options", "best of the search"),
+        [
+            (title, *("–" if x is None else f"{x:.4f}" for x in pair))
+            for title, pair in _compared(answer)
+        ],
+    )
+    shares = answer["importances"]
+    tables.show_table(
+        ("option", "value", "mattered"),
+        [
+            (name, _shown(value), f"{shares[name]:.0%}" if name in shares else "")
+            for name, value in answer["options"].items()
+        ],
+    )
+    typer.echo(f"{answer['trials']} trials, {answer['pruned']} of them stopped early")
+    tables.show_written(answer["file"])
+    step = ["phcle", "fit", "--config", answer["file"], "--out", "labels.phcle"]
+    typer.echo(f"Try next:\n  {shlex.join(step)}")
+
+
+def _compared(answer: dict[str, Any]) -> list[tuple[str, tuple[Any, Any]]]:
+    rows = [("validation", (answer["default_score"], answer["score"]))]
+    tested = answer["test"]
+    if tested is not None:
+        rows.append(("test, never searched on", (tested["default"], tested["tuned"])))
+    return rows
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {x:.3g}" for name, x in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,67 @@
+"""How an embedding shows itself in a notebook: a heading and small tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phcle.embedding.label_embedding import LabelEmbedding
+
+__all__ = ["embedding_html", "options_html", "table_html"]
+
+SHOWN_LABELS = 8
+
+
+def embedding_html(embedding: LabelEmbedding) -> str:
+    """Size, the first labels, and the contexts with what they know."""
+    shown = [embedding.name_of(label) for label in embedding.labels[:SHOWN_LABELS]]
+    if len(embedding) > SHOWN_LABELS:
+        shown.append("…")
+    parts = [
+        f"<p><b>LabelEmbedding</b>: {len(embedding):,} labels × {embedding.dim} "
+        f"dimensions<br>{escape(', '.join(shown))}</p>"
+    ]
+    if embedding.contexts:
+        rows = [
+            (
+                context.name,
+                f"{len(set(context.observed_labels)):,}",
+                f"{len(context.columns):,}",
+                f"{context.weight:.3g}",
+            )
+            for context in embedding.contexts
+        ]
+        parts.append(table_html(("context", "labels", "columns", "weight"), rows))
+    return f"<div>{''.join(parts)}</div>"
+
+
+def options_html(
+    title: str, options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> str:
+    """Options in a fold, with those that differ from their default in bold."""
+    rows = "".join(
+        f"<tr><td>{mark(escape(name))}</td><td>{mark(escape(repr(value)))}</td></tr>"
+        for name, value in options.items()
+        for mark in [_bold if value != defaults[name] else str]
+    )
+    return (
+        f"<details><summary><b>{escape(title)}</b></summary>"
+        f"<table>{rows}</table></details>"
+    )
+
+
+def table_html(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts, which may hold anything."""
+
+    def line(cells: Iterable[str], tag: str) -> str:
+        inner = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
+        return f"<tr>{inner}</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    return f"<table>{line(header, 'th')}{body}</table>"
+
+
+def _bold(text: str) -> str:
+    return f"<b>{text}</b>"

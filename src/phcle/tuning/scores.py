@@ -1,0 +1,285 @@
+"""What a trial is judged by: unseen classes, hidden attributes, or a user's function.
+
+A score tells the mean over its parts so far, part by part, so that a hopeless trial can
+be stopped early. Scores that hold data back for a test never look at it in a trial.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from phcle.contexts import DescriptiveContext
+from phcle.contexts.alignment import Context
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import ConvergenceWarning, OptionError, PhcleError, some
+from phcle.experiments.completion_phcle import predict_without
+from phcle.experiments.completion_task import CompletionTask, Rows, draw, scores
+from phcle.experiments.settings import known as check_known
+from phcle.model.estimator import PHCLE
+from phcle.uses.zero_shot import SEARCHES, TrainingImages, ZeroShotTask, evaluate
+from phcle.uses.zero_shot.selection import select_by_split
+from phcle.uses.zero_shot.tasks import validation_splits
+
+__all__ = [
+    "Candidate",
+    "CompletionScore",
+    "FunctionScore",
+    "Score",
+    "SoFar",
+    "ZeroShotScore",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Contexts and options that may turn out best."""
+
+    contexts: tuple[Context, ...]
+    options: Mapping[str, Any]
+    labels: tuple[str, ...] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def embedding(self) -> LabelEmbedding:
+        """What they give."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = PHCLE(**self.options).fit(
+                self.contexts, labels=self.labels, names=self.names
+            )
+        return model.embedding_
+
+
+class SoFar(NamedTuple):
+    """A score by the parts so far, and whether these are all."""
+
+    score: float
+    is_whole: bool
+
+
+class Score(Protocol):
+    """How good a candidate is; more is better."""
+
+    @property
+    def title(self) -> str:
+        """What is measured and on what, which also tells two studies apart."""
+        ...
+
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
+        """The score by the first part alone, by the first two, and so on."""
+        ...
+
+    def test(self, candidate: Candidate) -> float | None:
+        """The score on what no trial has seen; None where nothing is kept back."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroShotScore:
+    """Mean per-class accuracy on validation classes among the seen ones of a task.
+
+    The options of the classifier are chosen for each candidate by the same splits, as
+    `evaluate` does. The unseen classes of the task are the test.
+    """
+
+    task: ZeroShotTask
+    classifier: str = "eszsl"
+    n_splits: int = 5
+    share: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_known("classifier", self.classifier, SEARCHES)
+
+    @property
+    def title(self) -> str:
+        """What is measured and on what."""
+        return (
+            f"mean per-class accuracy of {self.classifier} on {self.n_splits} draws of "
+            f"{len(self._splits[0].unseen)} validation classes out of "
+            f"{len(self.task.seen)} of {self.task.name!r}, seed {self.seed}"
+        )
+
+    @cached_property
+    def _splits(self) -> list[ZeroShotTask]:
+        drawn = replace(self.task, validation=None)
+        return validation_splits(drawn, self.n_splits, self.share, self.seed)
+
+    @cached_property
+    def _images(self) -> Callable[[tuple[str, ...]], TrainingImages]:
+        """Images of a split, with what was computed from them in earlier trials."""
+
+        @lru_cache(maxsize=len(self._splits))
+        def images_of(classes: tuple[str, ...]) -> TrainingImages:
+            return TrainingImages(*self.task.images(classes))
+
+        return images_of
+
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
+        """The accuracy by the splits so far."""
+        vectors = candidate.embedding().select(self.task.seen)
+        by_split = select_by_split(
+            SEARCHES[self.classifier],
+            {"": {"": vectors}},
+            self._splits,
+            seed=self.seed,
+            prepare=lambda split: self._images(split.seen),
+        )
+        for n_done, choices in enumerate(by_split, 1):
+            yield SoFar(choices[""].accuracy, n_done == len(self._splits))
+
+    def test(self, candidate: Candidate) -> float | None:
+        """The accuracy on the unseen classes of the task."""
+        frame = evaluate(
+            {"": candidate.embedding()},
+            [self.classifier],
+            [replace(self.task, validation=None)],
+            seeds=[self.seed],
+            n_validation=self.n_splits,
+            validation_share=self.share,
+        )
+        return float(frame["accuracy"].iloc[0])
+
+
+@dataclass(frozen=True, eq=False)
+class CompletionScore:
+    """How well the attributes of hidden labels are predicted from other contexts.
+
+    A fifth of the described labels is kept for the test; of the others a share is
+    hidden, `n_splits` times. `metric` is "auc" (mean area under the ROC curve over
+    attributes: which labels have more of one than its mean) or "r2" (of all values).
+    """
+
+    context: str
+    metric: str = "auc"
+    n_splits: int = 3
+    share: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_known("metric", self.metric, ("auc", "r2"))
+        if self.n_splits < 1:
+            raise OptionError(f"n_splits must be 1 or more. Got {self.n_splits!r}.")
+
+    @property
+    def title(self) -> str:
+        """What is measured and on what."""
+        name = {"auc": "mean AUC", "r2": "R²"}[self.metric]
+        return (
+            f"{name} of {self.context!r} for hidden labels, {self.n_splits} draws of "
+            f"{self.share:.0%} of those not kept for the test, seed {self.seed}"
+        )
+
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
+        """The score by the draws so far."""
+        task = self._task(candidate)
+        known, _, rng = self._kept(task)
+        found = []
+        for _ in range(self.n_splits):
+            rest, held = draw(known, self.share, rng)
+            found.append(self._score(task, candidate, rest, held))
+            yield SoFar(float(np.mean(found)), len(found) == self.n_splits)
+
+    def test(self, candidate: Candidate) -> float | None:
+        """The score for the labels that are kept for it."""
+        task = self._task(candidate)
+        known, hidden, _ = self._kept(task)
+        return self._score(task, candidate, known, hidden)
+
+    def _task(self, candidate: Candidate) -> CompletionTask:
+        by_name = {context.name: context for context in candidate.contexts}
+        attributes = by_name.pop(self.context, None)
+        if not isinstance(attributes, DescriptiveContext):
+            named = [
+                c.name for c in candidate.contexts if isinstance(c, DescriptiveContext)
+            ]
+            raise OptionError(
+                f"completion hides a descriptive context. Got {self.context!r}; "
+                f"there are {some(named) or 'none'}."
+            )
+        if not by_name:
+            raise OptionError(
+                f"hidden labels of {self.context!r} are known in no other context; "
+                "give one that says something about them."
+            )
+        if candidate.labels is not None:
+            attributes = attributes.rows_for(candidate.labels)
+        return CompletionTask(attributes, tuple(by_name.values()))
+
+    def _kept(self, task: CompletionTask) -> tuple[Rows, Rows, np.random.Generator]:
+        """Rows for trials, rows for the test, and the generator that drew them."""
+        rng = np.random.default_rng(self.seed)
+        return *draw(np.arange(len(task.labels)), self.share, rng), rng
+
+    def _score(
+        self, task: CompletionTask, candidate: Candidate, known: Rows, hidden: Rows
+    ) -> float:
+        _, predicted = predict_without(
+            task, known, hidden, candidate.options, candidate.labels
+        )
+        r2, auc = scores(task.values, known, hidden, predicted)
+        found = auc if self.metric == "auc" else r2
+        if math.isnan(found):
+            raise OptionError(
+                f"the {len(hidden)} hidden labels of {self.context!r} do not differ in "
+                "any attribute, so nothing can be measured; hide a larger share."
+            )
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionScore:
+    """A user's function of an embedding: a number, or numbers whose mean counts."""
+
+    function: Callable[[LabelEmbedding], float | Iterable[float]]
+    name: str = "the user's function"
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        return f"score by {self.name}"
+
+    def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
+        """The mean of the numbers so far; a generator's last one is not known to be."""
+        found: list[float] = []
+        for part, is_last in self._parts(candidate.embedding()):
+            found.append(self._number(part))
+            yield SoFar(float(np.mean(found)), is_last)
+        if not found:
+            raise OptionError(f"{self.name} gave no number; return one or yield some.")
+
+    def test(self, candidate: Candidate) -> float | None:
+        """Nothing is kept back: what it looks at is up to the function."""
+        return None
+
+    def _parts(self, embedding: LabelEmbedding) -> Iterator[tuple[Any, bool]]:
+        """What the function gives; whatever it raises is told as its own fault."""
+        try:
+            answer = self.function(embedding)
+            parts: Any = answer if isinstance(answer, Iterable) else [answer]
+            n_parts = len(parts) if hasattr(parts, "__len__") else None
+            for i, part in enumerate(parts, 1):
+                yield part, i == n_parts
+        except PhcleError:
+            raise
+        except Exception as error:
+            raise OptionError(
+                f"{self.name} failed with {type(error).__name__}: {error}"
+            ) from error
+
+    def _number(self, part: Any) -> float:
+        try:
+            number = float(part)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise OptionError(
+                f"{self.name} must give finite numbers. Got {part!r} instead."
+            )
+        return number

@@ -1,0 +1,190 @@
+"""SKOS and OWL through rdflib: the same taxonomy from every notation, offline."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+import phcle as library
+from phcle.contexts.ontologies import from_owl, from_skos
+from phcle.errors import ContextError, FileError
+
+rdflib = pytest.importorskip("rdflib", reason="rdflib is not installed")
+
+SKOS = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix : <http://example.org/animals/> .
+:beast a skos:Concept ; skos:prefLabel "beast"@en, "Tier"@de .
+:felid a skos:Concept ; skos:broader :beast ; skos:prefLabel "cat family"@en-GB .
+:cat a skos:Concept ; skos:broader :felid ; skos:prefLabel "house cat"@en, "Katze"@de ;
+    skos:altLabel "moggy"@en, "Mieze"@de ; skos:definition "A small tame cat."@en .
+:lion a skos:Concept ; skos:broader :felid ; skos:prefLabel "Löwe"@de .
+:beast skos:narrower :dog, :felid .
+:dog skos:prefLabel "dog" ; skos:broader [ skos:broader :pet ] .
+"""
+EDGES = {
+    ("felid", "beast"),
+    ("cat", "felid"),
+    ("lion", "felid"),
+    ("dog", "beast"),
+    ("dog", "pet"),
+}
+OWL = """
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix : <http://example.org/zoo#> .
+:Animal a owl:Class ; rdfs:subClassOf owl:Thing ; rdfs:label "animal" .
+:Dog a owl:Class ; rdfs:subClassOf :Animal , [ a owl:Restriction ;
+    owl:onProperty :eats ; owl:someValuesFrom :Bone ] ; rdfs:comment "It barks." .
+:Puppy owl:equivalentClass [ a owl:Class ; owl:intersectionOf ( :Dog :Young ) ] .
+:Cat rdfs:subClassOf :Animal ; rdfs:label "cat"@en .
+"""
+
+
+@pytest.fixture
+def vocabulary(tmp_path):
+    path = tmp_path / "animals.ttl"
+    path.write_text(SKOS, encoding="utf-8")
+    return path
+
+
+def test_a_vocabulary_has_edges_names_and_texts(vocabulary):
+    found = from_skos(vocabulary)
+    assert found.name == "animals"
+    assert set(found.edges) == EDGES
+    assert found.names["cat"] == "house cat"
+    assert found.names["felid"] == "cat family"  # British English is English
+    assert found.names["dog"] == "dog"  # no language is better than another one
+    assert found.names["lion"] == "Löwe"  # and another one better than none
+    assert found.texts == {"cat": "moggy. A small tame cat"}
+
+
+def test_names_and_texts_come_in_the_language_asked_for(vocabulary):
+    found = from_skos(vocabulary, language="de")
+    assert (found.names["cat"], found.names["beast"]) == ("Katze", "Tier")
+    assert found.texts == {"cat": "Mieze"}
+    tagged = rdflib.Graph().parse(vocabulary)
+    tagged.remove((None, None, rdflib.Literal("dog")))
+    with pytest.raises(ContextError, match="'fi'; it has 'de', 'en', 'en-"):
+        from_skos(tagged, language="fi", name="animals")
+
+
+@pytest.mark.parametrize(
+    ("ending", "format"),
+    [(".rdf", "xml"), (".jsonld", "json-ld"), (".nt", "nt"), (".owl", "turtle")],
+)
+def test_every_notation_that_rdflib_writes_gives_the_same(
+    vocabulary, tmp_path, ending, format
+):
+    other = tmp_path / f"other{ending}"
+    rdflib.Graph().parse(vocabulary).serialize(other, format=format, encoding="utf-8")
+    found, same = from_skos(other), from_skos(vocabulary)
+    assert set(found.edges) == set(same.edges)
+    assert (found.names, found.texts) == (same.names, same.texts)
+    assert set(found.hierarchy().labels) == {"cat", "lion", "dog"}
+
+
+def test_an_ontology_has_named_superclasses_and_members_of_intersections(tmp_path):
+    path = tmp_path / "zoo.ttl"
+    path.write_text(OWL)
+    found = from_owl(path)
+    assert set(found.edges) == {
+        ("Dog", "Animal"),
+        ("Cat", "Animal"),
+        ("Puppy", "Dog"),
+        ("Puppy", "Young"),
+    }
+    assert found.names == {"Animal": "animal", "Cat": "cat"}
+    assert found.texts == {"Dog": "It barks"}
+    assert found.descriptions(min_count=1).labels == ("Dog",)
+
+
+def test_nodes_with_the_same_last_part_keep_their_whole_address():
+    graph = rdflib.Graph().parse(
+        data="@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        "<http://a/1> skos:broader <http://b/1>, <http://b/2> .",
+        format="turtle",
+    )
+    assert set(from_skos(graph).edges) == {
+        ("http://a/1", "http://b/1"),
+        ("http://a/1", "2"),
+    }
+
+
+def test_a_cycle_is_refused_with_its_nodes(vocabulary):
+    text = SKOS + ":beast skos:broader :cat ."
+    vocabulary.write_text(text, encoding="utf-8")
+    with pytest.raises(ContextError, match=r"'animals' has a cycle: .*cat.*felid"):
+        from_skos(vocabulary)
+
+
+@pytest.mark.parametrize(
+    "context",
+    ["ADDRESS", ["ADDRESS"], {"@import": "ADDRESS"}, {"x": {"@context": "ADDRESS"}}],
+)
+def test_nothing_is_fetched_for_a_remote_context(tmp_path, context):
+    asked = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(404)
+            self.end_headers()
+
+    server = HTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/context.jsonld"
+    text = json.dumps({"@context": context, "@id": "http://a/1"})
+    path = tmp_path / "remote.jsonld"
+    path.write_text(text.replace("ADDRESS", address))
+    with pytest.raises(FileError, match="lies elsewhere, and nothing is fetched"):
+        from_skos(path)
+    server.shutdown()
+    server.server_close()
+    assert asked == []
+
+
+def test_an_entity_from_elsewhere_is_not_read(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret words")
+    path = tmp_path / "entity.rdf"
+    path.write_text(
+        f'<!DOCTYPE x [<!ENTITY s SYSTEM "{tmp_path / "secret.txt"}">]>'
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        'xmlns:skos="http://www.w3.org/2004/02/skos/core#">'
+        '<skos:Concept rdf:about="http://a/1"><skos:prefLabel>&s;x</skos:prefLabel>'
+        '<skos:broader rdf:resource="http://a/2"/></skos:Concept></rdf:RDF>'
+    )
+    try:
+        found = from_skos(path)
+    except FileError:
+        return
+    assert "secret" not in str(found.names)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.ttl", "this is no turtle", "cannot be read as turtle"),
+        ("a.rdf", "<rdf", "cannot be read as xml"),
+        ("a.jsonld", "{", "is not JSON"),
+        ("a.txt", "x", "must end in .ttl"),
+        ("a.ttl", "", "states no node above another"),
+    ],
+)
+def test_what_is_no_vocabulary_is_refused(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises((FileError, ContextError), match=message):
+        from_skos(tmp_path / name)
+    with pytest.raises(FileError, match="no such file"):
+        from_owl(tmp_path / "missing.owl")
+
+
+def test_a_fit_from_a_vocabulary_has_its_names_and_two_contexts(vocabulary):
+    found = from_skos(vocabulary)
+    model = library.PHCLE(dim=2, calibrate=False).fit(
+        [found.hierarchy(), found.descriptions(min_count=1)], names=found.names
+    )
+    assert model.embedding_.nearest("house cat", k=1)[0][0] == "lion"

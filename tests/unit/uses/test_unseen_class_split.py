@@ -1,0 +1,150 @@
+"""Class splits in scikit-learn's own tools give what the evaluation gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from phcle.errors import OptionError, PhcleWarning
+from phcle.uses.zero_shot import (
+    ESZSL,
+    SJE,
+    ConSE,
+    Search,
+    UnseenClassSplit,
+    mean_class_accuracy,
+    select,
+    unseen_class_accuracy,
+    validation_splits,
+)
+
+
+@settings(deadline=None)  # the first draw imports things
+@given(
+    st.lists(st.integers(0, 12), min_size=4, max_size=60).filter(
+        lambda y: len(set(y)) >= 4
+    ),
+    st.integers(1, 4),
+    st.floats(0.05, 0.9),
+    st.integers(0, 9),
+)
+def test_test_classes_never_occur_in_training(y, n_splits, share, seed):
+    y = np.array(y)
+    splitter = UnseenClassSplit(n_splits, share=share, random_state=seed)
+    found = list(splitter.split(np.zeros((len(y), 1)), y))
+    assert len(found) == n_splits == splitter.get_n_splits()
+    for train, test in found:
+        assert not set(y[train]) & set(y[test])
+        assert min(len(set(y[train])), len(set(y[test]))) >= 2
+        assert sorted([*train, *test]) == list(range(len(y)))
+    again = list(splitter.split(np.zeros((len(y), 1)), y))
+    for one, two in zip(found, again, strict=True):
+        np.testing.assert_array_equal(one[1], two[1])
+
+
+def test_the_number_of_unseen_classes_can_be_given():
+    y = np.repeat(list("abcdefg"), 3)
+    for _, test in UnseenClassSplit(4, n_unseen=3).split(y, y):
+        assert len(set(y[test])) == 3
+
+
+def test_a_grid_search_chooses_what_our_own_selection_chooses(planted_problem):
+    embedding, task = planted_problem
+    X, y = task.images(task.seen)
+    grid = {"class_ridge": [0.01, 1.0, 100.0], "feature_ridge": [1.0, 1000.0]}
+    search = GridSearchCV(
+        ESZSL(embedding),
+        grid,
+        cv=UnseenClassSplit(3, share=0.2, random_state=5),
+        scoring=unseen_class_accuracy,
+    ).fit(X, y)
+    own = select(
+        Search(ESZSL, grid),
+        {"": {"": embedding}},
+        validation_splits(task, 3, 0.2, seed=5),
+    )[""]
+    assert search.best_score_ == pytest.approx(own.accuracy)
+    assert search.best_params_ == own.parameters
+    unseen_X, unseen_y = task.images(task.unseen)
+    assert unseen_class_accuracy(search.best_estimator_, unseen_X, unseen_y) > 0.5
+
+
+@pytest.mark.parametrize("kind", [ESZSL, ConSE, SJE])
+def test_a_scaler_in_a_pipeline_does_what_the_classifier_does_itself(
+    kind, planted_problem
+):
+    embedding, task = planted_problem
+    X, y = task.images(task.seen)
+    piped = make_pipeline(StandardScaler(), kind(embedding, features="none"))
+    cv = UnseenClassSplit(2, n_unseen=6)
+    scores = cross_val_score(piped, X, y, cv=cv, scoring=unseen_class_accuracy)
+    alone = cross_val_score(kind(embedding), X, y, cv=cv, scoring=unseen_class_accuracy)
+    np.testing.assert_allclose(scores, alone, atol=0.02)
+    assert scores.mean() > 1.5 / 6
+
+
+def test_mean_class_accuracy_as_a_scorer_counts_every_candidate(planted_problem):
+    embedding, task = planted_problem
+    X, y = task.images(task.seen)
+    cv = UnseenClassSplit(2, n_unseen=6)
+    hard = cross_val_score(
+        ESZSL(embedding), X, y, cv=cv, scoring=make_scorer(mean_class_accuracy)
+    )
+    easy = cross_val_score(ESZSL(embedding), X, y, cv=cv, scoring=unseen_class_accuracy)
+    assert (hard <= easy).all()
+    among_classes = ESZSL(embedding.select(task.seen))
+    same = cross_val_score(
+        among_classes, X, y, cv=cv, scoring=make_scorer(mean_class_accuracy)
+    )
+    np.testing.assert_allclose(same, easy)
+
+
+def test_parameters_can_be_read_set_and_cloned():
+    splitter = clone(UnseenClassSplit(3, n_unseen=2, random_state=None))
+    assert splitter.get_params() == {
+        "n_splits": 3,
+        "n_unseen": 2,
+        "share": 0.2,
+        "random_state": None,
+    }
+    assert splitter.set_params(n_splits=7).get_n_splits() == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_splits": 0}, "n_splits must be a whole number, 1 or more. Got 0"),
+        ({"n_splits": 2.5}, "Got 2.5"),
+        ({"share": 1.0}, "share must be between 0 and 1. Got 1.0"),
+        ({"n_unseen": 3}, "n_unseen must be a whole number from 1 to 2 .* Got 3"),
+        ({"n_unseen": True}, "Got True"),
+    ],
+)
+def test_what_cannot_be_split_is_refused(options, message):
+    y = list("aabbccdd")
+    with pytest.raises(OptionError, match=message):
+        list(UnseenClassSplit(**options).split(y, y))
+
+
+def test_too_few_classes_no_y_and_unused_groups_are_told():
+    with pytest.raises(OptionError, match="y has 3 classes, too few"):
+        list(UnseenClassSplit().split(None, list("aabbcc")))
+    with pytest.raises(OptionError, match="give y"):
+        list(UnseenClassSplit().split(np.zeros((3, 1))))
+    with pytest.warns(PhcleWarning, match="groups are not used"):
+        list(UnseenClassSplit().split(None, list("abcd"), groups=[1, 1, 2, 2]))
+
+
+def test_a_class_that_can_never_be_answered_is_named(planted_problem):
+    embedding, task = planted_problem
+    model = ESZSL(embedding, candidates=task.unseen).fit(*task.images(task.seen))
+    X, y = task.images(task.seen[:1])
+    with pytest.raises(OptionError, match=f"class '{task.seen[0]}' of y is no"):
+        unseen_class_accuracy(model, X, y)
