@@ -40,8 +40,7 @@ class Commands(SphinxDirective):
 
 def _command(name: str, command: Any) -> str:
     """A command as Markdown."""
-    # Typer keeps the example of a command below its help, after a form feed or not.
-    about = inspect.cleandoc(command.help or "").replace("\f", "")
+    about = inspect.cleandoc(command.help or "")
     rows = [
         f"| {', '.join(f'`{flag}`' for flag in _handles(p))} | {_cell(_help(p))} |"
         for p in command.params
@@ -49,8 +48,13 @@ def _command(name: str, command: Any) -> str:
     ]
     lines = [f"## phcle {name}", about, "| argument or flag | meaning |\n| - | - |"]
     text = "\n\n".join(lines) + "\n" + "\n".join(rows)
-    if command.epilog:
-        text += f"\n\n{inspect.cleandoc(command.epilog)}"
+    examples = [
+        line.strip()
+        for line in (command.epilog or "").splitlines()
+        if line.strip() and not line.strip().startswith("[bold]")
+    ]
+    if examples:
+        text += "\n\n```sh\n" + "\n".join(examples) + "\n```"
     return text
 
 
