@@ -15,7 +15,7 @@ SOURCE = Path(phcle.__file__).parent
 
 LAYERS = [
     {"errors"},
-    {"files", "sealed_files", "contexts", "backends"},
+    {"files", "sealed_files", "shared_run", "contexts", "backends"},
     {"embedding"},
     {"model", "progress", "uses"},
     {"baselines"},

@@ -20,12 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.datasets.debian_index import read_stanzas
+from phcle.datasets.debian_index import REMEDY, read_stanzas
 from phcle.errors import FileError, OptionError
 
 __all__ = ["DebianPackages", "Package", "facet_of", "load_debian", "parse_package"]
 
-REMEDY = "Make one with: apt-cache dumpavail > Packages"
 NAME = re.compile(r"[a-z0-9][a-z0-9+.-]*", re.I)
 NOT_TOLD = ("special",)  # about tagging itself
 
@@ -70,7 +69,7 @@ class DebianPackages:
     def dependencies(self) -> RelationalContext:
         """What a package needs: one column per needed package."""
         wanted = {x.name: x.needs for x in self.packages.values()}
-        columns = self._common(wanted.values(), 2)
+        columns = _common(wanted.values(), 2)
         counts = _incidence(wanted, columns)
         return RelationalContext.from_matrix(
             counts, self.labels, columns, name="depends"
@@ -79,7 +78,7 @@ class DebianPackages:
     def tags(self) -> DescriptiveContext:
         """One column per tag; a facet that tells nothing of a package is unknown."""
         own = {x.name: sorted(x.tags) for x in self.packages.values()}
-        columns = self._common(own.values(), self.min_count)
+        columns = _common(own.values(), self.min_count)
         known = {
             x.name: [tag for tag in columns if facet_of(tag) in x.facets]
             for x in self.packages.values()
@@ -103,11 +102,6 @@ class DebianPackages:
     def contexts(self) -> list[RelationalContext | DescriptiveContext]:
         """Section, dependencies, tags and words."""
         return [self.sections(), self.dependencies(), self.tags(), self.words()]
-
-    def _common(self, given: Iterable[Iterable[str]], least: int) -> tuple[str, ...]:
-        """What at least so many packages have, sorted."""
-        counts = Counter(item for items in given for item in set(items))
-        return tuple(sorted(item for item, n in counts.items() if n >= least))
 
 
 def load_debian(
@@ -179,6 +173,12 @@ def parse_package(stanza: Mapping[str, str]) -> Package | None:
 def facet_of(tag: str) -> str:
     """The part of a tag before `::`."""
     return tag.partition("::")[0]
+
+
+def _common(given: Iterable[Iterable[str]], least: int) -> tuple[str, ...]:
+    """What at least so many packages have, sorted."""
+    counts = Counter(item for items in given for item in set(items))
+    return tuple(sorted(item for item, n in counts.items() if n >= least))
 
 
 def _incidence(

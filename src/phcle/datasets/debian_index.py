@@ -5,13 +5,16 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from phcle.errors import FileError
 
-__all__ = ["read_stanzas"]
+__all__ = ["REMEDY", "read_stanzas"]
+
+REMEDY = "Make one with: apt-cache dumpavail > Packages"
 
 OPENERS: Mapping[str, Callable[..., Any]] = {
     ".gz": gzip.open,
@@ -25,18 +28,15 @@ def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
     """The fields of every stanza; a value of several lines keeps its line breaks."""
     if path.suffix in UNREADABLE:
         raise FileError(
-            f"{path}: {path.suffix} is not read here; make a plain file with: "
-            "apt-cache dumpavail > Packages"
+            f"{path}: {path.suffix} is not read here, but a plain index is. {REMEDY}"
         )
     if not path.is_file():
-        raise FileError(
-            f"{path}: no such file. Make one with: apt-cache dumpavail > Packages"
-        )
+        raise FileError(f"{path}: no such file. {REMEDY}")
     opener = OPENERS.get(path.suffix, open)
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
             yield from _stanzas(path, lines)
-    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path}: cannot be read ({error}).") from error

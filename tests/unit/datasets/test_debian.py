@@ -104,9 +104,11 @@ def test_other_compressions_and_missing_files_get_the_remedy(tmp_path):
         with pytest.raises(FileError, match="apt-cache dumpavail > Packages"):
             load_debian(tmp_path / name)
     broken = tmp_path / "Packages.gz"
-    broken.write_bytes(b"no gzip at all")
-    with pytest.raises(FileError, match="cannot be read"):
-        load_debian(broken)
+    whole = gzip.compress(index_text().encode())
+    for content in (b"no gzip at all", whole[:200], whole[:50] + b"\0" * 200):
+        broken.write_bytes(content)
+        with pytest.raises(FileError, match="cannot be read"):
+            load_debian(broken)
     with pytest.raises(OptionError, match="most must be 5 or more"):
         load_debian(broken, most=1)
 
