@@ -1,12 +1,13 @@
 """Run the examples of pages as a reader would paste them, and compare what they print.
 
-    python tools/run_examples.py docs/quickstart.md README.md
+    python tools/run_examples.py [--all] docs/quickstart.md README.md
 
 Every `python` and `sh` block of a page runs, in order, in one temporary folder; the
 Python blocks of a page share their names. A `text` block right after one that ran is
 what it prints: numbers may be off by 2 % or 0.02, and `...` stands for anything. A
 block that cannot run everywhere has a line above it that readers see as well:
 *Not run by the tests: why.*
+`--all` runs those as well.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,8 @@ def blocks_of(page: Path) -> list[Block]:
         if language.startswith("{"):
             continue
         line = text.count("\n", 0, match.start("mark")) + 1
-        if language == "text" and follows and found and found[-1].runs:
-            last = found[-1]
-            found[-1] = Block(
-                last.page, last.line, last.language, last.body, None, match["body"]
-            )
+        if language == "text" and follows and found and found[-1].language in RUN:
+            found[-1] = replace(found[-1], printed=match["body"])
             continue
         if language not in (*RUN, *SHOWN):
             raise ExampleError(
@@ -90,13 +88,15 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def run_page(page: Path, folder: Path) -> Iterator[tuple[Block, float]]:
+def run_page(
+    page: Path, folder: Path, *, everything: bool = False
+) -> Iterator[tuple[Block, float]]:
     """Run the blocks of a page in the folder; each with its seconds once it is done."""
     environment = _environment(folder)
     names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.chdir(folder):
         for block in blocks_of(page):
-            if not block.runs:
+            if not (block.runs or (everything and block.language in RUN)):
                 continue
             began = time.perf_counter()
             if block.language == "python":
@@ -187,11 +187,12 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def main() -> None:
     """Run the pages that are named, each in a folder of its own."""
-    for name in sys.argv[1:]:
+    everything = "--all" in sys.argv
+    for name in (x for x in sys.argv[1:] if x != "--all"):
         page = Path(name).resolve()
         began = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            for block, seconds in run_page(page, Path(folder)):
+            for block, seconds in run_page(page, Path(folder), everything=everything):
                 print(f"{block.place:32} {block.language:8} {seconds:6.1f} s")
         print(f"{page.name}: {time.perf_counter() - began:.1f} s")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -126,7 +126,13 @@ def load_debian(
     if most < 5:
         raise OptionError(f"most must be 5 or more. Got {most!r} instead.")
     path = Path(path)
-    everything = {x.name: x for x in map(parse_package, read_stanzas(path)) if x}
+    everything: dict[str, Package] = {}
+    for package in map(parse_package, read_stanzas(path)):
+        if package is not None:
+            # A security update has no tags of its own; those of the release hold.
+            known = everything.get(package.name, package)
+            tags = package.tags | known.tags
+            everything[package.name] = replace(package, tags=tags)
     needed = Counter(need for x in everything.values() for need in x.needs)
 
     def rank(package: Package) -> tuple[int, int, str]:

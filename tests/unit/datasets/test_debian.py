@@ -51,6 +51,15 @@ def test_a_facet_without_a_tag_is_unknown_and_other_values_are_absent(packages):
     assert not any(x.startswith("special::") for x in tags.columns)
 
 
+def test_a_later_version_without_tags_keeps_those_of_the_first(tmp_path):
+    path = tmp_path / "Packages"
+    update = "\nPackage: ed\nSection: editors\nDescription: ed, safer\n"
+    path.write_text(index_text() + update)
+    package = load_debian(path, min_facets=3).packages["ed"]
+    assert package.summary == "ed, safer"
+    assert "use::editing" in package.tags
+
+
 def test_versions_alternatives_and_archive_areas_are_left_out():
     package = parse_package(
         {
