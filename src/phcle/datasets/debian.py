@@ -51,7 +51,7 @@ class DebianPackages:
     """Packages as labels, each with whatever is known about it."""
 
     packages: Mapping[str, Package]
-    min_count: int = 10  # packages that a tag or a dependency must have
+    min_count: int = 10  # packages that must have a tag for it to be a column
 
     @property
     def labels(self) -> tuple[str, ...]:

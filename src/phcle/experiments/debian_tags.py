@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS", "Settings", "run"]
 
-NEEDS = ("debian/Packages",)
+NEEDS = ("debian",)
+INDEX = "Packages"
 WHOLE, FACETS = "whole packages", "single facets"
 
 
@@ -52,7 +53,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     if request.quick:
         settings = replace(settings, most=300, n_splits=2, options=settings.options[:1])
     packages = load_debian(
-        request.data / NEEDS[0],
+        request.data / NEEDS[0] / INDEX,
         most=settings.most,
         min_facets=settings.min_facets,
         min_count=settings.min_count,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from debian_index import index_text
 
+from phcle.errors import FileError
 from phcle.experiments import debian_tags
 from phcle.experiments.completion_facets import draw_facets
 from phcle.experiments.completion_rivals import neighbours_mean
@@ -53,6 +54,14 @@ def test_every_method_is_scored_both_ways(request_on_hand_written_data, tmp_path
         assert scores[hidden, "10 nearest (words)"]["auc"] > 0.5
     written = json.loads((tmp_path / "out" / "debian.json").read_text())
     assert written["dataset"] == "debian"
+
+
+def test_a_folder_without_an_index_gets_the_remedy(tmp_path):
+    with pytest.raises(FileError, match="debian: no such folder"):
+        run_study("debian", Request(tmp_path, tmp_path / "out"))
+    (tmp_path / "debian").mkdir()
+    with pytest.raises(FileError, match="apt-cache dumpavail > Packages"):
+        run_study("debian", Request(tmp_path, tmp_path / "out"))
 
 
 def test_facets_are_hidden_whole_and_only_where_known(rng):
