@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests core spark bench fuzz audit licences clean
+.PHONY: demo test lint types tests core spark bench fuzz audit licences docs dist clean
 
 demo: $(VENV)/core
 	$(BIN)/phcle demo --out demo
@@ -23,6 +23,19 @@ types: $(VENV)/dev
 
 tests: $(VENV)/dev
 	$(BIN)/pytest -q -n auto
+
+# A warning is an error; the tests build the site as well, and run every example.
+docs: $(VENV)/dev
+	$(BIN)/python -m sphinx -W --keep-going -q docs site
+	@echo "site/index.html"
+
+# What would be uploaded, tried in clean environments of every Python that is here.
+dist: $(VENV)/dev
+	$(PIP) build twine
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_wheel.py --dist dist
 
 # The command line must start with the core dependencies alone.
 core: .venv-core/done
@@ -67,4 +80,4 @@ $(VENV)/dev: $(VENV)/core
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-core demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-core demo site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -34,23 +34,9 @@ def test_every_command_is_in_the_readme():
         assert re.search(rf"(phcle|make) {name}\b", README), name
 
 
-def test_the_python_example_of_the_readme_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    example = next(
-        block
-        for block in re.findall(r"```python\n(.*?)```", README, re.S)
-        if "load_imagenet1k" in block
-    )
-    scope: dict[str, object] = {}
-    exec(compile(example, "README.md", "exec"), scope)
-    embedding = scope["embedding"]
-    assert embedding.name_of(embedding.nearest("coffeepot", k=1)[0][0]) == "teapot"
-    assert (tmp_path / "labels.phcle").exists()
-
-
 DOCUMENTS = [
     ROOT / "README.md",
-    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("docs/**/*.md"),
     *ROOT.glob("benchmarks/*.md"),
 ]
 

@@ -29,7 +29,7 @@ def reproduce(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
             "(partial, completion, confidence, similarity, retrieval, clusters, "
-            "understanding), or all.",
+            "understanding, debian), or all.",
         ),
     ] = "all",
     data: Annotated[

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from phcle.datasets.apy import AnnotatedObjects, load_apy, load_apy_objects
     from phcle.datasets.awa import load_awa, load_awa_word_vectors
+    from phcle.datasets.debian import DebianPackages, load_debian
     from phcle.datasets.feature_folder import load_feature_folder
     from phcle.datasets.image_data import ClassAttributes, ImageData
     from phcle.datasets.imagenet1k import ImageNet1K, load_imagenet1k
@@ -41,6 +42,7 @@ __all__ = [
     "AWA_PAPER",
     "AnnotatedObjects",
     "ClassAttributes",
+    "DebianPackages",
     "ImageData",
     "ImageNet1K",
     "ImageNetMatch",
@@ -53,6 +55,7 @@ __all__ = [
     "load_awa",
     "load_awa_word_vectors",
     "load_class_attributes",
+    "load_debian",
     "load_feature_folder",
     "load_imagenet1k",
     "load_imnet_attributes",
@@ -71,6 +74,7 @@ __all__ = [
 _HOMES = {
     "apy": ("AnnotatedObjects", "load_apy", "load_apy_objects"),
     "awa": ("load_awa", "load_awa_word_vectors"),
+    "debian": ("DebianPackages", "load_debian"),
     "feature_folder": ("load_feature_folder",),
     "image_data": ("ClassAttributes", "ImageData"),
     "imagenet1k": ("ImageNet1K", "load_imagenet1k"),

@@ -8,7 +8,7 @@ the sentence vectors, and one from all contexts side by side.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,12 +41,32 @@ from phcle.uses.zero_shot.evaluation import corrected_error
 if TYPE_CHECKING:
     from phcle.experiments.studies import Request
 
-__all__ = ["NEEDS", "Settings", "run", "score_split"]
+__all__ = [
+    "COLUMNS",
+    "NEEDS",
+    "Row",
+    "Settings",
+    "findings",
+    "run",
+    "score_split",
+    "scored",
+    "summaries",
+]
 
 NEEDS = ("awa", "lad", FOLDER)
 
 Row = dict[str, Any]
 SCORES = {"r2": "R²", "auc": "AUC"}
+COLUMNS = {
+    "dataset": ("data",),
+    "method": ("method",),
+    "r2": ("R²", ".3f", "r2_error"),
+    "auc": ("AUC", ".3f", "auc_error"),
+    "r2_lead": ("lead in R²", "+.3f", "r2_lead_error"),
+    "r2_ahead": ("splits ahead",),
+    "auc_lead": ("lead in AUC", "+.3f", "auc_lead_error"),
+    "auc_ahead": ("splits ahead",),
+}
 
 
 @dataclass(frozen=True)
@@ -79,12 +99,21 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         notes[note] = None
     for name, task in tasks.items():
         found = _scored(name, task, settings, request)
-        rows += _summary(name, task, found, settings)
+        rows += summaries(
+            {"dataset": name, "labels": len(task.labels)},
+            found,
+            share=settings.share,
+            reference=settings.reference,
+        )
     return _table(settings, tasks, rows, list(notes))
 
 
 def score_split(
-    task: CompletionTask, settings: Settings, known: Rows, hidden: Rows
+    task: CompletionTask,
+    settings: Settings,
+    known: Rows,
+    hidden: Rows,
+    by_neighbours: bool = False,
 ) -> list[Row]:
     """Scores of every method in one split, with the options chosen for PHCLE."""
     choices = choose(
@@ -99,7 +128,7 @@ def score_split(
     for method, options, predicted in readings(task, known, hidden, choices):
         found.append(_score(task, known, hidden, method, predicted))
         found[-1]["options"] = dict(options)
-    for method, predicted in rivals(task, known, hidden):
+    for method, predicted in rivals(task, known, hidden, by_neighbours=by_neighbours):
         found.append(_score(task, known, hidden, method, predicted))
     return found
 
@@ -132,36 +161,49 @@ def _scored(
     same = asdict(replace(settings, n_splits=0, datasets=[name], reference=""))
     described = [c for c in task.others if isinstance(c, DescriptiveContext)]
     numbers = [plain_numbers(c) for c in (task.attributes, *described)]
-    path = request.out / f"completion-{name.lower()}.cells.jsonl"
-    kept = CellFile(path, digest_of([same, numbers]))
-    drawn = list(
-        splits(len(task.labels), settings.share, settings.n_splits, settings.split_seed)
+    drawn = splits(
+        len(task.labels), settings.share, settings.n_splits, settings.split_seed
     )
-    left = [n for n in range(len(drawn)) if str(n) not in kept.cells]
-    calls = [(task, settings, *drawn[n]) for n in left]
-    for done, (i, rows) in enumerate(in_parallel(score_split, calls, request.jobs), 1):
+    calls = [(task, settings, known, hidden) for known, hidden in drawn]
+    return scored(
+        f"completion-{name.lower()}", score_split, calls, [same, numbers], request
+    )
+
+
+def scored(
+    name: str,
+    score: Callable[..., list[Row]],
+    calls: Sequence[tuple[Any, ...]],
+    depends_on: Any,
+    request: Request,
+) -> list[list[Row]]:
+    """The rows of every call, from the file where they are there already."""
+    kept = CellFile(request.out / f"{name}.cells.jsonl", digest_of(depends_on))
+    left = [n for n in range(len(calls)) if str(n) not in kept.cells]
+    work = in_parallel(score, [calls[n] for n in left], request.jobs)
+    for done, (i, rows) in enumerate(work, 1):
         kept.add(str(left[i]), rows)
         request.tell(f"{name}: {done} of {len(left)} splits")
-    return [kept.cells[str(n)] for n in range(len(drawn))]
+    return [kept.cells[str(n)] for n in range(len(calls))]
 
 
-def _summary(
-    name: str, task: CompletionTask, found: Sequence[Sequence[Row]], settings: Settings
+def summaries(
+    about: Row, found: Sequence[Sequence[Row]], *, share: float, reference: str
 ) -> Iterator[Row]:
     """Mean of every method over the splits, and the reference's lead over it."""
-    ratio = settings.share / (1 - settings.share)
+    ratio = share / (1 - share)
     methods = [row["method"] for row in found[0]]
     for method in methods:
-        summary: Row = {"dataset": name, "labels": len(task.labels), "method": method}
+        summary: Row = {**about, "method": method}
         for score in SCORES:
-            own, reference = (
+            own, ahead = (
                 np.array([_of(rows, x)[score] for rows in found])
-                for x in (method, settings.reference)
+                for x in (method, reference)
             )
-            lead = reference - own
+            lead = ahead - own
             summary[score] = float(own.mean())
             summary[f"{score}_error"] = _or_none(corrected_error(own, ratio))
-            if method != settings.reference:
+            if method != reference:
                 summary[f"{score}_lead"] = float(lead.mean())
                 summary[f"{score}_lead_error"] = _or_none(corrected_error(lead, ratio))
                 summary[f"{score}_ahead"] = int((lead > 0).sum())
@@ -197,19 +239,12 @@ def _table(
             "values, mean AUC over attributes, ± corrected standard error, and the "
             f"lead of “{settings.reference}”:"
         ],
-        "columns": {
-            "dataset": ("data",),
-            "method": ("method",),
-            "r2": ("R²", ".3f", "r2_error"),
-            "auc": ("AUC", ".3f", "auc_error"),
-            "r2_lead": ("lead in R²", "+.3f", "r2_lead_error"),
-            "r2_ahead": ("splits ahead",),
-            "auc_lead": ("lead in AUC", "+.3f", "auc_lead_error"),
-            "auc_ahead": ("splits ahead",),
-        },
+        "columns": COLUMNS,
         "rows": rows,
         "findings": [
-            finding for name in tasks for finding in _findings(name, rows, settings)
+            finding
+            for name in tasks
+            for finding in findings(name, rows, settings.reference)
         ],
         "caveats": [
             "options, the stretch and the reading of PHCLE are chosen on validation "
@@ -221,13 +256,13 @@ def _table(
     }
 
 
-def _findings(name: str, rows: Sequence[Row], settings: Settings) -> Iterator[str]:
+def findings(name: str, rows: Sequence[Row], reference: str) -> Iterator[str]:
     """Who is behind and who is not, by each score."""
     rival = [x for x in rows if x["dataset"] == name and "PHCLE" not in x["method"]]
     for score, title in SCORES.items():
         behind = [x for x in rival if x[f"{score}_lead"] > 0]
         ahead = [x for x in rival if x[f"{score}_lead"] <= 0]
-        text = f"{name}, {title}: {settings.reference} is ahead of {len(behind)} of "
+        text = f"{name}, {title}: {reference} is ahead of {len(behind)} of "
         text += f"{len(rival)} rivals"
         for row in ahead:
             text += (

@@ -21,15 +21,26 @@ from phcle.experiments.completion_task import (
     dense_values,
 )
 
-__all__ = ["nearest_relative", "ridge_regression", "rivals", "tree_distances"]
+__all__ = [
+    "context_block",
+    "nearest_relative",
+    "neighbours_mean",
+    "ridge_regression",
+    "rivals",
+    "tree_distances",
+]
 
 PENALTIES = np.logspace(-3, 3, 13)  # of the ridge regression
+NEIGHBOURS = 10  # that `neighbours_mean` looks at
 
 
 def rivals(
-    task: CompletionTask, known: Rows, hidden: Rows
+    task: CompletionTask, known: Rows, hidden: Rows, *, by_neighbours: bool = False
 ) -> Iterator[tuple[str, Floats]]:
-    """Each method's values of the hidden labels: (hidden, attributes)."""
+    """Each method's values of the hidden labels: (hidden, attributes).
+
+    `by_neighbours` adds the mean over the labels nearest by each description.
+    """
     values = task.values[known]
     yield "attribute mean", np.tile(column_means(values), (len(hidden), 1))
     for context in task.others:
@@ -40,6 +51,11 @@ def rivals(
     for name, vectors in _features(task):
         predicted = ridge_regression(vectors[known], values, vectors[hidden])
         yield f"ridge regression ({name})", predicted
+    for context in task.others if by_neighbours else ():
+        if isinstance(context, DescriptiveContext):
+            block = context_block(context, task.labels)
+            predicted = neighbours_mean(block[hidden], block[known], values)
+            yield f"{NEIGHBOURS} nearest ({context.name})", predicted
 
 
 def tree_distances(hierarchy: Hierarchy, labels: Sequence[str]) -> Floats:
@@ -70,6 +86,28 @@ def nearest_relative(distance: Floats, values: Floats) -> Floats:
         found = nearest.any(axis=1)
         weights = nearest[found] / nearest[found].sum(axis=1, keepdims=True)
         predicted[np.ix_(found, columns)] = weights @ values[np.ix_(known, columns)]
+    return predicted
+
+
+def neighbours_mean(vectors: Floats, known_vectors: Floats, values: Floats) -> Floats:
+    """Mean over the nearest labels by cosine, of those whose value is known.
+
+    A known vector that is the same array row as the asked one must have NaN values.
+    """
+    units, known_units = (
+        x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
+        for x in (vectors, known_vectors)
+    )
+    cosines = units @ known_units.T  # (asked, known)
+    predicted = np.tile(column_means(values), (len(vectors), 1))
+    for columns in _columns_alike(values):
+        rows = np.flatnonzero(~np.isnan(values[:, columns[0]]))
+        if len(rows) == 0:
+            continue
+        n = min(NEIGHBOURS, len(rows))
+        nearest = np.argpartition(-cosines[:, rows], n - 1, axis=1)[:, :n]
+        found = values[np.ix_(rows, columns)][nearest]  # (asked, n, columns)
+        predicted[:, columns] = found.mean(axis=1)
     return predicted
 
 
@@ -104,11 +142,11 @@ def _features(task: CompletionTask) -> Iterator[tuple[str, Floats]]:
         if isinstance(context, DescriptiveContext):
             yield context.name, dense_values(context, task.labels)
     if len(task.others) > 1:
-        blocks = [_block(context, task.labels) for context in task.others]
+        blocks = [context_block(context, task.labels) for context in task.others]
         yield "all contexts", np.hstack(blocks)
 
 
-def _block(context: Context, labels: Sequence[str]) -> Floats:
+def context_block(context: Context, labels: Sequence[str]) -> Floats:
     """A context as features: centred, unit energy, a label it lacks at the centre."""
     if isinstance(context, RelationalContext):
         context = context.naming_also(labels)

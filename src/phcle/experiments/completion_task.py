@@ -25,6 +25,7 @@ __all__ = [
     "dense_values",
     "draw",
     "scores",
+    "scores_against",
     "splits",
 ]
 
@@ -92,10 +93,15 @@ def scores(
     An R² of 0 is that of the known labels' means. An attribute has an AUC if some
     hidden labels are above that mean and some are not.
     """
+    return scores_against(values[hidden], column_means(values[known]), predicted)
+
+
+def scores_against(
+    truth: Floats, means: Floats, predicted: Floats
+) -> tuple[float, float]:
+    """The same of any values, NaN where they are not asked for, against the means."""
     from sklearn.metrics import roc_auc_score  # slow to import
 
-    means = column_means(values[known])
-    truth = values[hidden]
     # A column that no known label has cannot be predicted by anybody.
     judged = ~np.isnan(truth) & ~np.isnan(means)
     centred = np.where(judged, truth - means, 0.0)

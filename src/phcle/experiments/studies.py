@@ -31,6 +31,7 @@ STUDIES: Mapping[str, str] = {
     "understanding": "phcle.experiments.understanding",
     "retrieval": "phcle.experiments.retrieval",
     "clusters": "phcle.experiments.clusters",
+    "debian": "phcle.experiments.debian_tags",
 }
 """Modules by the name of their study."""
 

@@ -1,0 +1,49 @@
+"""How Sphinx builds the site: `make docs` writes it to site/, warnings are errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import phcle
+
+sys.path.append(str(Path(__file__).parent / "_ext"))
+
+project = "phcle"
+author = "the authors of phcle"
+version = release = phcle.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "tables_of_code",
+]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+napoleon_google_docstring = False
+
+html_theme = "furo"
+html_title = f"phcle {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+# The built pages are read offline: no fonts, scripts or badges from elsewhere.
+html_theme_options = {"top_of_page_buttons": []}
+# A page opened as a file may not fetch others, which the summaries of a search need.
+html_show_search_summary = False
+
+# Two builds of the same sources are the same.
+os.environ.setdefault("SOURCE_DATE_EPOCH", "0")

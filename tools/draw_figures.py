@@ -1,0 +1,246 @@
+"""Draw the figures of the documents into docs/figures; the same bits every time.
+
+    python tools/draw_figures.py [NAME ...]
+
+Colours are Okabe and Ito's, which everybody can tell apart.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+FOLDER = Path(__file__).parents[1] / "docs" / "figures"
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+GREY, PALE = "#555555", "#EEF2F5"
+mpl.rcParams.update(
+    {"svg.hashsalt": "phcle", "font.size": 10, "font.family": "DejaVu Sans"}
+)
+
+
+def box(
+    axes: Any, x: float, y: float, w: float, h: float, title: str, text: str, c: str
+) -> None:
+    """A box with a title and a few words, its corner at (x, y)."""
+    style = "round,pad=0,rounding_size=0.12"
+    axes.add_patch(
+        FancyBboxPatch((x, y), w, h, boxstyle=style, fc=PALE, ec=c, linewidth=1.8)
+    )
+    axes.text(x + w / 2, y + h - 0.3, title, ha="center", va="center", weight="bold")
+    axes.text(
+        x + w / 2, y + (h - 0.5) / 2, text, ha="center", va="center", fontsize=8.5
+    )
+
+
+def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """An arrow between two points."""
+    shape = {"arrowstyle": "-|>", "color": GREY, "lw": 1.6}
+    axes.annotate("", xy=end, xytext=start, arrowprops=shape)
+
+
+def blank(width: float, height: float) -> tuple[Figure, Any]:
+    """A figure without axes whose units are about 0.65 inches."""
+    figure = Figure(figsize=(width * 0.65, height * 0.65), layout="constrained")
+    axes = figure.subplots()
+    axes.set(xlim=(0, width), ylim=(0, height), aspect="equal")
+    axes.axis("off")
+    return figure, axes
+
+
+def architecture() -> Figure:
+    """The packages, and which way data and imports go."""
+    figure, axes = blank(14.2, 7.4)
+    stages = (
+        ("contexts", "what is known\nabout labels:\nreaders, frames,\nengines", BLUE),
+        ("model", "objective, solver,\nweights, fold-in,\ncalibration", ORANGE),
+        ("embedding", "labels, vectors,\nwhy, storage,\nexchange", GREEN),
+        ("uses", "retrieval, clusters,\nzero-shot, pictures,\ncompletion", RED),
+    )
+    for i, (title, text, colour) in enumerate(stages):
+        box(axes, 0.2 + 3.66 * i, 3.6, 2.82, 2.0, title, text, colour)
+        if i:
+            arrow(axes, (3.66 * i - 0.58, 4.6), (3.66 * i + 0.14, 4.6))
+    words = "NumPy · numba · torch, Triton · several processes"
+    box(axes, 2.7, 1.9, 4.8, 1.1, "backends", words, GREY)
+    arrow(axes, (5.1, 3.05), (5.1, 3.55))
+    box(axes, 8.0, 1.9, 6.0, 1.1, "baselines", "ALE, WLE, HLE, CNC, CCA, TADW …", GREY)
+    arrow(axes, (8.9, 3.05), (8.9, 3.55))
+    box(axes, 0.2, 0.2, 13.8, 1.1, "errors · files", "used by all", GREY)
+    box(axes, 0.2, 6.2, 4.2, 1.1, "datasets · experiments", "one file each", GREY)
+    box(axes, 4.9, 6.2, 4.2, 1.1, "report", "one page, offline", GREY)
+    box(axes, 9.6, 6.2, 4.4, 1.1, "cli · explorer", "a few lines per command", GREY)
+    for x in (2.3, 7.0, 11.8):
+        arrow(axes, (x, 5.65), (x, 6.15))
+    return figure
+
+
+def factors() -> Figure:
+    """Two tables with holes, and the three factors that explain both."""
+    rng = np.random.default_rng(3)
+    figure = Figure(figsize=(9.6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    axes.set(xlim=(0, 20.4), ylim=(-1.6, 6.2), aspect="equal")
+    axes.axis("off")
+    counts = rng.poisson(1.2, (5, 5))
+    counts[3] = -1  # the label that the hierarchy does not know
+    values = rng.random((5, 4))
+    unknown = rng.random((5, 4)) < 0.25
+    unknown[1] = True
+    _grid(axes, 1.8, 0, counts / 4.0, counts < 0, BLUE)
+    _grid(axes, 7.2, 0, values, unknown, ORANGE)
+    for row, label in enumerate(("cat", "lion", "dog", "wolf", "hare")):
+        axes.text(1.6, 4.5 - row, label, ha="right", va="center")
+    axes.text(4.3, 5.5, "D: counts", ha="center", weight="bold")
+    axes.text(9.2, 5.5, "A: values", ha="center", weight="bold")
+    axes.text(
+        4.3, -0.8, "white: not known,\nleft out of the sum", ha="center", va="top"
+    )
+    axes.text(11.9, 2.5, "≈", ha="center", va="center", fontsize=20)
+    _grid(axes, 12.7, 0, rng.random((5, 2)), np.zeros((5, 2), bool), GREEN)
+    _grid(axes, 15.2, 3, rng.random((2, 5)), np.zeros((2, 5), bool), BLUE)
+    _grid(axes, 15.2, 0, rng.random((2, 4)), np.zeros((2, 4), bool), ORANGE)
+    axes.text(13.7, 5.5, "W", ha="center", weight="bold")
+    axes.text(17.7, 5.5, "Cᵀ", ha="center", weight="bold")
+    axes.text(17.2, 2.35, "Uᵀ", ha="center", weight="bold")
+    axes.text(13.7, -0.8, "one row per label:\nthe embedding", ha="center", va="top")
+    return figure
+
+
+def _grid(axes: Any, x: float, y: float, shade: Any, hole: Any, colour: str) -> None:
+    """Cells as squares, darker for larger values; holes are white and dashed."""
+    rows, columns = shade.shape
+    for i in range(rows):
+        for j in range(columns):
+            is_hole = bool(hole[i, j])
+            axes.add_patch(
+                Rectangle(
+                    (x + j, y + rows - 1 - i),
+                    1,
+                    1,
+                    fc="white" if is_hole else colour,
+                    alpha=1.0 if is_hole else 0.15 + 0.75 * min(shade[i, j], 1.0),
+                    ec="none",
+                )
+            )
+            axes.add_patch(
+                Rectangle(
+                    (x + j, y + rows - 1 - i),
+                    1,
+                    1,
+                    fc="none",
+                    ec=GREY,
+                    lw=0.7,
+                    ls=":" if is_hole else "-",
+                )
+            )
+
+
+def loss() -> Figure:
+    """The relational loss of one pair, and where its minimum lies."""
+    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
+    axes = figure.subplots()
+    x = np.linspace(-5, 5, 400)
+    chance = 2.0
+    for count, colour, style in ((0, GREY, ":"), (1, BLUE, "--"), (6, RED, "-")):
+        q = chance + count
+        value = q * np.logaddexp(0, x) - count * x
+        axes.plot(x, value, color=colour, ls=style, label=f"D = {count}")
+        if count:
+            best = np.log(count / chance)
+            low = q * np.logaddexp(0, best) - count * best
+            axes.plot(best, low, "o", color=colour)
+            text, aside = f"log(D/B) = {best:.2f}", 2.2 if count > 1 else -3.6
+            axes.annotate(
+                text, (best, low), (best, low + aside), ha="center", color=colour
+            )
+    axes.set(xlabel="x = w · c", ylabel="loss of the pair, B = 2", ylim=(-3, 25))
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def convergence() -> Figure:
+    """Objective above its floor, sweep by sweep, of both solvers."""
+    import warnings
+
+    from phcle import PHCLE
+    from phcle.datasets import load_imagenet1k
+    from phcle.errors import ConvergenceWarning
+
+    data = load_imagenet1k()
+    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
+    axes = figure.subplots()
+    runs = (
+        ("mm (default)", {"solver": "mm", "max_iter": 15, "tol": 0.0}, BLUE, "-"),
+        (
+            "gradient descent, safe step",
+            {"solver": "paper", "max_iter": 50, "tol": 0.0},
+            RED,
+            "--",
+        ),
+    )
+    for name, options, colour, style in runs:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = PHCLE(
+                dim=50, init="random", calibrate=False, backend="numpy", **options
+            )
+            model.fit(data.hierarchy())
+        gaps = [record["gap"] for record in model.history_]
+        axes.plot(gaps, color=colour, ls=style, label=name)
+    axes.set(
+        xlabel="sweep, or step of the gradient descent",
+        ylabel="objective − floor",
+        yscale="log",
+    )
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def shapes() -> Figure:
+    """Drawn shapes of seen and of unseen classes."""
+    from phcle.datasets import load_shapes
+
+    data = load_shapes(n_images=1)
+    figure = Figure(figsize=(8.4, 2.7), layout="constrained")
+    axes = figure.subplots(2, 8)
+    for row, (title, classes) in enumerate(
+        (("seen", data.seen[:24:3]), ("never seen", data.unseen))
+    ):
+        for panel, label in zip(axes[row], classes, strict=True):
+            panel.imshow(data.images[np.flatnonzero(data.labels == label)[0]])
+            panel.set(xticks=[], yticks=[])
+            panel.set_xlabel(label.replace(" ", "\n", 1), fontsize=7)
+        axes[row, 0].set_ylabel(title, fontsize=10)
+    return figure
+
+
+FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
+    "architecture": (architecture, "svg"),
+    "factors": (factors, "svg"),
+    "loss": (loss, "svg"),
+    "convergence": (convergence, "svg"),
+    "shapes": (shapes, "png"),
+}
+
+
+def main() -> None:
+    """Draw the figures that are named, or all."""
+    for name in sys.argv[1:] or FIGURES:
+        draw, ending = FIGURES[name]
+        path = FOLDER / f"{name}.{ending}"
+        about = {"Date": None} if ending == "svg" else {"Software": None}
+        draw().savefig(path, dpi=110, metadata=about, facecolor="white")
+        print(path.relative_to(FOLDER.parents[1]))
+
+
+if __name__ == "__main__":
+    main()
