@@ -29,6 +29,7 @@ def commands(fitted, out):
         "vectors": ("export", fitted, "--format", "word2vec", "--out", out / "o"),
         "tensors": ("export", fitted, "--format", "safetensors", "--out", out / "o"),
         "parquet": ("export", fitted, "--format", "parquet", "--out", out / "o"),
+        "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
         "map": ("map", fitted, "--features", zoo / "f.npz", "--out", out / "o"),
         "clusters": ("clusters", fitted, "--n", 2, "--out", out / "o.png"),
     }

@@ -56,14 +56,14 @@ def test_the_index_finds_nearly_all_and_ranks_them_as_the_exact_search(
     assert n_found / 10_000 > 0.9
 
 
-def test_the_index_file_opens_with_safetensors_and_faiss_alone(
-    indexed, embedding, tmp_path
-):
+def test_faiss_alone_writes_reads_and_searches_the_index(indexed, embedding, tmp_path):
     import faiss
-    from safetensors.numpy import load_file
 
+    path = str(tmp_path / "labels.faiss")
     indexed.save(tmp_path / "labels.index")
-    index = faiss.deserialize_index(load_file(tmp_path / "labels.index")["index"])
+    loaded = Neighbours.load(embedding, tmp_path / "labels.index")
+    faiss.write_index(loaded.index.index, path)
+    index = faiss.read_index(path)
     assert index.ntotal == len(embedding)
     query = embedding.unit_vectors[3:4].astype("f4")
     cosines, rows = index.search(query, 5)
