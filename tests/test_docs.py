@@ -79,19 +79,3 @@ def test_licences_are_listed_for_the_versions_that_are_pinned():
 
 def _normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-@pytest.mark.parametrize("page", ["ecosystem.md", "tuning.md"])
-def test_python_examples_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(
-        r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.S
-    )
-    assert blocks
-    scope: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), scope)
-    if page == "ecosystem.md":
-        assert scope["beasts"].names["lion"] == "Löwe"
-        assert scope["search"].best_score_ > 0.5
-        assert scope["again"].labels == scope["embedding"].labels

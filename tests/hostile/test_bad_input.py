@@ -216,14 +216,13 @@ def test_a_label_with_blanks_inside_survives_files_of_every_kind(tmp_path, label
     assert embedding.labels == (label, "z")
     embedding.save(tmp_path / "x.phcle")
     from phcle import load
+    from phcle.contexts.delimited import read_rows
     from phcle.embedding.exchange import export
 
     assert load(tmp_path / "x.phcle").labels == (label, "z")
     export(embedding, tmp_path / "x.csv")
-    _, rows = __import__("phcle.contexts.delimited", fromlist=["x"]).read_rows(
-        tmp_path / "x.csv"
-    )
-    assert rows[0][1][0] == label
+    _, rows = read_rows(tmp_path / "x.csv")
+    assert next(rows)[1][0] == label
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
@@ -264,8 +263,8 @@ def test_half_a_character_is_refused():
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (["1e999", "2"], r"must be finite\. Got inf for label 'a' and column 'x'"),
-        (["-inf", "2"], r"must be finite\. Got -inf"),
+        (["1e999", "2"], r"Got inf for label 'a' and column 'x'"),
+        (["-inf", "2"], r"Got -inf"),
         (
             ["1,000", "2,500"],
             r"such as '1,000' for label 'a'.* write them like",

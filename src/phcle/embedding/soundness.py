@@ -35,7 +35,7 @@ def check_sound(embedding: LabelEmbedding) -> None:
         if not isinstance(record, Mapping):
             raise ContextError("its history is not a list of records")
         for key, value in record.items():
-            _check_number(value, f"{key!r} in its history")
+            _check_number(value, f"{key!r} in its history", most=np.inf)
     for key, value in embedding.penalties.items():
         _check_number(value, f"the penalty {key!r}")
     missing = [x for x in PENALTIES if x not in embedding.penalties]
@@ -119,9 +119,9 @@ def _check_array(value: Any, shape: tuple[int, ...], what: str) -> None:
         raise ContextError(f"{what} must be finite")
 
 
-def _check_number(value: Any, what: str) -> None:
+def _check_number(value: Any, what: str, *, most: float = 1e30) -> None:
     """Also NaN, which a history may hold; but no text, and nothing that overflows."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ContextError(f"{what} must be a number")
-    if abs(value) > 1e30:
+    if abs(value) > most:
         raise ContextError(f"{what} must be a number of usual size")

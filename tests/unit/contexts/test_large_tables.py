@@ -42,7 +42,9 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("read", "columns"), TABLES, ids=lambda x: str(x)[:30])
+@pytest.mark.parametrize(
+    ("read", "columns"), TABLES, ids=[read.__name__ for read, _ in TABLES]
+)
 def test_a_parquet_file_reads_as_the_same_table_in_text_does(write, read, columns):
     text, parquet = write("table", columns)
     assert read(parquet) == read(text)
