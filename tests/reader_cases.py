@@ -277,6 +277,57 @@ def parquet() -> bytes:
     return bytes_of(lambda path: pq.write_table(table, path))
 
 
+def parquet_table() -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(
+        {"label": ["cat", "dog"], "kg": [4.5, None], "wild": [False, None]}
+    )
+    return bytes_of(lambda path: pq.write_table(table, path))
+
+
+TURTLE = b"""@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix : <http://x.org/> .
+:cat skos:broader :felid ; skos:prefLabel "cat"@en, "Katze"@de .
+:lion skos:broader [ skos:broader :felid ] ; skos:definition "Large."@en .
+"""
+OWL = b"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns:owl="http://www.w3.org/2002/07/owl#"
+ xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
+<owl:Class rdf:about="http://x.org/cat"><rdfs:label>cat</rdfs:label>
+<rdfs:subClassOf rdf:resource="http://x.org/felid"/></owl:Class></rdf:RDF>
+"""
+JSON_LD = b"""{"@context": {"b": "http://www.w3.org/2004/02/skos/core#broader"},
+"@id": "http://x.org/cat", "b": {"@id": "http://x.org/felid"}}
+"""
+DEBIAN = b"""Package: nano
+Section: editors
+Depends: libc6 (>= 2.34), libncursesw6 | libncurses6
+Tag: implemented-in::c, interface::text-mode,
+ works-with::text
+Description: small, friendly text editor
+
+Package: rsync
+Section: net
+Tag: implemented-in::c
+"""
+
+
+def read_vocabulary(path: Path) -> Any:
+    from phcle.contexts.ontologies import from_owl, from_skos
+
+    found = (from_owl if path.suffix == ".owl" else from_skos)(path)
+    return found.hierarchy()
+
+
+def read_debian(path: Path) -> Any:
+    from phcle.datasets.debian import parse_package
+    from phcle.datasets.debian_index import read_stanzas
+
+    return [parse_package(stanza) for stanza in read_stanzas(path)]
+
+
 def picture() -> bytes:
     from PIL import Image
 
@@ -439,6 +490,17 @@ def _others() -> list[Reader]:
             "mat, packed", "mat", "x.mat", read_mat, lambda: [mat(False)], mat_packed
         ),
         Reader("parquet", "parquet", "a.parquet", read_parquet, lambda: [parquet()]),
+        Reader(
+            "parquet, attributes",
+            "parquet",
+            "t.parquet",
+            readers.read_attributes,
+            lambda: [parquet_table()],
+        ),
+        Reader("skos", "ontologies", "v.ttl", read_vocabulary, lambda: [TURTLE]),
+        Reader("owl", "ontologies", "v.owl", read_vocabulary, lambda: [OWL]),
+        Reader("json-ld", "ontologies", "v.jsonld", read_vocabulary, lambda: [JSON_LD]),
+        Reader("debian", "lists", "Packages", read_debian, lambda: [DEBIAN]),
         Reader("picture", "pictures", "p.png", read_picture, lambda: [picture()]),
     ]
 

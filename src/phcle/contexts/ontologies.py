@@ -62,6 +62,7 @@ def from_skos(
     pairs = [*graph.subject_objects(SKOS.broader)]
     pairs += [(low, high) for high, low in graph.subject_objects(SKOS.narrower)]
     return _thesaurus(
+        source,
         graph,
         pairs,
         name,
@@ -88,6 +89,7 @@ def from_owl(
         for members in graph.objects(high, OWL.intersectionOf):
             pairs += [(low, member) for member in graph.items(members)]
     return _thesaurus(
+        source,
         graph,
         [(low, high) for low, high in pairs if high != OWL.Thing],
         name,
@@ -103,7 +105,17 @@ def from_owl(
     )
 
 
-def _thesaurus(
+def _thesaurus(source: Any, *given: Any, **terms: Any) -> Thesaurus:
+    """What `_collect` finds; errors about a file name it."""
+    try:
+        return _collect(*given, **terms)
+    except ContextError as error:
+        if isinstance(source, (str, Path)):
+            raise ContextError(f"{source}: {error}") from error
+        raise
+
+
+def _collect(
     graph: Any,
     pairs: Iterable[tuple[Any, Any]],
     name: str,

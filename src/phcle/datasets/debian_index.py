@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle.errors import FileError
+from phcle.files import check_is_file
 
 __all__ = ["REMEDY", "read_stanzas"]
 
@@ -23,6 +24,9 @@ OPENERS: Mapping[str, Callable[..., Any]] = {
 }
 UNREADABLE = (".lz4", ".zst")
 
+LONGEST = 1 << 20
+"""Characters of a line; in Debian itself they have some thousand."""
+
 
 def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
     """The fields of every stanza; a value of several lines keeps its line breaks."""
@@ -30,12 +34,19 @@ def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
         raise FileError(
             f"{path}: {path.suffix} is not read here, but a plain index is. {REMEDY}"
         )
-    if not path.is_file():
-        raise FileError(f"{path}: no such file. {REMEDY}")
+    try:
+        check_is_file(path)
+    except FileError as error:
+        raise FileError(f"{error} {REMEDY}") from error
     opener = OPENERS.get(path.suffix, open)
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
-            yield from _stanzas(path, lines)
+            is_empty = True
+            for stanza in _stanzas(path, lines):
+                is_empty = False
+                yield stanza
+        if is_empty:
+            raise FileError(f"{path}: is empty. {REMEDY}")
     except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         if isinstance(error, FileError):
             raise
@@ -45,7 +56,13 @@ def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
 def _stanzas(path: Path, lines: Any) -> Iterator[dict[str, str]]:
     stanza: dict[str, str] = {}
     field = ""
-    for number, line in enumerate(lines, 1):
+    # A packed file may hold a line that no memory holds.
+    for number, line in enumerate(iter(lambda: lines.readline(LONGEST), ""), 1):
+        if len(line) == LONGEST:
+            raise FileError(
+                f"{path}, line {number}: has {LONGEST:,} characters or more; is it an "
+                f"index of Debian? {REMEDY}"
+            )
         line = line.rstrip("\r\n")
         if not line.strip():
             if stanza:

@@ -98,7 +98,7 @@ def test_values_of_several_lines_are_joined(index):
         ("Package a\n", "line 1: must be 'Field: value'"),
         (" continued\n", "line 1: a continued line without a field"),
         ("Package: a\nSection: b\nDescription: c\n", "0 of 1 packages have tags"),
-        ("", "0 of 0 packages"),
+        ("", "is empty"),
     ],
 )
 def test_a_file_that_is_no_index_is_refused_with_its_line(tmp_path, text, message):
