@@ -14,6 +14,7 @@ TOOLS = Path(__file__).parents[1] / "tools"
 
 # What docs/promises.md promises between back ends and numbers of threads, in float32.
 VECTORS, OBJECTIVE, NEIGHBOURS = 5e-2, 1e-5, 0.99
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @pytest.fixture
@@ -29,9 +30,9 @@ def fitted(tmp_path_factory):
     """Fit 60 embedded labels in a process of its own, once for each setting."""
     folder, made = tmp_path_factory.mktemp("fits"), {}
 
-    def fit(backend, hashes):
+    def fit(backend, hashes, threads=1):
         make_backend(backend)
-        out = folder / f"{backend}{hashes}.phcle"
+        out = folder / f"{backend}{hashes}-{threads}.phcle"
         if out not in made:
             size = ["--labels", "60", "--dim", "8", "--out", out]
             made[out] = subprocess.run(
@@ -39,7 +40,7 @@ def fitted(tmp_path_factory):
                 env={
                     **os.environ,
                     "PYTHONHASHSEED": str(hashes),
-                    "OMP_NUM_THREADS": "1",
+                    **dict.fromkeys(THREADS, str(threads)),
                 },
                 check=True,
             )
@@ -56,6 +57,16 @@ def test_two_processes_write_the_same_bytes(fitted, backend):
 @pytest.mark.parametrize("backend", ["numba", "torch"])
 def test_back_ends_agree_within_the_documented_tolerance(agreement, fitted, backend):
     found = agreement.compare(fitted("numpy", 1), fitted(backend, 1))
+    assert found["vectors"] <= VECTORS
+    assert found["objective"] <= OBJECTIVE
+    assert found["neighbours"] >= NEIGHBOURS
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_numbers_of_threads_agree_within_the_documented_tolerance(
+    agreement, fitted, backend
+):
+    found = agreement.compare(fitted(backend, 1), fitted(backend, 1, threads=2))
     assert found["vectors"] <= VECTORS
     assert found["objective"] <= OBJECTIVE
     assert found["neighbours"] >= NEIGHBOURS
