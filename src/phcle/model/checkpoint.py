@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.errors import FileError, PhcleWarning
+from phcle.files import check_can_write
 from phcle.model.kept import library_versions
 from phcle.model.options import OPTIONS
 from phcle.model.problem import DescriptiveData, Problem, RelationalData
@@ -60,6 +61,29 @@ class Checkpoint:
     shapes: Sequence[tuple[int, ...]] = ()  # that the factors must have
     is_writer: bool = True  # one process of several writes
     _written: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def of_fit(
+        cls,
+        path: Path,
+        problem: Problem,
+        options: Mapping[str, Any],
+        *,
+        every: float,
+        is_writer: bool,
+        resume: bool,
+    ) -> Checkpoint:
+        """The file of a fit; one that is there is never overwritten by another's."""
+        if path.exists() and not resume:
+            raise FileError(
+                f"{path}: there is a checkpoint already; resume it (resume=True, "
+                "--resume), or give another file."
+            )
+        check_can_write(path)  # now rather than after minutes of sweeps
+        width = 1 if options["init"] == "ones" else options["dim"]
+        rows = (problem.labels, *(data.columns for data in problem.data))
+        shapes = [(len(names), width) for names in rows]
+        return cls(path, every, fingerprint(problem, options), shapes, is_writer)
 
     def maybe_write(self, state: State, to_numpy: Any) -> None:
         """Write if it is time to."""

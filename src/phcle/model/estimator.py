@@ -13,24 +13,22 @@ import numpy as np
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, Context, align
 from phcle.embedding.fitted import FittedDescriptive
-from phcle.embedding.html import embedding_html, options_html
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ConvergenceWarning,
-    FileError,
     NumericalError,
     OptionError,
     PhcleError,
 )
-from phcle.files import check_can_write
 from phcle.model.calibrate import calibrate
-from phcle.model.checkpoint import Checkpoint, fingerprint
+from phcle.model.checkpoint import Checkpoint
 from phcle.model.foldin import fold_in, solve_labels
 from phcle.model.held_out import held_out_skills
 from phcle.model.kept import fitted_contexts, library_versions, without_times
 from phcle.model.layout import Layout
+from phcle.model.manners import Options
 from phcle.model.objective import penalty_terms
-from phcle.model.options import OPTIONS, check_options
+from phcle.model.options import check_options
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import Penalties, Problem, pose
 from phcle.model.sampling import ColumnSamples
@@ -54,7 +52,7 @@ SAMPLE = 2_048
 """Columns in a sample; it grows with the sweeps."""
 
 
-class PHCLE:
+class PHCLE(Options):
     """Label embedding from partial heterogeneous contexts.
 
     Options are keywords; `phcle.model.options.OPTIONS` lists them with their meaning.
@@ -132,47 +130,6 @@ class PHCLE:
         self.random_state = random_state
         self.verbose = verbose
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Options by name, as scikit-learn asks for them."""
-        return {option.name: getattr(self, option.name) for option in OPTIONS}
-
-    def set_params(self, **options: Any) -> Self:
-        """Change options by name."""
-        check_options(options)
-        for name, value in options.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        changed = ", ".join(
-            f"{option.name}={getattr(self, option.name)!r}"
-            for option in OPTIONS
-            if getattr(self, option.name) != option.default
-        )
-        return f"PHCLE({changed})"
-
-    def _repr_html_(self) -> str:
-        defaults = {option.name: option.default for option in OPTIONS}
-        shown = options_html(repr(self), self.get_params(), defaults)
-        if self.__sklearn_is_fitted__():
-            shown += embedding_html(self.embedding_)
-        return f"<div>{shown}</div>"
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """What scikit-learn's `check_is_fitted` asks."""
-        return hasattr(self, "embedding_")
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn's tools ask of an estimator; it is imported by then."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(two_d_array=False),
-            requires_fit=True,
-        )
-
     def fit(
         self,
         contexts: Context | Iterable[Context],
@@ -220,8 +177,14 @@ class PHCLE:
         problem = pose(aligned, self._posed_penalties(), self.dim)
         kept = None
         if checkpoint is not None:
-            kept = self._checkpoint(problem, backend, Path(checkpoint), resume)
-            kept.every = checkpoint_every
+            kept = Checkpoint.of_fit(
+                Path(checkpoint),
+                problem,
+                self.get_params(),
+                every=checkpoint_every,
+                is_writer=backend.team.rank == 0,
+                resume=resume,
+            )
         elif resume:
             raise OptionError("resume needs a checkpoint to go on from.")
         # What overflows is found by every sweep, which says where it came from.
@@ -230,23 +193,6 @@ class PHCLE:
                 aligned, problem, backend, names or {}, on_step, kept, resume=resume
             )
         return self
-
-    def _checkpoint(
-        self, problem: Problem, backend: Backend, path: Path, resume: bool
-    ) -> Checkpoint:
-        """The file of a long fit; one that is there is never overwritten by another."""
-        if path.exists() and not resume:
-            raise FileError(
-                f"{path}: there is a checkpoint already; resume it (resume=True, "
-                "--resume), or give another file."
-            )
-        check_can_write(path)  # now rather than after minutes of sweeps
-        prints = fingerprint(problem, self.get_params())
-        is_writer = backend.team.rank == 0
-        width = 1 if self.init == "ones" else self.dim
-        rows = (problem.labels, *(data.columns for data in problem.data))
-        shapes = [(len(names), width) for names in rows]
-        return Checkpoint(path, 0.0, prints, shapes, is_writer)
 
     def _learn(
         self,
