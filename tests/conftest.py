@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from phcle.backends import choose_backend
+
+# Machines may be busy, so no example has a time limit; CI draws the same ones each time.
+settings.register_profile(
+    "phcle", deadline=None, derandomize=bool(os.environ.get("CI"))
+)
+settings.load_profile("phcle")
 
 BACKENDS = [
     pytest.param("numpy", id="numpy"),

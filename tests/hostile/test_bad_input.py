@@ -395,7 +395,7 @@ def test_reading_standard_input_does_not_wait(tmp_path):
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode == 2

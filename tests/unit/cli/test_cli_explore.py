@@ -59,7 +59,7 @@ def test_the_server_answers_on_loopback_until_it_is_told_to_stop(fitted):
             assert json.load(answer)["label"] == "cat"
     finally:
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert process.returncode in (0, 130), err
     assert "Traceback" not in out + err
     assert not list(Path(fitted).parent.glob(".*"))

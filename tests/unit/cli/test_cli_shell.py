@@ -73,7 +73,7 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
             shown += os.read(terminal, 4096)
         process.send_signal(sent)
         rest = b"".join(_read_all(terminal))
-        assert process.wait(timeout=60) == code
+        assert process.wait(timeout=180) == code
     finally:
         process.kill()
         process.wait()
@@ -98,7 +98,7 @@ def test_stopped_fit_is_resumed_to_the_same_bytes(zoo, sent, code):
     while not (zoo / "fit.ckpt").exists() and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(sent)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=180)
     assert process.returncode == code
     assert b"fit.ckpt holds a whole sweep; --resume goes on from it." in said
     assert sorted(x.name for x in zoo.glob(".*")) == []

@@ -172,13 +172,19 @@ def test_interrupted_tuning_keeps_finished_trials_and_says_how_to_go_on(zoo, sco
         *("--score", "own.py:slow", "--trials", "500", "--out", "best.toml"),
     ]
     process = subprocess.Popen(
-        command, cwd=zoo, stderr=subprocess.PIPE, text=True, env=ONE_THREAD
+        command,
+        cwd=zoo,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ONE_THREAD,
+        # A shell in the background starts its children with Ctrl-C ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline and _n_trials(zoo / "best.study.db") < 2:
         time.sleep(0.1)
     os.kill(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    _, told = process.communicate(timeout=180)
     assert process.returncode == 130, told
     assert "is written to best.toml" in told
     assert "best.study.db holds all finished trials; the same command goes on" in told
