@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from phcle.backends import choose_backend
 
-# Machines may be busy, so no example has a time limit; CI draws the same ones each time.
+# Machines may be busy, so no example has a time limit; CI draws the same each time.
 settings.register_profile(
     "phcle", deadline=None, derandomize=bool(os.environ.get("CI"))
 )
