@@ -22,7 +22,7 @@ types: $(VENV)/dev
 	$(BIN)/mypy
 
 tests: $(VENV)/dev
-	$(BIN)/pytest -q -n auto
+	$(BIN)/pytest -q -n auto --dist loadscope
 
 # A warning is an error; the tests build the site as well, and run every example.
 docs: $(VENV)/dev

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.files import write_whole
+from phcle.uses.stable_svg import svg_of
 from phcle.uses.understanding import Understanding
 
 __all__ = ["Panel", "draw_panels", "panel_of"]
@@ -66,10 +67,10 @@ def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
     )
     with write_whole(stem.with_name(f"{stem.name}.png")) as path:
         figure.savefig(path, format="png", dpi=150)
-    # Without a salt and with a date, the same figure would give other bytes.
+    # Without a salt names in it would be random.
     salted = rc_context({"svg.hashsalt": "phcle"})
     with salted, write_whole(stem.with_name(f"{stem.name}.svg")) as path:
-        figure.savefig(path, format="svg", metadata={"Date": None})
+        path.write_text(svg_of(figure), encoding="utf-8")
 
 
 def _draw(place: Any, panel: Panel) -> None:

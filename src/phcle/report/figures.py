@@ -6,7 +6,6 @@ needs colour to be read.
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from phcle.files import write_whole
 from phcle.report.extras import needed
+from phcle.uses.stable_svg import svg_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,25 +82,20 @@ def _new_figure(width: float, height: float) -> Figure:
 
 def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
     """Write `stem` with the endings .png and .svg."""
-    paths = {}
+    paths = {end: stem.with_name(f"{stem.name}.{end}") for end in ("png", "svg")}
     with styled():
-        for ending, options in (
-            ("png", {"dpi": 160}),
-            ("svg", {"metadata": {"Date": None}}),
-        ):
-            path = stem.with_name(f"{stem.name}.{ending}")
-            with write_whole(path) as temporary:
-                figure.savefig(temporary, format=ending, facecolor="#ffffff", **options)
-            paths[ending] = path
+        with write_whole(paths["png"]) as temporary:
+            figure.savefig(temporary, format="png", dpi=160, facecolor="#ffffff")
+        with write_whole(paths["svg"]) as temporary:
+            drawn = svg_of(figure, facecolor="#ffffff")
+            temporary.write_text(drawn, encoding="utf-8")
     return paths
 
 
 def inline_svg(figure: Figure) -> str:
     """The figure as an element of a page: transparent, text in the page's colour."""
-    buffer = io.StringIO()
     with styled():
-        figure.savefig(buffer, format="svg", facecolor="none", metadata={"Date": None})
-    text = buffer.getvalue()
+        text = svg_of(figure, facecolor="none")
     return text[text.index("<svg") :].replace(INK, "currentColor")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from phcle.errors import BackendError, OptionError
 from phcle.files import write_whole
 from phcle.uses.clusters import Clusters
+from phcle.uses.stable_svg import svg_of
 
 __all__ = ["FORMATS", "draw_heatmaps"]
 
@@ -54,7 +55,7 @@ def draw_heatmaps(
     rows = -(-len(panels) // columns)
     most = max(len(clusters.labels) for clusters in panels.values())
     side = min(max(most * INCHES_PER_LABEL, 2.6), 16.0)
-    with matplotlib.rc_context({"svg.hashsalt": "phcle"}):  # the same file every time
+    with matplotlib.rc_context({"svg.hashsalt": "phcle"}):  # no random numbers in names
         figure = matplotlib.figure.Figure(
             figsize=(columns * (side + MARGIN) + 0.6, rows * (side + MARGIN)),
             layout="compressed",
@@ -67,18 +68,18 @@ def draw_heatmaps(
         figure.colorbar(
             image, ax=axes, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
         )
-        form = path.suffix.lower()[1:]
-        dated = "CreationDate" if form == "pdf" else "Date"
-        metadata = None if form == "png" else {dated: None}
+        form, cut = (
+            path.suffix.lower()[1:],
+            {"bbox_inches": "tight", "pad_inches": 0.05},
+        )
         with write_whole(path) as temporary:
-            figure.savefig(
-                temporary,
-                format=form,
-                dpi=150,
-                metadata=metadata,
-                bbox_inches="tight",
-                pad_inches=0.05,
-            )
+            if form == "svg":
+                temporary.write_text(svg_of(figure, **cut), encoding="utf-8")
+            else:
+                metadata = {"CreationDate": None} if form == "pdf" else None
+                figure.savefig(
+                    temporary, format=form, dpi=150, metadata=metadata, **cut
+                )
 
 
 def _draw(
