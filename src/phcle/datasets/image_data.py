@@ -54,7 +54,8 @@ class ImageData:
     item_attributes: Features | None = None  # (images, columns of attributes)
 
     def __post_init__(self) -> None:
-        with np.errstate(over="ignore"):  # too large for float32: not finite, below
+        # Too large for float32, or a NaN of the kind that signals: not finite, below.
+        with np.errstate(over="ignore", invalid="ignore"):
             features = np.ascontiguousarray(self.features, dtype=np.float32)
         labels = np.asarray(self.labels, dtype=np.str_)
         if features.ndim != 2 or labels.shape != features.shape[:1] or not labels.size:
