@@ -123,15 +123,8 @@ def fold_in(
             "only embeddings learned by PHCLE do."
         )
     aligned = align(contexts, must_inform=False)
-    fitted = {context.name: context for context in embedding.contexts}
-    for context in aligned.contexts:
-        if context.name not in fitted:
-            raise ContextError(
-                f"the fit had no context {context.name!r}."
-                f"{did_you_mean(context.name, fitted)} It had {some(fitted)}; "
-                "name= says which one the new rows belong to."
-            )
     given = {context.name: context for context in aligned.contexts}
+    _refuse_foreign(given, embedding)
     labels = aligned.labels
     rows = [
         relational_rows(learned, given.get(learned.name), labels)
@@ -155,18 +148,34 @@ def fold_in(
     with chosen.working(), np.errstate(over="ignore", invalid="ignore"):
         vectors, _ = solve_labels(chosen, problem, None, C, U, weights)
         vectors = vectors.astype(embedding.vectors.dtype)
-    outgrown = [labels[i] for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
-    if outgrown:
-        raise NumericalError(
-            f"the vectors of {some(outgrown)} would be beyond {vectors.dtype}; "
-            f"{OUT_OF_PROPORTION}"
-        )
+    _refuse_outgrown(labels, vectors)
     return embedding.with_rows(
         labels,
         vectors,
         [fitted_rows for _, fitted_rows in rows],
         names or {},
     )
+
+
+def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:
+    """Refuse a context that the fit did not have."""
+    fitted = [context.name for context in embedding.contexts]
+    for name in given:
+        if name not in fitted:
+            raise ContextError(
+                f"the fit had no context {name!r}.{did_you_mean(name, fitted)} It had "
+                f"{some(fitted)}; name= says which one the new rows belong to."
+            )
+
+
+def _refuse_outgrown(labels: tuple[str, ...], vectors: Floats) -> None:
+    """Refuse by name every label whose vector is not finite in its precision."""
+    outgrown = [labels[i] for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
+    if outgrown:
+        raise NumericalError(
+            f"the vectors of {some(outgrown)} would be beyond {vectors.dtype}; "
+            f"{OUT_OF_PROPORTION}"
+        )
 
 
 def _refuse_uninformed(problem: Problem, weights: Mapping[str, float]) -> None:
