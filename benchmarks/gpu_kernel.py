@@ -3,35 +3,63 @@
     PYTHONPATH=src python benchmarks/gpu_kernel.py --json kernel.json
 
 For every width and precision it checks the kernel against float64 on a part of the
-rows, times it with several blockings, and prints its rate as a share of a large matrix
-product's. Work counted: 4 · rows · columns · d, the two products. Needs torch and
-Triton, nothing else that is not in the core.
+rows, times it, and prints its rate as a share of a large matrix product's. Work
+counted: 4 · rows · columns · d, the two products. --search 128 also times other
+blockings of that width, which all processors compile first. Needs torch and Triton,
+nothing else that is not in the core.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import multiprocessing
+import os
+import subprocess
 import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import torch
 import triton
 
-from phcle.backends.kernels.fused_dense import Blocking, fused_dense, pad_columns
+from phcle.backends.dense import Columns
+from phcle.backends.half import FusedColumns
+from phcle.backends.kernels.fused_dense import Blocking, fused_dense
 
 CANDIDATES = [
     Blocking(rows, columns, warps, stages)
     for rows, columns, warps in [
+        (64, 16, 8),
         (64, 32, 4),
+        (64, 32, 8),
         (64, 64, 4),
+        (64, 64, 8),
+        (64, 128, 4),
         (128, 32, 8),
         (128, 64, 8),
         (128, 128, 8),
-        (256, 32, 8),
-        (256, 64, 16),
     ]
     for stages in (2, 3, 4)
+]
+
+
+def candidates(dim: int, kind: str) -> list[Blocking]:
+    """Blockings whose buffers and accumulators can fit."""
+    most = (16_384 if kind == "mixed" else 8_192) // dim
+    return [c for c in CANDIDATES if c.columns <= most and c.rows * dim <= 32_768]
+
+
+SIZES = [
+    (82_115, 82_115, 128),
+    (82_115, 17_157, 128),
+    (17_157, 82_115, 128),
+    (82_115, 82_115, 64),
+    (82_115, 82_115, 256),
+    (40_000, 40_000, 512),
 ]
 
 
@@ -46,6 +74,23 @@ def matrix_rate(dtype: torch.dtype, n: int = 8192) -> float:
     return 2 * n**3 / milliseconds(lambda: a @ b) / 1e9
 
 
+def copy_rate(n_bytes: int = 4 * 2**30) -> float:
+    """TB/s of a copy on the device, read and written."""
+    a = torch.empty(n_bytes // 4, device="cuda").normal_()
+    b = torch.empty_like(a)
+    return 2 * n_bytes / milliseconds(lambda: b.copy_(a)) / 1e9
+
+
+def clock_under(function, launches: int = 200) -> float:
+    """GHz of the multiprocessors while something runs."""
+    for _ in range(launches):
+        function()
+    asked = ["nvidia-smi", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    torch.cuda.synchronize()
+    return float(said.split()[0]) / 1000
+
+
 def make(n_rows: int, n_columns: int, dim: int):
     """Random rows, columns and masses, as a fit has them."""
     generator = torch.Generator("cuda").manual_seed(0)
@@ -56,13 +101,12 @@ def make(n_rows: int, n_columns: int, dim: int):
     return y, z, mass, trace / trace.sum()
 
 
-def errors(found, y, z, mass, share, n: int = 256) -> dict[str, float]:
+def errors(found, y, z, mass, n: int = 256) -> dict[str, float]:
     """Relative errors of the first rows against float64."""
     x = y[:n].double() @ z.double().T
     s = torch.sigmoid(x)
     expected = {
         "value": torch.nn.functional.softplus(x) @ mass.double(),
-        "spread": (s * (1 - s)) @ share.double(),
         "gradient": (s * mass.double()) @ z.double(),
     }
     return {
@@ -79,20 +123,31 @@ def plain(y, z, weighted, mass, rows: int = 4096) -> None:
         torch.sigmoid(x) @ weighted
 
 
-def measure(n_rows: int, n_columns: int, dim: int, kind: str, quick: bool) -> dict:
+def operands(n_rows: int, n_columns: int, dim: int, kind: str):
+    """Rows and columns as the kernel takes them, and what they were made of."""
+    y, z, mass, share = made = make(n_rows, n_columns, dim)
+    columns = Columns(z, mass, mass[:, None] * z, share)
+    return y, FusedColumns.of(columns, precise=kind == "full").every, made
+
+
+def compile_one(case: tuple[int, str, Blocking | None]) -> None:
+    """Leave a kernel in Triton's cache on disk; one that does not fit is left out."""
+    dim, kind, cut = case
+    rows, columns, _ = operands(1031, 4096, dim, kind)
+    with contextlib.suppress(Exception):
+        fused_dense(rows, columns, blocking=cut)
+    if cut is None:
+        fused_dense(rows, columns, with_gradient=False)
+
+
+def measure(n_rows: int, n_columns: int, dim: int, kind: str, cuts: list) -> dict:
     """One line of the table."""
-    y, z, mass, share = make(n_rows, n_columns, dim)
-    weighted = mass[:, None] * z
-    if kind == "float32":
-        rate = matrix_rate(torch.float32)
-        rows, columns = y, pad_columns(z, weighted, mass, share)
-    else:
-        rate = matrix_rate(torch.bfloat16)
-        halves = z.half(), weighted.bfloat16()
-        rows, columns = y.half(), pad_columns(*halves, mass, share)
+    rows, columns, made = operands(n_rows, n_columns, dim, kind)
+    y, z, mass, _ = made
+    rate = matrix_rate(torch.float32 if kind == "full" else torch.bfloat16)
     work = 4 * n_rows * n_columns * dim
     tried = []
-    for cut in [None, *([] if quick else CANDIDATES)]:
+    for cut in cuts:
         try:
             launch = lambda: fused_dense(rows, columns, blocking=cut)  # noqa: B023, E731
             found = launch()
@@ -105,19 +160,20 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str, quick: bool) -> di
                 "blocking": str(cut),
                 "ms": taken,
                 "tflops": work / taken / 1e9,
-                "errors": errors(found, y, z, mass, share),
+                "errors": errors(found, *made[:3]),
             }
         )
     ran = [t for t in tried if "ms" in t]
     best = min(ran, key=lambda t: t["ms"]) if ran else {}
     value_ms = milliseconds(lambda: fused_dense(rows, columns, with_gradient=False))
-    plain_ms = milliseconds(lambda: plain(y, z, weighted, mass), repeats=500)
+    plain_ms = milliseconds(lambda: plain(y, z, mass[:, None] * z, mass))
     return {
         "rows": n_rows,
         "columns": n_columns,
         "dim": dim,
         "kind": kind,
         "matrix_tflops": rate,
+        "clock_ghz": clock_under(lambda: fused_dense(rows, columns)),
         "best": best,
         "share": best.get("tflops", 0.0) / rate,
         "value_only_ms": value_ms,
@@ -126,25 +182,86 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str, quick: bool) -> di
     }
 
 
+SPECIAL, INSTRUCTIONS = 2.5, 12.0
+"""Of one pair in mixed precision, d = 128: read off the compiled loop."""
+
+
+def plot(report: dict, path: Path) -> None:
+    """The rates under what bounds them: matrix units, special functions, issue."""
+    import matplotlib.pyplot as plt
+
+    lines = [x for x in report["lines"] if x["rows"] == x["columns"]]
+    mixed, full = ([x for x in lines if x["kind"] == k] for k in ("mixed", "full"))
+    clock = 1e9 * sum(x["clock_ghz"] for x in mixed) / len(mixed)
+    cycles = report["multiprocessors"] * clock
+    dims = np.geomspace(32, 640, 50)
+    figure, axes = plt.subplots(figsize=(7, 4.5), constrained_layout=True)
+    roofs = {
+        "matrix product of the same run": np.full_like(dims, mixed[0]["matrix_tflops"]),
+        "special functions": 4 * dims * cycles * 16 / SPECIAL / 1e12,
+        "instructions": 4 * dims * cycles * 128 / INSTRUCTIONS / 1e12,
+    }
+    for (name, roof), style in zip(roofs.items(), ("-", "--", ":"), strict=True):
+        axes.plot(dims, roof, style, color="0.4", label=name)
+    for points, marker, name in (
+        (mixed, "o", "fused kernel, mixed precision"),
+        (full, "s", "fused kernel, full precision"),
+    ):
+        points = sorted(points, key=lambda x: x["dim"])
+        rates = [x["best"]["tflops"] for x in points]
+        axes.plot([x["dim"] for x in points], rates, marker, label=name, ms=8)
+    axes.axhline(full[0]["matrix_tflops"], color="0.7", label="float32 matrix product")
+    axes.set(xscale="log", yscale="log", xlabel="d", ylabel="TFLOP/s (4 d per pair)")
+    axes.set_xticks([32, 64, 128, 256, 512], labels=["32", "64", "128", "256", "512"])
+    axes.set_ylim(20, 2000)
+    axes.set_title(f"Dense half-step on {report['device']}")
+    axes.legend(fontsize=8)
+    figure.savefig(path, dpi=150)
+
+
 def main() -> None:
-    """Measure all and print a table."""
+    """Measure all and print a table, or plot what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--quick", action="store_true", help="default blockings only")
+    parser.add_argument(
+        "--plot", type=Path, help="draw what --json holds; needs no GPU"
+    )
+    parser.add_argument(
+        "--search", type=int, nargs="*", default=[], help="widths to try blockings of"
+    )
     options = parser.parse_args()
+    if options.plot:
+        plot(json.loads(options.json.read_text()), options.plot)
+        return
     if not torch.cuda.is_available():
         sys.exit("no CUDA device here.")
-    sizes = [(82_115, 82_115, 128), (82_115, 17_157, 128), (17_157, 82_115, 128)]
-    sizes += [(82_115, 82_115, 64), (82_115, 82_115, 256), (40_000, 40_000, 512)]
+    cases = [(*size, "mixed") for size in SIZES]
+    cases += [(*size, "full") for size in (SIZES[0], *SIZES[-2:])]
+    first = {(dim, kind): (n, m) for n, m, dim, kind in reversed(cases)}
+    cuts = {
+        (dim, kind): [None, *(candidates(dim, kind) if dim in options.search else [])]
+        for dim, kind in first
+    }
+    began = time.perf_counter()
+    with ProcessPoolExecutor(
+        os.cpu_count(), multiprocessing.get_context("spawn")
+    ) as pool:
+        every = [(*key, cut) for key, some in cuts.items() for cut in some]
+        list(pool.map(compile_one, every))
+    print(f"{len(every)} kernels compiled in {time.perf_counter() - began:.0f} s")
     lines = []
-    for size in sizes:
-        for kind in ("mixed", "float32") if size == sizes[0] else ("mixed",):
-            lines.append(measure(*size, kind, options.quick))
-            print(json.dumps({k: v for k, v in lines[-1].items() if k != "tried"}))
+    for n, m, dim, kind in cases:
+        is_first = first[dim, kind] == (n, m)
+        lines.append(measure(n, m, dim, kind, cuts[dim, kind] if is_first else [None]))
+        print(json.dumps({k: v for k, v in lines[-1].items() if k != "tried"}))
+        for tried in lines[-1]["tried"]:
+            print("  ", tried["blocking"], tried.get("ms", tried.get("failed")))
     report = {
         "device": torch.cuda.get_device_name(),
         "torch": torch.__version__,
         "triton": triton.__version__,
+        "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
+        "copy_tb_s": copy_rate(),
         "lines": lines,
     }
     if options.json:

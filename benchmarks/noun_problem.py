@@ -76,22 +76,58 @@ def load_contexts(path: Path) -> list[Context]:
 def random_tree_context(
     n_labels: int, n_nonzeros: int, *, seed: int = 0, name: str = "tree"
 ) -> RelationalContext:
-    """Labels as leaves of a random tree, each counted with `n_nonzeros` near ones.
+    """Leaves of a random tree, each with a count for `n_nonzeros` leaves near it.
 
-    Neighbours are drawn with probabilities that fall with the distance between leaves
-    in the order of the tree, so that labels of one branch share them.
+    Leaves are drawn from the branches that hold the label, small branches rather than
+    large ones, until there are enough different ones; few labels may have fewer.
     """
     rng = np.random.default_rng(seed)
-    jump = rng.geometric(4 / n_nonzeros, size=(n_labels, n_nonzeros))
-    jump *= rng.choice([-1, 1], size=jump.shape)
-    columns = (np.arange(n_labels)[:, None] + jump) % n_labels
-    rows = np.repeat(np.arange(n_labels), n_nonzeros)
+    branches = _random_branches(n_labels, rng)
+    drawn = 2 * n_nonzeros
+    parts = []
+    for labels in np.array_split(np.arange(n_labels), 1 + n_labels // 50_000):
+        level = rng.geometric(0.25, size=(len(labels), drawn)) - 1
+        level = np.minimum(level, len(branches) - 1)
+        first, size = branches[level, :, labels[:, None]].transpose(2, 0, 1)
+        leaves = first + (rng.random(size.shape, np.float32) * size).astype(np.int32)
+        rows, columns = _first_different(leaves, n_nonzeros)
+        parts.append((labels[rows], columns))
+    rows, columns = map(np.concatenate, zip(*parts, strict=True))
     counts = sp.csr_array(
-        (np.ones(rows.size), (rows, columns.ravel())), shape=(n_labels, n_labels)
+        (np.ones(rows.size), (rows, columns)), shape=(n_labels, n_labels)
     )
-    counts.sum_duplicates()
     names = tuple(map(str, range(n_labels)))
     return RelationalContext(name, names, names, counts)
+
+
+def _random_branches(n_leaves: int, rng: np.random.Generator) -> np.ndarray:
+    """First leaf and size of the branch of every leaf: (levels, 2, leaves).
+
+    Leaves stand in the order of the tree. A branch of the next level joins four of the
+    last one on average, so the smallest ones that count have 200 leaves or so.
+    """
+    cuts, levels = np.arange(n_leaves), []
+    while len(cuts) > 1 or not levels:
+        keep = rng.random(len(cuts)) < 0.25
+        keep[0] = True
+        cuts = cuts[keep]
+        if n_leaves / len(cuts) < 128 and len(cuts) > 1:
+            continue
+        ends = np.append(cuts[1:], n_leaves)
+        number = np.searchsorted(cuts, np.arange(n_leaves), side="right") - 1
+        levels.append(np.stack([cuts, ends - cuts]).astype(np.int32)[:, number])
+    return np.stack(levels)
+
+
+def _first_different(leaves: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and values of the first `n` different values of every row."""
+    order = np.argsort(leaves, axis=1)
+    ordered = np.take_along_axis(leaves, order, axis=1)
+    again = np.zeros(leaves.shape, dtype=bool)
+    repeated = ordered[:, 1:] == ordered[:, :-1]
+    np.put_along_axis(again, order[:, 1:], repeated, axis=1)
+    taken = ~again & (np.cumsum(~again, axis=1) <= n)
+    return np.nonzero(taken)[0], leaves[taken]
 
 
 def warm_up(backend: str) -> None:

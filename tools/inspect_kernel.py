@@ -1,7 +1,7 @@
 """Compile the fused kernel for a GPU that need not be there, and say what it takes.
 
     python tools/inspect_kernel.py
-    python tools/inspect_kernel.py --width 128 --dtype float16 --blocking 128,64,8,3
+    python tools/inspect_kernel.py --width 128 --precision mixed --blocking 64,128,4,3
 
 Triton brings NVIDIA's assembler along. For every width and precision the table shows
 registers, bytes of spilled registers, shared memory, programs that fit into one
@@ -19,7 +19,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import torch
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -33,29 +32,32 @@ RESERVED = 1024  # bytes of shared memory that a program needs for the system
 WIDTHS = (16, 32, 64, 128, 256, 512)
 
 
-def compiled(
-    width: int, dtype: torch.dtype, cut: Blocking, *, with_gradient: bool
-) -> Any:
+def compiled(width: int, cut: Blocking, *, precise: bool, with_gradient: bool) -> Any:
     """The kernel, compiled for Hopper as a launch would compile it."""
-    is_single = dtype == torch.float32
-    kinds = dict.fromkeys(("y_at", "z_at"), "fp32" if is_single else "fp16")
-    kinds["weighted_at"] = "fp32" if is_single else "bf16"
-    fixed = {
+    split_only = {"y_low_at", "y_size_at", "z_low_from"}  # None in mixed precision
+    fixed: dict[str, Any] = {
         "BLOCK_ROWS": cut.rows,
         "BLOCK_COLUMNS": cut.columns,
         "WIDTH": width,
         "WITH_GRADIENT": with_gradient,
-        "PRECISE": is_single,
+        "WITH_SPREAD": False,
+        "PRECISE": precise,
+        "GUARDED": False,
         "FAST": True,
     }
+    if not precise:
+        fixed |= dict.fromkeys(split_only)
     kernel = fused_dense._kernel
     signature, constants, known = {}, {}, {}
     for place, name in enumerate(kernel.arg_names):
         if name in fixed:
             signature[name], constants[place,] = "constexpr", fixed[name]
             continue
-        is_pointer = name.endswith("_at")
-        signature[name] = f"*{kinds.get(name, 'fp32')}" if is_pointer else "i32"
+        if name.endswith("_from"):
+            signature[name] = f"tensordesc<fp16[{cut.columns}, {width}]>"
+            continue
+        kind = "*fp16" if name in ("y_at", "y_low_at") else "*fp32"
+        signature[name] = kind if name.endswith("_at") else "i32"
         if name != "n_rows":  # all else is a multiple of 16, and a launch finds out
             known[place,] = [["tt.divisibility", 16]]
     return triton.compile(
@@ -66,10 +68,10 @@ def compiled(
 
 
 def inspect(
-    width: int, dtype: torch.dtype, cut: Blocking, *, with_gradient: bool = True
+    width: int, cut: Blocking, *, precise: bool, with_gradient: bool = True
 ) -> dict[str, Any]:
     """What a compiled kernel takes."""
-    kernel = compiled(width, dtype, cut, with_gradient=with_gradient)
+    kernel = compiled(width, cut, precise=precise, with_gradient=with_gradient)
     ptx = kernel.asm["ptx"]
     assembler = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +88,7 @@ def inspect(
     by_registers = REGISTERS // (registers * 32 * cut.warps)
     return {
         "width": width,
-        "dtype": str(dtype).removeprefix("torch."),
+        "precision": "full" if precise else "mixed",
         "blocking": [cut.rows, cut.columns, cut.warps, cut.stages],
         "gradient": with_gradient,
         "registers": registers,
@@ -103,26 +105,28 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--width", type=int, choices=WIDTHS, action="append")
-    parser.add_argument("--dtype", choices=["float16", "float32"], action="append")
+    parser.add_argument("--precision", choices=["mixed", "full"], action="append")
     parser.add_argument("--blocking", help="rows,columns,warps,stages")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     lines = []
-    for name in options.dtype or ["float16", "float32"]:
-        dtype = getattr(torch, name)
+    for precision in options.precision or ["mixed", "full"]:
+        precise = precision == "full"
         for width in options.width or WIDTHS:
-            cut = default_blocking(width, dtype)
+            cut = default_blocking(width, precise=precise)
             if options.blocking:
                 cut = Blocking(*map(int, options.blocking.split(",")))
             for with_gradient in (True, False):
-                lines.append(inspect(width, dtype, cut, with_gradient=with_gradient))
+                lines.append(
+                    inspect(width, cut, precise=precise, with_gradient=with_gradient)
+                )
     if options.json:
         print(json.dumps(lines, indent=1))
         return
     for line in lines:
         what = "gradient" if line["gradient"] else "value"
         print(
-            f"{line['dtype']} width {line['width']:>3} "
+            f"{line['precision']} width {line['width']:>3} "
             f"{line['blocking']!s:<16} {what:<8} "
             f"{line['registers']:>3} registers, {line['spilled']:>4} B spilled, "
             f"{line['shared'] / 1024:3.0f} KB, {line['programs']} at a time, "

@@ -14,12 +14,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-__all__ = ["Columns", "DensePart", "LineValue", "TilePart"]
+import numpy as np
+
+__all__ = [
+    "PROBE",
+    "Columns",
+    "DensePart",
+    "LineValue",
+    "TilePart",
+    "rounding_noise",
+]
 
 Array = Any
 
+PROBE = 1024
+"""Columns that stand for all in the curvature of a Newton step."""
+
 LineValue = Callable[[Array, Any], Array]
 """Values at y + step × direction from (step, chosen rows): (chosen,)."""
+
+
+def rounding_noise(dtype: str) -> float:
+    """Relative error of a row's value that rounding leaves."""
+    return 8 * float(np.finfo(dtype).eps)
 
 
 @dataclass(frozen=True)
@@ -31,7 +48,7 @@ class Columns:
     weighted: Array  # mass · Z (columns, d)
     share: Array  # of the trace of Zᵀ diag(mass) Z that each column has (columns,)
     rounded: Any = None  # in half precision, for back ends that multiply in it
-    padded: Any = None  # for back ends with a kernel of their own
+    fused: Any = None  # for back ends with a kernel of their own
 
     @classmethod
     def of(cls, xp: Any, other: Array, mass: Array) -> Columns:

@@ -1,96 +1,118 @@
-"""The dense part in mixed precision: half-precision products, single accumulators.
+"""The dense part on torch's matrix units: halves go in, single-precision sums come out.
 
-x = Y Zᵀ is taken in float16, whose ten bits of mantissa keep x precise. The products
-with mass · Z are taken in bfloat16 on a GPU: masses differ by many orders of magnitude,
-and its range has room for them. Everything between the two products is single.
+In mixed precision x = Y Zᵀ is a product of halves, whose ten bits of mantissa keep it
+precise, and so is the product with σ · mass. Everything between the two is single. The
+fused kernel does the same without keeping x, and in full precision too.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import torch
 
-from phcle.backends.dense import Columns, LineValue, TilePart
+from phcle.backends.dense import PROBE, Columns, LineValue, TilePart
+from phcle.backends.halves import HalfColumns, HalfRows
 
-__all__ = ["WIDEST", "FusedPart", "HalfColumns", "MixedPart", "can_fuse", "padded"]
+__all__ = ["WIDEST", "FusedColumns", "FusedPart", "MixedPart", "can_fuse"]
 
 WIDEST = 512
 """Largest d of the fused kernel: the rows' accumulators must fit into registers."""
 
 
-class HalfColumns:
-    """Columns rounded to half precision, made once for all blocks."""
+@dataclass(frozen=True)
+class FusedColumns:
+    """Columns as the fused kernel reads them: all, and those that tell the spread."""
 
-    def __init__(self, columns: Columns, weighted_dtype: torch.dtype) -> None:
-        self.other = columns.other.to(torch.float16)
-        # To the largest weight, so that none overflows; no number leaves the device.
-        self.scale = columns.weighted.abs().max().clamp(min=1e-30)
-        self.weighted = (columns.weighted / self.scale).to(weighted_dtype)
+    every: Any  # PaddedColumns
+    probe: Any
+
+    @classmethod
+    def of(cls, columns: Columns, *, precise: bool) -> FusedColumns:
+        """Pad the columns, and draw some in proportion to their share of the trace."""
+        every = _padded(columns, precise=precise)
+        if len(columns.other) <= PROBE:
+            return cls(every, every)
+        # Evenly spaced over the shares, so that a large share is drawn that often.
+        there = torch.arange(PROBE, device=columns.share.device) + 0.5
+        at = torch.searchsorted(columns.share.cumsum(dim=0), there / PROBE)
+        at = at.clamp(max=len(columns.other) - 1)
+        even = torch.full_like(columns.mass[at], 1 / PROBE)
+        few = Columns(columns.other[at], columns.mass[at], columns.weighted[at], even)
+        return cls(every, _padded(few, precise=precise))
 
 
-def padded(columns: Columns) -> Any:
-    """Columns, rounded or not, as the fused kernel reads them."""
-    from phcle.backends.kernels.fused_dense import pad_columns
+def _padded(columns: Columns, *, precise: bool) -> Any:
+    from phcle.backends.kernels.fused_dense import PaddedColumns
 
-    source = columns if columns.rounded is None else columns.rounded
-    return pad_columns(source.other, source.weighted, columns.mass, columns.share)
+    halves = HalfColumns.of(columns, precise=precise)
+    longest = torch.linalg.vector_norm(columns.other, dim=1).max() / halves.size.max()
+    return PaddedColumns.of(halves, columns.share, longest)
 
 
 class FusedPart(TilePart):
     """The dense part from the fused kernel; keeps nothing but sums."""
 
     def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
-        self.backend, self.columns, self.y = backend, columns, y
-        self.value, self.spread, self.gradient = self._fused(y, with_gradient=True)
-
-    def _fused(
-        self, y: torch.Tensor, *, with_gradient: bool
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         from phcle.backends.kernels.fused_dense import fused_dense
 
-        there, half = self.columns.padded, self.columns.rounded
-        value, spread, gradient = fused_dense(
-            y.to(there.z.dtype), there, with_gradient=with_gradient
-        )
-        return value, spread, gradient if half is None else gradient * half.scale
+        self.backend, self.columns, self.y = backend, columns, y
+        self.value, self.gradient = fused_dense(y, columns.fused.every)
+
+    @cached_property
+    def spread(self) -> torch.Tensor:
+        """The mean of σ(1 − σ), weighted by each column's share of the trace: (r,)."""
+        from phcle.backends.kernels.fused_dense import fused_spread
+
+        return fused_spread(self.y, self.columns.fused.probe)
+
+    @cached_property
+    def _tiles(self) -> list[TilePart]:
+        """The part in plain torch, for products; its columns are few then, a probe."""
+        height = max(1, self.backend.tile // max(1, len(self.columns.other)))
+        return [
+            TilePart(self.backend, block, self.columns)
+            for block in self.y.split(height)
+        ]
 
     def product(self, z: torch.Tensor) -> torch.Tensor:
-        """The exact curvature times z, row by row: (r, d), in blocks of plain torch."""
-        height = max(1, self.backend.tile // max(1, len(self.columns.other)))
-        parts = [
-            TilePart(self.backend, y, self.columns).product(some)
-            for y, some in zip(self.y.split(height), z.split(height), strict=True)
-        ]
-        return torch.cat(parts) if parts else z
+        """The exact curvature times z, row by row: (r, d)."""
+        parts, start = [], 0
+        for tile in self._tiles:
+            stop = start + len(tile.x)
+            parts.append(tile.product(z[start:stop]))
+            start = stop
+        return torch.cat(parts)
 
     def along(self, direction: torch.Tensor) -> LineValue:
         """The value along one direction from each row."""
+        from phcle.backends.kernels.fused_dense import fused_dense
 
         def value(step: torch.Tensor, chosen: Any) -> torch.Tensor:
             moved = self.y[chosen] + step[:, None] * direction[chosen]
-            return self._fused(moved, with_gradient=False)[0]
+            return fused_dense(moved, self.columns.fused.every, with_gradient=False)[0]
 
         return value
 
 
 class MixedPart(TilePart):
-    """The same precision in plain torch: what the fused kernel is compared with."""
+    """Mixed precision in plain torch: what the fused kernel is compared with."""
 
     def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
         half: HalfColumns = columns.rounded
         self.backend, self.columns, self.half = backend, columns, half
-        self.x = _product(y.to(torch.float16), half.other.T)
+        self.x = _product(HalfRows.of(y, half).high, half.high.T)
         self.sigmoid, softplus = backend.logistic(self.x)
         self.value = softplus @ columns.mass
-        rounded = self.sigmoid.to(half.weighted.dtype)
-        self.gradient = _product(rounded, half.weighted) * half.scale
+        pulled = (self.sigmoid * half.mass).half()
+        self.gradient = _product(pulled, half.high) * half.scale
 
     def along(self, direction: torch.Tensor) -> LineValue:
         """The value along one direction from each row."""
-        slope = _product(direction.to(torch.float16), self.half.other.T)
+        slope = _product(HalfRows.of(direction, self.half).high, self.half.high.T)
 
         def value(step: torch.Tensor, chosen: Any) -> torch.Tensor:
             x = self.x[chosen] + step[:, None] * slope[chosen]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import Columns, DensePart, TilePart
+from phcle.backends.dense import Columns, DensePart, TilePart, rounding_noise
 from phcle.backends.near import GatheredNear, Near
 from phcle.backends.team import current_team
 
@@ -31,15 +31,25 @@ class NumpyBackend:
     gathered = 1_000_000
     most_rows = 512
     is_accelerated = False
+    precision = "full"
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype
         self.team = current_team()
         self._float = np.dtype(dtype)
+        self.noise = rounding_noise(dtype)
 
     def with_dtype(self, dtype: str) -> NumpyBackend:
         """The same arrays in another precision."""
         return NumpyBackend(dtype)
+
+    def in_halves(self) -> NumpyBackend:
+        """The same arrays: a CPU gains nothing from halves."""
+        return self
+
+    def kept_columns(self, n_columns: int, dim: int) -> int:
+        """For how many of the columns a block's dense part keeps numbers."""
+        return n_columns
 
     def working(self) -> AbstractContextManager[Any]:
         """One BLAS thread: blocks run side by side instead.

@@ -39,6 +39,8 @@ class Backend(Protocol):
     name: str
     xp: Any
     dtype: str
+    precision: str  # "full", or "mixed": large products of halves
+    noise: float  # relative error of a row's value
     tile: int  # numbers in one block's dense products (rows × columns)
     gathered: int  # numbers in one block's gathered rows (rows × width × dim)
     most_rows: int  # rows in a block
@@ -52,7 +54,13 @@ class Backend(Protocol):
         """Results of function(0) … function(count − 1), perhaps side by side."""
 
     def with_dtype(self, dtype: str) -> Backend:
-        """The same device in another precision."""
+        """The same device with numbers and products of this dtype throughout."""
+
+    def in_halves(self) -> Backend:
+        """The same device with large products of halves, if that is faster there."""
+
+    def kept_columns(self, n_columns: int, dim: int) -> int:
+        """For how many of the columns a block's dense part keeps numbers."""
 
     def asarray(self, values: npt.ArrayLike) -> Array:
         """Move numbers to the device, as floats of the chosen dtype."""

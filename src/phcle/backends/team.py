@@ -49,11 +49,14 @@ class TorchTeam(Team):
         import torch.distributed as dist
 
         self.torch, self.dist = torch, dist
-        if torch.cuda.is_available():
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+        n_gpus = torch.cuda.device_count()
+        if n_gpus:
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % n_gpus)
+        # NCCL wants a GPU for every process; gloo lets several share one.
+        is_roomy = n_gpus >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
         if not dist.is_initialized():
             with _clear_errors():
-                dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+                dist.init_process_group("nccl" if n_gpus and is_roomy else "gloo")
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
 
     def exchange_rows(self, factor: Any, own_rows: Any) -> Any:

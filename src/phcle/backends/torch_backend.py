@@ -14,15 +14,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from phcle.backends.dense import Columns, DensePart, TilePart
+from phcle.backends.dense import PROBE, Columns, DensePart, TilePart, rounding_noise
 from phcle.backends.half import (
     WIDEST,
+    FusedColumns,
     FusedPart,
-    HalfColumns,
     MixedPart,
     can_fuse,
-    padded,
 )
+from phcle.backends.halves import HalfColumns
 from phcle.backends.near import GatheredNear, Near
 from phcle.backends.team import current_team
 from phcle.errors import BackendError
@@ -30,6 +30,10 @@ from phcle.errors import BackendError
 __all__ = ["TorchBackend"]
 
 T = TypeVar("T")
+
+
+MIXED_NOISE = 3e-5
+"""Relative error of a row's value where products are of halves; twice the measured."""
 
 
 class TorchBackend:
@@ -56,6 +60,7 @@ class TorchBackend:
         self.precision = precision
         self.team = current_team()
         self._float = getattr(torch, dtype)
+        self.noise = MIXED_NOISE if precision == "mixed" else rounding_noise(dtype)
         self.is_fused = dtype == "float32" and can_fuse(self.device)
         if self.is_accelerated:  # few large launches; a GPU's memory has room for them
             self.tile = 250_000_000
@@ -63,9 +68,22 @@ class TorchBackend:
             self.most_rows = 1_000_000
 
     def with_dtype(self, dtype: str) -> TorchBackend:
-        """The same device in another precision."""
-        precision = self.precision if dtype == "float32" else "full"
-        return TorchBackend(self.device, dtype, precision)
+        """The same device with numbers and products of this dtype throughout."""
+        return TorchBackend(self.device, dtype)
+
+    def in_halves(self) -> TorchBackend:
+        """The same device with large products of halves, if that is faster there."""
+        if not self.is_fused:
+            return self
+        return TorchBackend(self.device, self.dtype, "mixed")
+
+    def kept_columns(self, n_columns: int, dim: int) -> int:
+        """For how many of the columns a block's dense part keeps numbers."""
+        return min(n_columns, PROBE) if self._fuses(dim) else n_columns
+
+    def _fuses(self, dim: int) -> bool:
+        """Whether the fused kernel serves rows of this width."""
+        return self.is_fused and dim <= WIDEST
 
     def working(self) -> AbstractContextManager[Any]:
         """Nothing to settle: torch has threads of its own."""
@@ -92,11 +110,14 @@ class TorchBackend:
 
     def sparse(self, matrix: sp.csr_array) -> torch.Tensor:
         """Move a sparse matrix to the device."""
+        # A fresh copy: positions of no entries have no strides, which torch refuses.
+        whole = torch.contiguous_format
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*beta state.*")
+            warnings.filterwarnings("ignore", message=".*invariant checks.*")
             return torch.sparse_csr_tensor(
                 self.indices(matrix.indptr),
-                self.indices(matrix.indices),
+                self.indices(matrix.indices).clone(memory_format=whole),
                 self.asarray(matrix.data),
                 size=matrix.shape,
                 check_invariants=True,
@@ -109,16 +130,18 @@ class TorchBackend:
     def columns(self, other: torch.Tensor, mass: torch.Tensor) -> Columns:
         """Prepare the other factor and its masses for dense parts."""
         columns = Columns.of(self.xp, other, mass)
-        if self.precision == "mixed":
-            weighted_dtype = torch.bfloat16 if self.is_accelerated else torch.float16
-            columns = replace(columns, rounded=HalfColumns(columns, weighted_dtype))
-        if self.is_fused and other.shape[1] <= WIDEST:
-            columns = replace(columns, padded=padded(columns))
+        is_mixed = self.precision == "mixed"
+        if self._fuses(other.shape[1]):
+            fused = FusedColumns.of(columns, precise=not is_mixed)
+            return replace(columns, fused=fused)
+        if is_mixed:
+            rounded = HalfColumns.of(columns, precise=False)
+            return replace(columns, rounded=rounded)
         return columns
 
     def dense_part(self, y: torch.Tensor, columns: Columns) -> DensePart:
         """The dense part of a logistic term at a block of rows."""
-        if columns.padded is not None:
+        if columns.fused is not None:
             return FusedPart(self, y, columns)
         if columns.rounded is not None:
             return MixedPart(self, y, columns)

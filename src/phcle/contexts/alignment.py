@@ -68,7 +68,8 @@ def align(
                 "complete_only=True keeps the labels that are in every context, and "
                 "there are none; check that the contexts use the same labels."
             )
-    unknown = [x for x in vocabulary if not any(x in seen for seen in observed)]
+    known = set().union(*observed)
+    unknown = [x for x in vocabulary if x not in known]
     if unknown and must_inform:
         raise ContextError(
             f"no context says anything about {len(unknown)} of {len(vocabulary)} "

@@ -75,9 +75,14 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
         raise ContextError(
             f"{where}: a list of labels is needed. Got the text {values!r} instead."
         )
-    labels = tuple(
-        as_label(value, f"{where}, position {i}") for i, value in enumerate(values, 1)
-    )
+    values = list(values)
+    if _are_plain(values):  # as most are, and then a million take no time
+        labels = tuple(map(str.strip, values))
+    else:
+        labels = tuple(
+            as_label(value, f"{where}, position {i}")
+            for i, value in enumerate(values, 1)
+        )
     if len(set(labels)) < len(labels):
         repeated = [name for name, count in Counter(labels).items() if count > 1]
         raise ContextError(
@@ -85,6 +90,15 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
             "occur more often; merge or remove the extra rows."
         )
     return labels
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Whether all are texts of ASCII characters, none of them blank."""
+    return (
+        all(type(value) is str for value in values)
+        and "".join(values).isascii()
+        and all(map(str.strip, values))
+    )
 
 
 def is_missing(value: Any) -> bool:

@@ -21,6 +21,8 @@ LARGEST = 1e100
 def take_rows(matrix: sp.csr_array, rows: Sequence[int]) -> sp.csr_array:
     """Rows of a sparse matrix by position; −1 gives an empty row."""
     wanted = np.asarray(rows, dtype=np.int64)
+    if len(wanted) == matrix.shape[0] and (wanted == np.arange(len(wanted))).all():
+        return matrix.copy()
     present = np.flatnonzero(wanted >= 0)
     pick = sp.csr_array(
         (np.ones(len(present)), (present, wanted[present])),
@@ -66,8 +68,9 @@ def check_axes(
             "and one name per column."
         )
     for names, what in ((labels, "label"), (columns, "column")):
-        for text in names:
-            refuse_half_characters(text, f"context {name!r}", what)
+        if not "".join(names).isascii():  # quick to tell, as most are
+            for text in names:
+                refuse_half_characters(text, f"context {name!r}", what)
         if len(set(names)) < len(names):
             repeated = [x for x, count in Counter(names).items() if count > 1]
             raise ContextError(

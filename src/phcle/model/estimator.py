@@ -382,7 +382,7 @@ class PHCLE(Options):
             "backend": backend.name,
             "device": getattr(backend, "device", "cpu"),
             "mode": "sampled" if is_sampled else "exact",
-            "precision": getattr(backend, "precision", "full"),
+            "precision": backend.precision,
             "dtype": self.dtype,
             "processes": backend.team.size,
         }

@@ -36,11 +36,15 @@ Floats = npt.NDArray[np.floating[Any]]
 
 OUT_OF_PROPORTION = "look for values out of all proportion to those of the fit."
 
-ROUGHLY = 1e-3
-"""How far single precision is asked to bring the rows: rounding hides smaller gains."""
+ROUGHLY = {"full": 1e-3, "mixed": 1e-2}
+"""How far steps before the last ones are asked to bring the rows, by precision."""
 
 COARSELY, COARSE_SAMPLE = 1e-2, 512
 """How far a sample of so many columns is asked to bring rows that start at zero."""
+
+
+DOUBLE_UP_TO = 2 * 10**9
+"""Pairs up to which the last steps on a GPU are in double precision."""
 
 
 @dataclass(frozen=True)
@@ -66,20 +70,28 @@ def solve_labels(
 
     A row's Newton steps end with one that moves it by no more than `tol`; what is left
     to go then is a small part of that. The way there is made cheap: without a start the
-    rows first settle on a sample of the columns, and on a back end of single precision
-    the steps begin there, where they cost half.
+    rows first settle on a sample of the columns, and steps in less than double
+    precision come before the last ones. On a GPU a problem of very many pairs begins
+    with products of halves and ends in single precision: the fused kernel has both.
     """
-    stages = [_Stage(backend.with_dtype("float64"), tol)]
-    if backend.dtype == "float32":
-        stages.insert(0, _Stage(backend, max(tol, ROUGHLY)))
+    n_pairs = len(problem.labels) * sum(len(c) for c in C)
+    is_vast = backend.is_accelerated and n_pairs > DOUBLE_UP_TO
+    rough = backend.in_halves() if is_vast else backend
+    last = backend.with_dtype("float32" if is_vast else "float64")
+    stages = [_Stage(last, tol)]
+    if rough.dtype == "float32":
+        stages.insert(0, _Stage(rough, max(tol, ROUGHLY[rough.precision])))
     if start is None:
         drawn = ColumnSamples(problem, COARSE_SAMPLE, seed=0).draw(0)
-        stages.insert(0, _Stage(backend, COARSELY, drawn.columns))
+        stages.insert(0, _Stage(rough, COARSELY, drawn.columns))
     W = np.zeros((len(problem.labels), problem.dim)) if start is None else start
+    before = None
     for stage in stages:
-        side = LabelSide(stage.backend, problem)
-        move = stage.backend.asarray
-        factors = [move(c) for c in C], [move(u) for u in U]
+        if stage.backend is not before:
+            side = LabelSide(stage.backend, problem)
+            move = stage.backend.asarray
+            factors = [move(c) for c in C], [move(u) for u in U]
+            before = stage.backend
         solved = solve_rows(
             stage.backend,
             move(W),

@@ -27,8 +27,13 @@ class LabelSide:
         patterns += [data.entries for data in problem.descriptive]
         widest = max((len(data.columns) for data in problem.relational), default=1)
         self.problem = problem
+        dim = problem.dim
         self.blocks = split_rows(
-            backend, patterns, len(problem.labels), dim=problem.dim, tile_columns=widest
+            backend,
+            patterns,
+            len(problem.labels),
+            dim=dim,
+            tile_columns=backend.kept_columns(widest, dim),
         )
         self.logistic = [
             LogisticTerm(
@@ -84,7 +89,11 @@ class ColumnSide:
         counts = sp.csr_array(data.counts.T)
         counts.sort_indices()
         self.blocks: list[Rows] = split_rows(
-            backend, [counts], counts.shape[0], dim=dim, tile_columns=counts.shape[1]
+            backend,
+            [counts],
+            counts.shape[0],
+            dim=dim,
+            tile_columns=backend.kept_columns(counts.shape[1], dim),
         )
         self.term = LogisticTerm(
             backend,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import Columns, DensePart
+from phcle.backends.dense import PROBE, Columns, DensePart
 from phcle.backends.protocol import Array, Backend
 from phcle.model.blocks import Rows, pad_rows
 from phcle.model.sampling import Sample, draw_columns
@@ -18,9 +18,6 @@ from phcle.model.terms import Curvature
 __all__ = ["LogisticTerm"]
 
 Floats = npt.NDArray[np.float64]
-
-PROBE = 1024
-"""Columns that stand for all in the curvature of a Newton step."""
 
 
 class LogisticTerm:

@@ -144,18 +144,21 @@ def _step(
     before = [local.value for local in locals_]
     start = sum(before, 0.5 * ridge * xp.sum(y * y, axis=1))
     gradient = sum((local.gradient for local in locals_), ridge * y)
-    noise = 8 * np.finfo(backend.dtype).eps * xp.abs(start)
+    noise = backend.noise * xp.abs(start)
 
     def attempt(curvature: Curvature) -> tuple[_Trial, Array]:
         direction = _direction(backend, locals_, gradient, ridge, curvature)
         slope = xp.sum(gradient * direction, axis=1)
-        return _search(backend, locals_, y, direction, slope, ridge, start), slope
+        trial = _search(backend, locals_, y, direction, slope, ridge, start, noise)
+        return trial, slope
 
     best, slope = attempt(curvature)
     stuck = (best.total >= start) & (slope < -noise)
     if bool(xp.any(stuck)):
         best = best.replaced_where(xp, stuck, attempt(Curvature.BOUND)[0])
     better = best.total < start
+    if curvature is Curvature.PROBED:  # so near the end, only the gradient can tell
+        better = better | (slope >= -noise)
     values = [
         xp.where(better, new, old) for new, old in zip(best.values, before, strict=True)
     ]
@@ -215,8 +218,12 @@ def _search(
     slope: Array,
     ridge: float,
     start: Array,
+    noise: Array,
 ) -> _Trial:
-    """Try the whole step; where it gains too little, the vertex of a parabola."""
+    """Try the whole step; where it gains too little, the vertex of a parabola.
+
+    A gain below the noise of the values says nothing about the length of the step.
+    """
     xp = backend.xp
     lines = [local.along(direction) for local in locals_]
     everyone = slice(None)
@@ -234,7 +241,8 @@ def _search(
     bend = xp.maximum(whole.total - start - slope, -slope / 8)  # at most four steps
     vertex = -slope / (2 * bend + np.finfo(backend.dtype).tiny)
     vertex = xp.clip(vertex, min=0.05)
-    chosen = xp.nonzero(xp.abs(vertex - 1) > MODEL_HOLDS)[0]
+    is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -noise)
+    chosen = xp.nonzero(is_off)[0]
     if chosen.shape[0] == 0:
         return whole
     shorter = trial(vertex[chosen], chosen)

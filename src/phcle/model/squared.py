@@ -67,7 +67,8 @@ class SpreadRows:
             known = known - xp.matmul(self.shift[None, :], U)
         else:
             known = xp.matmul(self.values, U)
-        result = self.backend.asarray(np.zeros((self.n_rows, U.shape[1])))
+        shape = (self.n_rows, U.shape[1])
+        result = xp.zeros(shape, dtype=U.dtype, device=U.device)
         result[self.rows] = known
         return result
 

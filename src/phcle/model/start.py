@@ -144,7 +144,8 @@ def _spectral(
     edges = [int(edge) for edge in np.cumsum([0, *(w.n_columns for w in wishes)])]
 
     def product(V: Array) -> Array:
-        total = backend.asarray(np.zeros((len(problem.labels), V.shape[1])))
+        shape = (len(problem.labels), V.shape[1])
+        total = xp.zeros(shape, dtype=V.dtype, device=V.device)
         for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
             if wish.weight:
                 total += wish.weight * wish.product(V[a:b])

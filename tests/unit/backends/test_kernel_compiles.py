@@ -21,12 +21,12 @@ LARGEST_BUFFER = 232_448
 """Bytes of shared memory that one program may have on Hopper."""
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
-def test_the_kernel_compiles_for_hopper_and_fits_into_it(dtype):
+@pytest.mark.parametrize("precision", ["mixed", "full"])
+def test_the_kernel_compiles_for_hopper_and_fits_into_it(precision):
     # In a process of its own: this one may be running the interpreter.
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     done = subprocess.run(
-        [sys.executable, TOOL, "--width", "128", "--dtype", dtype, "--json"],
+        [sys.executable, TOOL, "--width", "128", "--precision", precision, "--json"],
         capture_output=True,
         text=True,
         env=environment,
