@@ -229,6 +229,7 @@ def main() -> None:
     parser.add_argument(
         "--search", type=int, nargs="*", default=[], help="widths to try blockings of"
     )
+    parser.add_argument("--dims", type=int, nargs="*", help="these widths alone")
     options = parser.parse_args()
     if options.plot:
         plot(json.loads(options.json.read_text()), options.plot)
@@ -237,6 +238,8 @@ def main() -> None:
         sys.exit("no CUDA device here.")
     cases = [(*size, "mixed") for size in SIZES]
     cases += [(*size, "full") for size in (SIZES[0], *SIZES[-2:])]
+    if options.dims:
+        cases = [case for case in cases if case[2] in options.dims]
     first = {(dim, kind): (n, m) for n, m, dim, kind in reversed(cases)}
     cuts = {
         (dim, kind): [None, *(candidates(dim, kind) if dim in options.search else [])]

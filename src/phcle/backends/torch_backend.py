@@ -24,6 +24,7 @@ from phcle.backends.half import (
 )
 from phcle.backends.halves import HalfColumns
 from phcle.backends.near import GatheredNear, Near
+from phcle.backends.sparse_rows import SparseRows
 from phcle.backends.team import current_team
 from phcle.errors import BackendError
 
@@ -97,34 +98,36 @@ class TorchBackend:
         """Move numbers to the device, as floats of the chosen dtype."""
         if isinstance(values, torch.Tensor):
             return values.to(self.device, self._float)
-        # A copy: torch warns about arrays it must not write to.
-        return torch.tensor(np.array(values), dtype=self._float, device=self.device)
+        return torch.tensor(_writable(values), dtype=self._float, device=self.device)
 
     def indices(self, values: npt.ArrayLike) -> torch.Tensor:
         """Move positions to the device, as 64-bit integers."""
-        return torch.tensor(np.array(values), dtype=torch.int64, device=self.device)
+        return torch.tensor(_writable(values), dtype=torch.int64, device=self.device)
 
     def to_numpy(self, array: torch.Tensor) -> npt.NDArray[Any]:
         """Bring an array back to the host."""
         return np.asarray(array.detach().cpu().numpy())
 
-    def sparse(self, matrix: sp.csr_array) -> torch.Tensor:
+    def sparse(self, matrix: sp.csr_array) -> torch.Tensor | SparseRows:
         """Move a sparse matrix to the device."""
-        # A fresh copy: positions of no entries have no strides, which torch refuses.
-        whole = torch.contiguous_format
+        if self.is_accelerated:
+            return SparseRows(self, matrix)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*beta state.*")
-            warnings.filterwarnings("ignore", message=".*invariant checks.*")
             return torch.sparse_csr_tensor(
                 self.indices(matrix.indptr),
-                self.indices(matrix.indices).clone(memory_format=whole),
+                self.indices(matrix.indices),
                 self.asarray(matrix.data),
                 size=matrix.shape,
                 check_invariants=True,
             )
 
-    def sparse_product(self, matrix: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+    def sparse_product(
+        self, matrix: torch.Tensor | SparseRows, dense: torch.Tensor
+    ) -> torch.Tensor:
         """Multiply a sparse matrix from `sparse` by a dense one."""
+        if isinstance(matrix, SparseRows):
+            return matrix.product(dense)
         return matrix @ dense
 
     def columns(self, other: torch.Tensor, mass: torch.Tensor) -> Columns:
@@ -160,3 +163,9 @@ class TorchBackend:
         # Twice as fast as logaddexp on a CPU; linear above the threshold, where the
         # difference is below rounding.
         return torch.nn.functional.softplus(x, threshold=40)
+
+
+def _writable(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Numbers that torch may copy: it warns about arrays it must not write to."""
+    array = np.asarray(values)
+    return array if array.flags.writeable else array.copy()

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from phcle.backends.blocks import pad_rows, split_rows
 from phcle.backends.protocol import Array, Backend
-from phcle.model.blocks import pad_rows, split_rows
 from phcle.model.problem import DescriptiveData
 from phcle.model.squared import SpreadRows
 

@@ -84,14 +84,15 @@ def solve_labels(
     if start is None:
         drawn = ColumnSamples(problem, COARSE_SAMPLE, seed=0).draw(0)
         stages.insert(0, _Stage(rough, COARSELY, drawn.columns))
-    W = np.zeros((len(problem.labels), problem.dim)) if start is None else start
+    W: Any = np.zeros((len(problem.labels), problem.dim)) if start is None else start
     before = None
     for stage in stages:
-        if stage.backend is not before:
+        move = stage.backend.asarray
+        if before is None or before.dtype != stage.backend.dtype:
             side = LabelSide(stage.backend, problem)
-            move = stage.backend.asarray
             factors = [move(c) for c in C], [move(u) for u in U]
-            before = stage.backend
+        elif before is not stage.backend:
+            side = side.on(stage.backend)
         solved = solve_rows(
             stage.backend,
             move(W),
@@ -101,7 +102,8 @@ def solve_labels(
             tol=stage.tol,
             max_iter=50,
         )
-        W = np.asarray(stage.backend.to_numpy(solved.factor), np.float64)
+        W, before = solved.factor, stage.backend
+    W = np.asarray(last.to_numpy(W), np.float64)
     broken = [
         name
         for name, value in zip(problem.names, solved.values, strict=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from phcle.backends.blocks import Rows
 from phcle.backends.protocol import Array, Backend
-from phcle.model.blocks import Rows
 from phcle.model.terms import View
 
 __all__ = ["values_and_gradient"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.backends.blocks import Rows, split_rows
 from phcle.backends.protocol import Array, Backend
-from phcle.model.blocks import Rows, split_rows
 from phcle.model.fista import DescriptionUpdate
 from phcle.model.logistic import LogisticTerm
 from phcle.model.problem import Problem, RelationalData
@@ -48,6 +49,12 @@ class LabelSide:
         self.squared = [
             SquaredTerm(backend, data, self.blocks) for data in problem.descriptive
         ]
+
+    def on(self, backend: Backend) -> LabelSide:
+        """The same side on a back end that differs only in how it multiplies."""
+        side = copy(self)
+        side.logistic = [term.on(backend) for term in self.logistic]
+        return side
 
     def views(
         self,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.blocks import Rows, pad_rows
 from phcle.backends.dense import PROBE, Columns, DensePart
 from phcle.backends.protocol import Array, Backend
-from phcle.model.blocks import Rows, pad_rows
 from phcle.model.sampling import Sample, draw_columns
 from phcle.model.terms import Curvature
 
@@ -40,6 +41,12 @@ class LogisticTerm:
             pad_rows(counts, rows, backend) if number in own else None
             for number, rows in enumerate(blocks)
         ]
+
+    def on(self, backend: Backend) -> LogisticTerm:
+        """The same term on a back end that differs only in how it multiplies."""
+        term = copy(self)
+        term.backend = backend
+        return term
 
     def at(
         self,

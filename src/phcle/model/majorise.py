@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.backends.blocks import Rows
 from phcle.backends.protocol import Array, Backend
-from phcle.model.blocks import Rows
 from phcle.model.conjugate import conjugate_gradients
 from phcle.model.terms import Curvature, Local, View
 

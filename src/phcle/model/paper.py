@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from phcle.backends.blocks import Rows
 from phcle.backends.protocol import Array, Backend
 from phcle.errors import OptionError
-from phcle.model.blocks import Rows
 from phcle.model.gradient import values_and_gradient
 from phcle.model.layout import Layout
 from phcle.model.solver import DESCRIPTION_STEPS, Reweigh, SweepSolver

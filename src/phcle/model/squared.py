@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.backends.blocks import Rows, pad_rows
 from phcle.backends.protocol import Array, Backend
-from phcle.model.blocks import Rows, pad_rows
 from phcle.model.problem import DescriptiveData
 from phcle.model.terms import Curvature
 

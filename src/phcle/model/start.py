@@ -30,6 +30,10 @@ NOISE = 0.01
 """Size of the seeded noise: where W and U both start at zero they would stay there."""
 
 
+AT_ONCE = 1024
+"""Rows that are drawn at once."""
+
+
 @dataclass(frozen=True)
 class Factors:
     """W, the C's and the U's as NumPy arrays."""
@@ -70,13 +74,13 @@ def start_factors(
             *_draw_for_columns(problem, problem.dim, rng),
         ]
         if init == "random":
-            parts = [part / np.sqrt(problem.dim) for part in parts]
+            for part in parts:
+                part /= np.sqrt(problem.dim)
         else:
             spectral = _spectral(problem, weights, rng, backend)
-            parts = [
-                found + NOISE * part
-                for found, part in zip(spectral, parts, strict=True)
-            ]
+            for part, found in zip(parts, spectral, strict=True):
+                part *= NOISE
+                part += found
     n_relational = len(problem.relational)
     return Factors(
         parts[0], tuple(parts[1 : 1 + n_relational]), tuple(parts[1 + n_relational :])
@@ -93,9 +97,10 @@ def _in_name_order(
 ) -> Floats:
     """Normal numbers, one row per name, drawn in the order of the sorted names."""
     drawn = np.empty((len(names), width))
-    drawn[np.argsort(np.array(names, dtype=object), kind="stable")] = (
-        rng.standard_normal((len(names), width))
-    )
+    order = np.argsort(np.array(names, dtype=object), kind="stable")
+    for start in range(0, len(names), AT_ONCE):  # so that each part stays in cache
+        some = order[start : start + AT_ONCE]
+        drawn[some] = rng.standard_normal((len(some), width))
     return drawn
 
 
