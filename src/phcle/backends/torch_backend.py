@@ -63,9 +63,9 @@ class TorchBackend:
         self._float = getattr(torch, dtype)
         self.noise = MIXED_NOISE if precision == "mixed" else rounding_noise(dtype)
         self.is_fused = dtype == "float32" and can_fuse(self.device)
-        if self.is_accelerated:  # few large launches; a GPU's memory has room for them
-            self.tile = 250_000_000
-            self.gathered = 250_000_000
+        if self.is_accelerated:  # few large launches, as far as the memory has room
+            memory = torch.cuda.get_device_properties(self.device).total_memory
+            self.tile, self.gathered = memory // 512, memory // 128
             self.most_rows = 1_000_000
 
     def with_dtype(self, dtype: str) -> TorchBackend:

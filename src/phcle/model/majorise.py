@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -140,46 +139,73 @@ def _step(
 ) -> tuple[Array, list[Array]]:
     """One step of a block, or of chosen rows of it: the new rows and terms' values."""
     xp = backend.xp
-    locals_ = [view.local(block, y, chosen) for view in views]
-    before = [local.value for local in locals_]
-    start = sum(before, 0.5 * ridge * xp.sum(y * y, axis=1))
-    gradient = sum((local.gradient for local in locals_), ridge * y)
-    noise = backend.noise * xp.abs(start)
-
-    def attempt(curvature: Curvature) -> tuple[_Trial, Array]:
-        direction = _direction(backend, locals_, gradient, ridge, curvature)
-        slope = xp.sum(gradient * direction, axis=1)
-        trial = _search(backend, locals_, y, direction, slope, ridge, start, noise)
-        return trial, slope
-
-    best, slope = attempt(curvature)
-    stuck = (best.total >= start) & (slope < -noise)
-    if bool(xp.any(stuck)):
-        best = best.replaced_where(xp, stuck, attempt(Curvature.BOUND)[0])
-    better = best.total < start
+    here = _Place.of(backend, y, views, ridge, block, chosen)
+    best, slope = _attempt(backend, here, ridge, curvature)
+    stuck = xp.nonzero((best.total >= here.total) & (slope < -here.noise))[0]
+    if stuck.shape[0] > 0:
+        rows = stuck if chosen is None else chosen[stuck]
+        again = _Place.of(backend, y[stuck], views, ridge, block, rows)
+        best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND)[0])
+    better = best.total < here.total
     if curvature is Curvature.PROBED:  # so near the end, only the gradient can tell
-        better = better | (slope >= -noise)
+        better = better | (slope >= -here.noise)
     values = [
-        xp.where(better, new, old) for new, old in zip(best.values, before, strict=True)
+        xp.where(better, new, old)
+        for new, old in zip(best.values, here.values, strict=True)
     ]
     return xp.where(better[:, None], best.rows, y), values
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Rows where they are: every term there, its value, and the whole objective's."""
+
+    y: Array  # (r, d)
+    terms: list[Local]
+    values: list[Array]  # (r,) each
+    total: Array  # (r,)
+    gradient: Array  # (r, d)
+    noise: Array  # (r,): what rounding leaves of the total
+
+    @classmethod
+    def of(
+        cls,
+        backend: Backend,
+        y: Array,
+        views: Sequence[View],
+        ridge: float,
+        block: int,
+        chosen: Array | None,
+    ) -> _Place:
+        """Look at a block's rows, or at chosen ones of them."""
+        xp = backend.xp
+        terms = [view.local(block, y, chosen) for view in views]
+        values = [term.value for term in terms]
+        total = sum(values, 0.5 * ridge * xp.sum(y * y, axis=1))
+        gradient = sum((term.gradient for term in terms), ridge * y)
+        return cls(y, terms, values, total, gradient, backend.noise * xp.abs(total))
+
+
+def _attempt(
+    backend: Backend, here: _Place, ridge: float, curvature: Curvature
+) -> tuple[_Trial, Array]:
+    """Rows after the step of this curvature, and their slopes along it."""
+    direction = _direction(backend, here, ridge, curvature)
+    slope = backend.xp.sum(here.gradient * direction, axis=1)
+    return _search(backend, here, direction, slope, ridge), slope
+
+
 def _direction(
-    backend: Backend,
-    locals_: Sequence[Local],
-    gradient: Array,
-    ridge: float,
-    curvature: Curvature,
+    backend: Backend, here: _Place, ridge: float, curvature: Curvature
 ) -> Array:
     """Solve H δ = −gradient roughly for all rows."""
-    xp = backend.xp
+    xp, gradient = backend.xp, here.gradient
 
     def product(z: Array) -> Array:
-        return sum((local.product(z, curvature) for local in locals_), ridge * z)
+        return sum((term.product(z, curvature) for term in here.terms), ridge * z)
 
     eye = xp.eye(gradient.shape[1], dtype=gradient.dtype, device=gradient.device)
-    typical = sum((local.mean_curvature(curvature) for local in locals_), ridge * eye)
+    typical = sum((term.mean_curvature(curvature) for term in here.terms), ridge * eye)
     inverse = xp.linalg.inv(typical)
     is_newton = curvature is Curvature.PROBED
     return conjugate_gradients(
@@ -200,36 +226,32 @@ class _Trial:
     total: Array  # (r,)
     values: list[Array]  # (r,) each
 
-    def replaced_where(self, xp: Any, mask: Array, other: _Trial) -> _Trial:
-        """Take the other trial's rows where the mask is true."""
-        where = xp.where
-        return _Trial(
-            where(mask[:, None], other.rows, self.rows),
-            where(mask, other.total, self.total),
-            [where(mask, b, a) for a, b in zip(self.values, other.values, strict=True)],
-        )
+    def put(self, at: Array, other: _Trial) -> None:
+        """Take over the other trial's rows at these positions."""
+        self.rows[at] = other.rows
+        self.total[at] = other.total
+        for values, renewed in zip(self.values, other.values, strict=True):
+            values[at] = renewed
+
+    def take(self, at: Array) -> _Trial:
+        """Some of the rows."""
+        values = [value[at] for value in self.values]
+        return _Trial(self.rows[at], self.total[at], values)
 
 
 def _search(
-    backend: Backend,
-    locals_: Sequence[Local],
-    y: Array,
-    direction: Array,
-    slope: Array,
-    ridge: float,
-    start: Array,
-    noise: Array,
+    backend: Backend, here: _Place, direction: Array, slope: Array, ridge: float
 ) -> _Trial:
     """Try the whole step; where it gains too little, the vertex of a parabola.
 
     A gain below the noise of the values says nothing about the length of the step.
     """
     xp = backend.xp
-    lines = [local.along(direction) for local in locals_]
+    lines = [term.along(direction) for term in here.terms]
     everyone = slice(None)
 
     def trial(step: Array, chosen: Array | slice) -> _Trial:
-        rows = y[chosen] + step[:, None] * direction[chosen]
+        rows = here.y[chosen] + step[:, None] * direction[chosen]
         values = [line.value(step, chosen) for line in lines]
         return _Trial(
             rows, sum(values, 0.5 * ridge * xp.sum(rows * rows, axis=1)), values
@@ -238,18 +260,14 @@ def _search(
     whole = trial(xp.ones_like(slope), everyone)
     # The parabola through both values and the slope has its lowest point at `vertex`,
     # which is 1 where the quadratic model holds.
-    bend = xp.maximum(whole.total - start - slope, -slope / 8)  # at most four steps
+    bend = xp.maximum(whole.total - here.total - slope, -slope / 8)  # ≤ four steps
     vertex = -slope / (2 * bend + np.finfo(backend.dtype).tiny)
     vertex = xp.clip(vertex, min=0.05)
-    is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -noise)
+    is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
     chosen = xp.nonzero(is_off)[0]
     if chosen.shape[0] == 0:
         return whole
     shorter = trial(vertex[chosen], chosen)
     better = shorter.total < whole.total[chosen]
-    at = chosen[better]
-    whole.rows[at] = shorter.rows[better]
-    whole.total[at] = shorter.total[better]
-    for values, renewed in zip(whole.values, shorter.values, strict=True):
-        values[at] = renewed[better]
+    whole.put(chosen[better], shorter.take(better))
     return whole

@@ -66,8 +66,8 @@ _FULL = {
     32: Blocking(64, 64, 4, 3),
     64: Blocking(64, 64, 4, 3),
     128: Blocking(64, 64, 4, 2),
-    256: Blocking(128, 32, 8, 3),
-    512: Blocking(32, 32, 8, 2),
+    256: Blocking(32, 32, 4, 2),
+    512: Blocking(32, 16, 8, 2),
 }
 
 _PROGRAMS = 5200
