@@ -50,7 +50,12 @@ def fit_here(backend: str, labels: int, dim: int, out: Path) -> None:
     ]
     known = sorted(data.glosses)
     known = known[:: max(1, len(known) // labels)][:labels]
-    model = phcle.PHCLE(dim=dim, backend=backend, device="cpu", calibrate=False)
+    chosen = (
+        {"backend": "torch", "device": "cuda"}
+        if backend == "cuda"
+        else {"backend": backend, "device": "cpu"}
+    )
+    model = phcle.PHCLE(dim=dim, calibrate=False, **chosen)
     model.fit(contexts, labels=known).embedding_.save(out)
 
 
