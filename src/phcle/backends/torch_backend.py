@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import torch
 
 from phcle.backends.dense import PROBE, Columns, DensePart, TilePart, rounding_noise
-from phcle.backends.half import (
+from phcle.backends.half_dense import (
     WIDEST,
     FusedColumns,
     FusedPart,

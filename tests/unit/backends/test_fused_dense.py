@@ -16,7 +16,7 @@ if DEVICE == "cpu":  # must be said before Triton is imported
 pytest.importorskip("triton", reason="Triton is not installed")
 
 from phcle.backends.dense import Columns  # noqa: E402
-from phcle.backends.half import FusedColumns, FusedPart, MixedPart  # noqa: E402
+from phcle.backends.half_dense import FusedColumns, FusedPart, MixedPart  # noqa: E402
 from phcle.backends.halves import HalfColumns  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
     Blocking,
