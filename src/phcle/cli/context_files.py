@@ -66,18 +66,19 @@ def _parse(sort: str, value: str) -> ContextFile:
 
 
 class ReadContexts(NamedTuple):
-    """Contexts, and readable names: those given, and those that the files bring."""
+    """What the files of a fit hold."""
 
     contexts: list[Context]
+    labels: tuple[str, ...] | None  # those to embed, if not all
     names: dict[str, str]
 
 
 def read_contexts(
     files: Iterable[ContextFile],
     *,
-    labels: Iterable[str] | None,
-    names: Mapping[str, str],
-    hierarchy_kind: str,
+    labels: Path | None,
+    names: Path | None,
+    hierarchy_kind: str = "ancestors",
     language: str = "en",
 ) -> ReadContexts:
     """Contexts of a fit, each called like its file unless it was given a name.
@@ -85,8 +86,10 @@ def read_contexts(
     A vocabulary or ontology gives two: its taxonomy, and the texts in it.
     """
     from phcle.contexts.alignment import align
-    from phcle.contexts.readers import read_vectors
+    from phcle.contexts.readers import read_labels, read_names, read_vectors
 
+    asked = None if labels is None else read_labels(labels)
+    readable = {} if names is None else read_names(names)
     files = list(files)
     _refuse_same_names(files)
     contexts: list[Context] = []
@@ -98,19 +101,20 @@ def read_contexts(
                 # Few texts share few words: then every word counts.
                 least = 1 if len(thesaurus.texts) < FEW_TEXTS else 2
                 contexts.append(thesaurus.descriptions(min_count=least))
-            names = {**thesaurus.names, **names}
+            readable = {**thesaurus.names, **readable}
         elif file.sort != "vectors":
             contexts.append(read_context(file, hierarchy_kind=hierarchy_kind))
     # A file of word vectors is a whole dictionary: only labels known otherwise count.
-    if labels is None and contexts:
-        labels = align(contexts, must_inform=False).labels
-    wanted = None if labels is None else {x: names.get(x, x) for x in labels}
+    known = asked
+    if known is None and contexts:
+        known = align(contexts, must_inform=False).labels
+    wanted = None if known is None else {x: readable.get(x, x) for x in known}
     contexts += [
         read_vectors(file.path, file.name, wanted=wanted)
         for file in files
         if file.sort == "vectors"
     ]
-    return ReadContexts(contexts, dict(names))
+    return ReadContexts(contexts, asked, dict(readable))
 
 
 def _read_thesaurus(file: ContextFile, language: str) -> Thesaurus:

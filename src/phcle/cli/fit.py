@@ -72,7 +72,6 @@ def fit(
     """
     from phcle import PHCLE
     from phcle.backends.team import current_team
-    from phcle.contexts.readers import read_labels, read_names
 
     team = current_team()  # one process, or those that torchrun started
     quiet = quiet or team.rank > 0
@@ -80,12 +79,10 @@ def fit(
     check_options(options)
     files = context_files(given)
     check_can_write(out, [labels, names, *(file.path for file in files)])
-    wanted = None if labels is None else read_labels(labels)
-    readable = {} if names is None else read_names(names)
-    contexts, readable = read_contexts(
+    contexts, wanted, readable = read_contexts(
         files,
-        labels=wanted,
-        names=readable,
+        labels=labels,
+        names=names,
         hierarchy_kind=hierarchy_kind,
         language=given["language"],
     )

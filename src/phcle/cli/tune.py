@@ -100,21 +100,14 @@ def tune(
     Started several times with one --storage, on one machine or many, all processes add
     to one study; started again after Ctrl-C, it goes on.
     """
-    from phcle.contexts.readers import read_labels, read_names
     from phcle.tuning import Tuning
 
     files = context_files(given)
     for path in (out, plot):
         if path is not None:
             check_can_write(path, [labels, names, *(file.path for file in files)])
-    wanted = None if labels is None else read_labels(labels)
-    readable = {} if names is None else read_names(names)
-    contexts, readable = read_contexts(
-        files,
-        labels=wanted,
-        names=readable,
-        hierarchy_kind="ancestors",
-        language=given["language"],
+    contexts, wanted, readable = read_contexts(
+        files, labels=labels, names=names, language=given["language"]
     )
     judged = Judged(features, classifier, complete, metric, score, splits, seed)
     kept = storage or str(out.with_suffix(".study.db"))

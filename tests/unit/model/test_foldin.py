@@ -191,3 +191,43 @@ def test_adding_a_label_twice_is_refused(rng):
     model = PHCLE(dim=3).fit(contexts)
     with pytest.raises(ContextError, match="'label0'"):
         model.embedding_.joined(model.transform(contexts))
+
+
+@pytest.mark.parametrize("precision", ["full", "mixed"])
+def test_very_many_pairs_end_in_single_precision_as_near_as_in_double(
+    precision, imagenet, monkeypatch
+):
+    torch_backend = pytest.importorskip("phcle.backends.torch_backend")
+    contexts = imagenet.contexts()
+    model = PHCLE(dim=20, max_iter=5, backend="torch", device="cpu", tol=0.01)
+    embedding = model.fit(contexts).embedding_
+    seen = []
+    solve = foldin.solve_rows
+
+    def watched(backend, *args, **options):
+        seen.append((backend.dtype, backend.precision))
+        return solve(backend, *args, **options)
+
+    class Accelerated(torch_backend.TorchBackend):
+        """As if a GPU were there, which multiplies in plain torch."""
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.is_accelerated = True
+            self.tile = self.gathered = 10_000_000
+
+        def with_dtype(self, dtype):
+            return Accelerated("cpu", dtype)
+
+        def in_halves(self):
+            return Accelerated("cpu", "float32", precision)
+
+    monkeypatch.setattr(foldin, "solve_rows", watched)
+    monkeypatch.setattr(foldin, "DOUBLE_UP_TO", 0)
+    monkeypatch.setattr(
+        foldin, "choose_backend", lambda *a, **k: Accelerated("cpu", "float32")
+    )
+    again = fold_in(embedding, contexts, backend="torch")
+    assert seen[-1] == ("float32", "full")
+    assert seen[0] == ("float32", precision)
+    assert worst(embedding, again) < 1e-4
