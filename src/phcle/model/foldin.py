@@ -69,21 +69,9 @@ def solve_labels(
     """W at its optimum for these C and U, in double precision; every term's value.
 
     A row's Newton steps end with one that moves it by no more than `tol`; what is left
-    to go then is a small part of that. The way there is made cheap: without a start the
-    rows first settle on a sample of the columns, and steps in less than double
-    precision come before the last ones. On a GPU a problem of very many pairs begins
-    with products of halves and ends in single precision: the fused kernel has both.
+    to go then is a small part of that.
     """
-    n_pairs = len(problem.labels) * sum(len(c) for c in C)
-    is_vast = backend.is_accelerated and n_pairs > DOUBLE_UP_TO
-    rough = backend.in_halves() if is_vast else backend
-    last = backend.with_dtype("float32" if is_vast else "float64")
-    stages = [_Stage(last, tol)]
-    if rough.dtype == "float32":
-        stages.insert(0, _Stage(rough, max(tol, ROUGHLY[rough.precision])))
-    if start is None:
-        drawn = ColumnSamples(problem, COARSE_SAMPLE, seed=0).draw(0)
-        stages.insert(0, _Stage(rough, COARSELY, drawn.columns))
+    stages = _stages(backend, problem, C, tol, has_start=start is not None)
     W: Any = np.zeros((len(problem.labels), problem.dim)) if start is None else start
     before = None
     for stage in stages:
@@ -103,7 +91,7 @@ def solve_labels(
             max_iter=50,
         )
         W, before = solved.factor, stage.backend
-    W = np.asarray(last.to_numpy(W), np.float64)
+    W = np.asarray(stage.backend.to_numpy(W), np.float64)
     broken = [
         name
         for name, value in zip(problem.names, solved.values, strict=True)
@@ -115,6 +103,34 @@ def solve_labels(
             f"solved for; {OUT_OF_PROPORTION}"
         )
     return W, solved.values
+
+
+def _stages(
+    backend: Backend,
+    problem: Problem,
+    C: Sequence[Floats],
+    tol: float,
+    *,
+    has_start: bool,
+) -> list[_Stage]:
+    """The way to the optimum, made cheap.
+
+    Without a start the rows first settle on a sample of the columns, and steps in less
+    than double precision come before the last ones. On a GPU a problem of very many
+    pairs begins with products of halves and ends in single precision: the fused kernel
+    has both.
+    """
+    n_pairs = len(problem.labels) * sum(len(c) for c in C)
+    is_vast = backend.is_accelerated and n_pairs > DOUBLE_UP_TO
+    rough = backend.in_halves() if is_vast else backend
+    last = backend.with_dtype("float32" if is_vast else "float64")
+    stages = [_Stage(last, tol)]
+    if rough.dtype == "float32":
+        stages.insert(0, _Stage(rough, max(tol, ROUGHLY[rough.precision])))
+    if not has_start:
+        drawn = ColumnSamples(problem, COARSE_SAMPLE, seed=0).draw(0)
+        stages.insert(0, _Stage(rough, COARSELY, drawn.columns))
+    return stages
 
 
 def fold_in(

@@ -30,6 +30,13 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from phcle.backends.halves import HalfColumns, HalfRows
+from phcle.backends.kernels.fast_math import (
+    exp2,
+    log2,
+    log2_1p_over,
+    reciprocal,
+    shared_reciprocal,
+)
 
 __all__ = [
     "Blocking",
@@ -122,86 +129,7 @@ def padded_width(dim: int) -> int:
     return int(max(16, triton.next_power_of_2(dim)))
 
 
-# Annotations of the functions below would be read by Triton, which knows no `Any`.
-
-
-@triton.jit
-def _exp2(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
-    """2ˣ; fast, it is one instruction that gives 0 for what is below 2⁻¹²⁶."""
-    if FAST:
-        return tl.inline_asm_elementwise(
-            "ex2.approx.ftz.f32 $0, $1;",
-            "=f,f",
-            [x],
-            dtype=tl.float32,
-            is_pure=True,
-            pack=1,
-        )
-    return tl.exp2(x)
-
-
-@triton.jit
-def _log2(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
-    """log₂ x; fast, it is one instruction."""
-    if FAST:
-        return tl.inline_asm_elementwise(
-            "lg2.approx.ftz.f32 $0, $1;",
-            "=f,f",
-            [x],
-            dtype=tl.float32,
-            is_pure=True,
-            pack=1,
-        )
-    return tl.log2(x)
-
-
-@triton.jit
-def _reciprocal(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
-    """1 / x for 1 ≤ x ≤ 2; fast, it is one instruction, right to 1 in 2²³."""
-    if FAST:
-        return tl.inline_asm_elementwise(
-            "rcp.approx.ftz.f32 $0, $1;",
-            "=f,f",
-            [x],
-            dtype=tl.float32,
-            is_pure=True,
-            pack=1,
-        )
-    return 1.0 / x
-
-
-@triton.jit
-def _shared_reciprocal(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
-    """1 / x for 1 ≤ x ≤ 2⁶⁰; fast, a and b get theirs from 1 / (a b)."""
-    if FAST:
-        return tl.inline_asm_elementwise(
-            """{
-            .reg .f32 both;
-            mul.ftz.f32 both, $2, $3;
-            rcp.approx.ftz.f32 both, both;
-            mul.ftz.f32 $0, both, $3;
-            mul.ftz.f32 $1, both, $2;
-            }""",
-            "=&f,=&f,f,f",
-            [x],
-            dtype=tl.float32,
-            is_pure=True,
-            pack=2,
-        )
-    return 1.0 / x
-
-
-@triton.jit
-def _log2_1p_over(e):  # type: ignore[no-untyped-def]
-    """log₂(1 + e) / e for 0 ≤ e ≤ 1, to single precision."""
-    s = 0.0075791378 * e - 0.0426871927
-    s = s * e + 0.1130519894
-    s = s * e - 0.1972852330
-    s = s * e + 0.2757196623
-    s = s * e - 0.3584284817
-    s = s * e + 0.4806954647
-    s = s * e - 0.7213403385
-    return s * e + 1.4426950408889634
+# Triton would read annotations of the kernel, and knows no `Any`.
 
 
 @triton.jit
@@ -262,18 +190,18 @@ def _kernel(  # type: ignore[no-untyped-def]
             x = tl.dot(y_low, tl.trans(z), x)
             x = tl.dot(y, tl.trans(z_low), x)
             x *= y_size[:, None] * z_size[None, :]
-            e = _exp2(-tl.abs(x), FAST)
-            upper = _reciprocal(1.0 + e, FAST)
+            e = exp2(-tl.abs(x), FAST)
+            upper = reciprocal(1.0 + e, FAST)
             lower = e * upper
             sigmoid = tl.where(x >= 0.0, upper, lower)
             bend = upper * lower
-            softplus = e * _log2_1p_over(e) + tl.maximum(x, 0.0)
+            softplus = e * log2_1p_over(e) + tl.maximum(x, 0.0)
         else:
-            e = _exp2(tl.minimum(x, 60.0) if GUARDED else x, FAST)
-            rest = _shared_reciprocal(1.0 + e, FAST)
+            e = exp2(tl.minimum(x, 60.0) if GUARDED else x, FAST)
+            rest = shared_reciprocal(1.0 + e, FAST)
             sigmoid = e * rest
             bend = sigmoid * rest
-            softplus = _log2(1.0 + e, FAST)
+            softplus = log2(1.0 + e, FAST)
             if GUARDED:
                 softplus = tl.maximum(softplus, x)
         if WITH_SPREAD:
