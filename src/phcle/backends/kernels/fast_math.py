@@ -15,17 +15,17 @@ __all__ = ["exp2", "log2", "log2_1p_over", "reciprocal", "shared_reciprocal"]
 
 
 @triton.jit
+def _instruction(CODE: tl.constexpr, x):  # type: ignore[no-untyped-def]
+    return tl.inline_asm_elementwise(
+        CODE, "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1
+    )
+
+
+@triton.jit
 def exp2(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
     """2ˣ; fast, it is one instruction that gives 0 for what is below 2⁻¹²⁶."""
     if FAST:
-        return tl.inline_asm_elementwise(
-            "ex2.approx.ftz.f32 $0, $1;",
-            "=f,f",
-            [x],
-            dtype=tl.float32,
-            is_pure=True,
-            pack=1,
-        )
+        return _instruction("ex2.approx.ftz.f32 $0, $1;", x)
     return tl.exp2(x)
 
 
@@ -33,14 +33,7 @@ def exp2(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
 def log2(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
     """log₂ x; fast, it is one instruction."""
     if FAST:
-        return tl.inline_asm_elementwise(
-            "lg2.approx.ftz.f32 $0, $1;",
-            "=f,f",
-            [x],
-            dtype=tl.float32,
-            is_pure=True,
-            pack=1,
-        )
+        return _instruction("lg2.approx.ftz.f32 $0, $1;", x)
     return tl.log2(x)
 
 
@@ -48,14 +41,7 @@ def log2(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
 def reciprocal(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
     """1 / x for 1 ≤ x ≤ 2; fast, it is one instruction, right to 1 in 2²³."""
     if FAST:
-        return tl.inline_asm_elementwise(
-            "rcp.approx.ftz.f32 $0, $1;",
-            "=f,f",
-            [x],
-            dtype=tl.float32,
-            is_pure=True,
-            pack=1,
-        )
+        return _instruction("rcp.approx.ftz.f32 $0, $1;", x)
     return 1.0 / x
 
 
