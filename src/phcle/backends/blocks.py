@@ -15,9 +15,17 @@ import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 
-__all__ = ["PaddedRows", "pad_rows", "split_rows"]
+__all__ = ["Block", "PaddedRows", "pad_rows", "split_rows"]
 
 Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a factor: where they are, on the host and on the device."""
+
+    rows: Rows
+    at: Array
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ def split_rows(
     *,
     dim: int,
     tile_columns: int,
-) -> list[Rows]:
+) -> list[Block]:
     """Partition rows into blocks that keep both kinds of temporary array small."""
     width = np.zeros(n_rows, dtype=np.int64)
     for pattern in patterns:
@@ -60,7 +68,8 @@ def split_rows(
         numbers = np.arange(1, n_rows - start + 1) * width[order[start:]] * dim
         fitting = int(np.searchsorted(numbers, backend.gathered, side="right"))
         stop = start + max(1, min(most, fitting))
-        blocks.append(np.sort(order[start:stop]))
+        rows = np.sort(order[start:stop])
+        blocks.append(Block(rows, backend.indices(rows)))
         start = stop
     return blocks
 

@@ -26,10 +26,8 @@ class SparseRows:
         blocks = split_rows(
             backend, [matrix], self.n_rows, dim=TYPICAL_WIDTH, tile_columns=1
         )
-        padded = [(rows, pad_rows(matrix, rows, backend)) for rows in blocks]
-        self.blocks = [
-            (backend.indices(rows), known) for rows, known in padded if known
-        ]
+        padded = [(block.at, pad_rows(matrix, block.rows, backend)) for block in blocks]
+        self.blocks = [(rows, known) for rows, known in padded if known]
 
     def product(self, dense: Any) -> Any:
         """The matrix times a dense one: (rows, width)."""

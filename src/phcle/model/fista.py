@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phcle.backends.blocks import pad_rows, split_rows
+from phcle.backends.blocks import Block, pad_rows, split_rows
 from phcle.backends.protocol import Array, Backend
 from phcle.model.problem import DescriptiveData
 from phcle.model.squared import SpreadRows
@@ -39,20 +39,16 @@ class DescriptionUpdate:
         )
         if self.is_partial:
             # A Gram matrix per description: blocks keep them few.
-            rows = split_rows(
+            blocks = split_rows(
                 backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
             )
         else:
             height = max(1, backend.tile // (ROW_PASSES * dim))
-            rows = [
-                np.arange(start, min(start + height, n_columns))
-                for start in range(0, n_columns, height)
-            ]
-        self.rows = rows
-        self.blocks = [
-            (backend.indices(block), pad_rows(by_column, block, backend))
-            for block in rows
-        ]
+            cuts = range(0, n_columns, height)
+            parts = [np.arange(a, min(a + height, n_columns)) for a in cuts]
+            blocks = [Block(rows, backend.indices(rows)) for rows in parts]
+        self.blocks = blocks
+        self.padded = [pad_rows(by_column, block.rows, backend) for block in blocks]
 
     def __call__(
         self,
@@ -76,7 +72,7 @@ class DescriptionUpdate:
         steepest = float(xp.linalg.eigvalsh(xp.matmul(known.T, known))[-1])
 
         def improve(number: int) -> None:
-            at, padded = self.blocks[number]
+            at, padded = self.blocks[number].at, self.padded[number]
             gram, aim = full_gram, xp.take(target, at, axis=0)
             if padded is not None:
                 near = padded.gather(W, backend)
@@ -98,7 +94,7 @@ class DescriptionUpdate:
         own = backend.team.own(len(self.blocks))
         backend.each(lambda i: improve(own[i]), len(own))
         nobody = np.empty(0, dtype=np.int64)
-        rows = np.concatenate([nobody, *(self.rows[number] for number in own)])
+        rows = np.concatenate([nobody, *(self.blocks[number].rows for number in own)])
         return backend.team.exchange_rows(U, rows)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from phcle.backends.blocks import Rows
+from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
 from phcle.model.terms import View
 
@@ -14,17 +14,16 @@ __all__ = ["values_and_gradient"]
 
 
 def values_and_gradient(
-    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Rows]
+    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Block]
 ) -> tuple[np.ndarray, Array]:
     """Each term's value over all rows, and the gradient of their sum."""
     xp = backend.xp
     totals = np.zeros(len(views))
     gradient = xp.zeros_like(factor)
-    for number, rows in enumerate(blocks):
-        at = backend.indices(rows)
-        y = xp.take(factor, at, axis=0)
+    for number, block in enumerate(blocks):
+        y = xp.take(factor, block.at, axis=0)
         for i, view in enumerate(views):
             local = view.local(number, y)
             totals[i] += float(xp.sum(local.value, dtype=xp.float64))
-            gradient[at] += local.gradient
+            gradient[block.at] += local.gradient
     return totals, gradient

@@ -8,7 +8,7 @@ from copy import copy
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.backends.blocks import Rows, split_rows
+from phcle.backends.blocks import split_rows
 from phcle.backends.protocol import Array, Backend
 from phcle.model.fista import DescriptionUpdate
 from phcle.model.logistic import LogisticTerm
@@ -95,7 +95,7 @@ class ColumnSide:
     ) -> None:
         counts = sp.csr_array(data.counts.T)
         counts.sort_indices()
-        self.blocks: list[Rows] = split_rows(
+        self.blocks = split_rows(
             backend,
             [counts],
             counts.shape[0],

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.blocks import Rows, pad_rows
+from phcle.backends.blocks import Block, pad_rows
 from phcle.backends.dense import PROBE, Columns, DensePart
 from phcle.backends.protocol import Array, Backend
 from phcle.model.sampling import Sample, draw_columns
@@ -30,16 +30,16 @@ class LogisticTerm:
         counts: sp.csr_array,
         row_rate: Floats,
         column_mass: Floats,
-        blocks: Sequence[Rows],
+        blocks: Sequence[Block],
     ) -> None:
         self.backend = backend
         self.column_mass = column_mass
         self.mass = backend.asarray(column_mass)
-        self.rates = [backend.asarray(row_rate[rows]) for rows in blocks]
+        self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
         own = backend.team.own(len(blocks))
         self.padded = [
-            pad_rows(counts, rows, backend) if number in own else None
-            for number, rows in enumerate(blocks)
+            pad_rows(counts, block.rows, backend) if number in own else None
+            for number, block in enumerate(blocks)
         ]
 
     def on(self, backend: Backend) -> LogisticTerm:

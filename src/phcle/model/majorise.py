@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.blocks import Rows
+from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
 from phcle.model.conjugate import conjugate_gradients
 from phcle.model.terms import Curvature, Local, View
@@ -49,7 +49,7 @@ def update_rows(
     factor: Array,
     views: Sequence[View],
     ridge: float,
-    blocks: Sequence[Rows],
+    blocks: Sequence[Block],
 ) -> Updated:
     """Improve every row once."""
 
@@ -64,7 +64,7 @@ def solve_rows(
     factor: Array,
     views: Sequence[View],
     ridge: float,
-    blocks: Sequence[Rows],
+    blocks: Sequence[Block],
     *,
     tol: float,
     max_iter: int,
@@ -101,18 +101,18 @@ def solve_rows(
 def _over_blocks(
     backend: Backend,
     factor: Array,
-    blocks: Sequence[Rows],
+    blocks: Sequence[Block],
     n_terms: int,
     improve: Callable[[Array, int], tuple[Array, list[Array]]],
 ) -> Updated:
     """Apply a block's improvement to all blocks and sum up the terms' values."""
     xp = backend.xp
     factor = xp.asarray(factor, copy=True)
-    positions = [backend.indices(rows) for rows in blocks]
 
     def one(number: int) -> list[float]:
-        y, values = improve(xp.take(factor, positions[number], axis=0), number)
-        factor[positions[number]] = y  # no two blocks share a row
+        at = blocks[number].at
+        y, values = improve(xp.take(factor, at, axis=0), number)
+        factor[at] = y  # no two blocks share a row
         return [float(xp.sum(value, dtype=xp.float64)) for value in values]
 
     team = backend.team
@@ -123,7 +123,7 @@ def _over_blocks(
     ):
         totals[number] = found
     nobody = np.empty(0, dtype=np.int64)
-    own_rows = np.concatenate([nobody, *(blocks[number] for number in own)])
+    own_rows = np.concatenate([nobody, *(blocks[number].rows for number in own)])
     factor = team.exchange_rows(factor, own_rows)
     return Updated(factor, team.add_up(totals).sum(axis=0))
 

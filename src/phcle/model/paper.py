@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from phcle.backends.blocks import Rows
+from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
 from phcle.errors import OptionError
 from phcle.model.gradient import values_and_gradient
@@ -73,7 +73,11 @@ class PaperSolver(SweepSolver):
         return super().converged(state)
 
     def _descend(
-        self, factor: Array, views: Sequence[View], ridge: float, blocks: Sequence[Rows]
+        self,
+        factor: Array,
+        views: Sequence[View],
+        ridge: float,
+        blocks: Sequence[Block],
     ) -> Array:
         backend = self.layout.backend
         _, gradient = values_and_gradient(backend, factor, views, blocks)
@@ -82,13 +86,13 @@ class PaperSolver(SweepSolver):
 
 
 def _steepest(
-    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Rows]
+    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Block]
 ) -> float:
     """An upper bound on the curvature of every row: the trace of its bound."""
     xp = backend.xp
     largest = 0.0
-    for number, rows in enumerate(blocks):
-        y = xp.take(factor, backend.indices(rows), axis=0)
+    for number, block in enumerate(blocks):
+        y = xp.take(factor, block.at, axis=0)
         traces = [view.local(number, y).bound_trace() for view in views]
         largest = max(largest, float(xp.max(sum(traces))))
     return largest

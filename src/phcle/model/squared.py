@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.backends.blocks import Rows, pad_rows
+from phcle.backends.blocks import Block, pad_rows
 from phcle.backends.protocol import Array, Backend
 from phcle.model.problem import DescriptiveData
 from phcle.model.terms import Curvature
@@ -19,23 +19,23 @@ class SquaredTerm:
     """λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)²."""
 
     def __init__(
-        self, backend: Backend, data: DescriptiveData, blocks: Sequence[Rows]
+        self, backend: Backend, data: DescriptiveData, blocks: Sequence[Block]
     ) -> None:
         n_rows = data.entries.shape[0]
         self.backend = backend
         self.data = data
-        self.blocks = [backend.indices(rows) for rows in blocks]
+        self.blocks = blocks
         own = backend.team.own(len(blocks))
         self.padded = [
-            pad_rows(data.entries, rows, backend) if number in own else None
-            for number, rows in enumerate(blocks)
+            pad_rows(data.entries, block.rows, backend) if number in own else None
+            for number, block in enumerate(blocks)
         ]
         self.is_full = np.zeros(n_rows)
         self.is_full[data.full_rows] = 1.0
         energy = np.zeros(n_rows)
         energy[data.full_rows] = data.full_energy
-        self.full = [backend.asarray(self.is_full[rows]) for rows in blocks]
-        self.energy = [backend.asarray(energy[rows]) for rows in blocks]
+        self.full = [backend.asarray(self.is_full[block.rows]) for block in blocks]
+        self.energy = [backend.asarray(energy[block.rows]) for block in blocks]
         # (labels, columns), with empty rows where a label is not known in full.
         self.full_values = SpreadRows(backend, data, n_rows)
 
@@ -101,7 +101,8 @@ class _LocalSquared:
         term, backend = view.term, view.term.backend
         xp = backend.xp
         self.view, self.xp = view, xp
-        full, energy, rows = term.full[block], term.energy[block], term.blocks[block]
+        full, energy = term.full[block], term.energy[block]
+        rows = term.blocks[block].at
         self.padded = term.padded[block]
         if chosen is not None:
             full, energy, rows = full[chosen], energy[chosen], rows[chosen]

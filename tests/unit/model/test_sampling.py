@@ -47,7 +47,7 @@ def test_sampled_gradient_is_unbiased_and_its_gram_matrix_exact(imagenet, rng):
     problem = pose(align(imagenet.hierarchy()), PENALTIES, 6)
     layout = Layout(choose_backend("numpy", "cpu", "float64"), problem)
     (data,), term = problem.relational, layout.labels.logistic[0]
-    rows = layout.labels.blocks[0]
+    rows = layout.labels.blocks[0].rows
     W, C = rng.normal(size=(len(rows), 6)), rng.normal(size=(len(data.columns), 6))
     exact = term.at(C, 1.0)
     gradient = exact.local(0, W).gradient
