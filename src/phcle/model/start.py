@@ -30,6 +30,9 @@ NOISE = 0.01
 """Size of the seeded noise: where W and U both start at zero they would stay there."""
 
 
+LONG = 2000
+"""Rows from which on the seconds that Cholesky saves are worth it."""
+
 ALIKE = 1e-6
 """Columns of which one has less than this share of its length apart from the others."""
 
@@ -190,12 +193,12 @@ def _spectral(
 def _orthonormal(backend: Backend, columns: Array) -> Array:
     """Orthonormal columns that span the same.
 
-    On a CPU by Cholesky's decomposition of their Gram matrix, twice, which takes two
-    matrix products where QR takes many times as long; by QR where they are too much
-    alike for that, and on a GPU, whose single precision asks for it.
+    Long ones on a CPU by Cholesky's decomposition of their Gram matrix, twice, which
+    takes two matrix products where QR takes many times as long. By QR where they are
+    too much alike for that, and on a GPU, whose single precision asks for it.
     """
     xp = backend.xp
-    if not backend.is_accelerated:
+    if not backend.is_accelerated and columns.shape[0] >= LONG:
         for _ in range(2):
             try:
                 lower = xp.linalg.cholesky(xp.matmul(columns.T, columns))
