@@ -74,13 +74,6 @@ def matrix_rate(dtype: torch.dtype, n: int = 8192) -> float:
     return 2 * n**3 / milliseconds(lambda: a @ b) / 1e9
 
 
-def copy_rate(n_bytes: int = 4 * 2**30) -> float:
-    """TB/s of a copy on the device, read and written."""
-    a = torch.empty(n_bytes // 4, device="cuda").normal_()
-    b = torch.empty_like(a)
-    return 2 * n_bytes / milliseconds(lambda: b.copy_(a)) / 1e9
-
-
 def clock_under(function, launches: int = 200) -> float:
     """GHz of the multiprocessors while something runs."""
     for _ in range(launches):
@@ -236,7 +229,6 @@ def main() -> None:
     parser.add_argument(
         "--search", type=int, nargs="*", default=[], help="widths to try blockings of"
     )
-    parser.add_argument("--dims", type=int, nargs="*", help="these widths alone")
     options = parser.parse_args()
     if options.plot:
         plot(json.loads(options.json.read_text()), options.plot)
@@ -245,8 +237,6 @@ def main() -> None:
         sys.exit("no CUDA device here.")
     cases = [(*size, "mixed") for size in SIZES]
     cases += [(*size, "full") for size in (SIZES[0], *SIZES[-2:])]
-    if options.dims:
-        cases = [case for case in cases if case[2] in options.dims]
     first = {(dim, kind): (n, m) for n, m, dim, kind in reversed(cases)}
     cuts = {
         (dim, kind): [None, *(candidates(dim, kind) if dim in options.search else [])]
@@ -271,7 +261,6 @@ def main() -> None:
         "torch": torch.__version__,
         "triton": triton.__version__,
         "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
-        "copy_tb_s": copy_rate(),
         "lines": lines,
     }
     if options.json:

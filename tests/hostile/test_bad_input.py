@@ -181,7 +181,7 @@ def test_a_table_of_another_form_is_refused(tmp_path, name, change, message):
     reader, path = write(tmp_path, name)
     separator = "\t" if path.suffix == ".tsv" else ","
     rows = path.read_text().splitlines()
-    rows += [""] * (8 - len(rows) - 0 if "line 9" in message else 0)
+    rows += [""] * (8 - len(rows) if "line 9" in message else 0)
     changed = "\n".join(change(rows)).replace("{s}", separator)
     path.write_text(changed)
     refused(reader, path, match=message)
