@@ -258,16 +258,13 @@ def fused_dense(
 
 
 def fused_spread(
-    y: torch.Tensor,
-    columns: PaddedColumns,
-    *,
-    blocking: Blocking | None = None,
-    splits: int | None = None,
+    y: torch.Tensor, columns: PaddedColumns, *, blocking: Blocking | None = None
 ) -> torch.Tensor:
     """Σ share σ(1 − σ) over the columns: (r,), in float32."""
-    return _launch(y, columns, blocking, splits, WITH_GRADIENT=False, WITH_SPREAD=True)[
-        0
-    ]
+    spread, _ = _launch(
+        y, columns, blocking, None, WITH_GRADIENT=False, WITH_SPREAD=True
+    )
+    return spread
 
 
 def _launch(
