@@ -113,10 +113,12 @@ def main() -> None:
     for precision in options.precision or ["mixed", "full"]:
         precise = precision == "full"
         for width in options.width or WIDTHS:
-            cut = default_blocking(width, precise=precise)
-            if options.blocking:
-                cut = Blocking(*map(int, options.blocking.split(",")))
             for with_gradient in (True, False):
+                cut = default_blocking(
+                    width, precise=precise, with_gradient=with_gradient
+                )
+                if options.blocking:
+                    cut = Blocking(*map(int, options.blocking.split(",")))
                 lines.append(
                     inspect(width, cut, precise=precise, with_gradient=with_gradient)
                 )

@@ -75,15 +75,24 @@ def split_rows(
 
 
 def pad_rows(pattern: sp.csr_array, rows: Rows, backend: Backend) -> PaddedRows | None:
-    """Pad the known entries of some rows to a common width; None if there are none."""
-    start, length = pattern.indptr[rows], np.diff(pattern.indptr)[rows]
-    width = int(length.max(initial=0))
+    """Pad the known entries of some rows to a common width; None if there are none.
+
+    The rows are in order. Entries are moved first and padded on the device.
+    """
+    if len(rows) < pattern.shape[0]:
+        pattern = pattern[rows]
+    lengths = np.diff(pattern.indptr)
+    width = int(lengths.max(initial=0))
     if width == 0:
         return None
-    known = np.arange(width) < length[:, None]
-    at = np.minimum(start[:, None] + np.arange(width), pattern.nnz - 1)
+    xp, move = backend.xp, backend.indices
+    first, columns = move(pattern.indptr[:-1]), move(pattern.indices)
+    values = backend.asarray(pattern.data)
+    step = move(np.arange(width))
+    known = step < move(lengths)[:, None]
+    at = xp.where(known, first[:, None] + step, 0)
     return PaddedRows(
-        backend.indices(np.where(known, pattern.indices[at], 0)),
-        backend.asarray(np.where(known, pattern.data[at], 0.0)),
+        xp.where(known, columns[at], 0),
+        xp.where(known, values[at], 0.0),
         backend.asarray(known),
     )

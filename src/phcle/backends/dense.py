@@ -27,7 +27,7 @@ __all__ = [
 
 Array = Any
 
-PROBE = 1024
+PROBE = 2048
 """Columns that stand for all in the curvature of a Newton step."""
 
 LineValue = Callable[[Array, Any], Array]

@@ -84,7 +84,7 @@ class TorchBackend:
 
     def _fuses(self, dim: int) -> bool:
         """Whether the fused kernel serves rows of this width."""
-        return self.is_fused and dim <= WIDEST
+        return self.is_fused and dim <= WIDEST[self.precision]
 
     def working(self) -> AbstractContextManager[Any]:
         """Nothing to settle: torch has threads of its own."""
@@ -102,7 +102,8 @@ class TorchBackend:
 
     def indices(self, values: npt.ArrayLike) -> torch.Tensor:
         """Move positions to the device, as 64-bit integers."""
-        return torch.tensor(_writable(values), dtype=torch.int64, device=self.device)
+        moved = torch.tensor(_writable(values), device=self.device)
+        return moved.to(torch.int64)  # there, so that 32 bits travel where they do
 
     def to_numpy(self, array: torch.Tensor) -> npt.NDArray[Any]:
         """Bring an array back to the host."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from phcle.contexts.descriptive import DescriptiveContext
@@ -46,7 +47,7 @@ def align(
     given = _check_contexts(contexts)
     if labels is None:
         vocabulary = tuple(
-            dict.fromkeys(label for context in given for label in context.labels)
+            dict.fromkeys(chain.from_iterable(context.labels for context in given))
         )
     else:
         vocabulary = as_labels(labels, "labels")
@@ -58,9 +59,25 @@ def align(
         else context
         for context in given
     ]
-    observed = [set(context.observed_labels) for context in given]
+    if must_inform or complete_only:
+        vocabulary = _informed(given, vocabulary, complete_only, must_inform)
+    return Aligned(
+        vocabulary,
+        tuple(c for c in given if isinstance(c, RelationalContext)),
+        tuple(c for c in given if isinstance(c, DescriptiveContext)),
+    )
+
+
+def _informed(
+    contexts: Sequence[Context],
+    vocabulary: tuple[str, ...],
+    complete_only: bool,
+    must_inform: bool,
+) -> tuple[str, ...]:
+    """The labels to keep, after a look at what the contexts say about them."""
+    observed = [set(context.observed_labels) for context in contexts]
     if must_inform:
-        _refuse_empty(given, observed, vocabulary)
+        _refuse_empty(contexts, observed, vocabulary)
     if complete_only:
         vocabulary = tuple(x for x in vocabulary if all(x in seen for seen in observed))
         if not vocabulary:
@@ -75,11 +92,7 @@ def align(
             f"no context says anything about {len(unknown)} of {len(vocabulary)} "
             f"labels: {some(unknown)}; leave them out, or describe them in a context."
         )
-    return Aligned(
-        vocabulary,
-        tuple(c for c in given if isinstance(c, RelationalContext)),
-        tuple(c for c in given if isinstance(c, DescriptiveContext)),
-    )
+    return vocabulary
 
 
 def _refuse_empty(

@@ -76,9 +76,8 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
             f"{where}: a list of labels is needed. Got the text {values!r} instead."
         )
     values = list(values)
-    if _are_plain(values):  # as most are, and then a million take no time
-        labels = tuple(map(str.strip, values))
-    else:
+    labels = _plain(values)
+    if labels is None:
         labels = tuple(
             as_label(value, f"{where}, position {i}")
             for i, value in enumerate(values, 1)
@@ -92,13 +91,15 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
     return labels
 
 
-def _are_plain(values: list[Any]) -> bool:
-    """Whether all are texts of ASCII characters, none of them blank."""
-    return (
-        all(type(value) is str for value in values)
-        and "".join(values).isascii()
-        and all(map(str.strip, values))
-    )
+def _plain(values: list[Any]) -> tuple[str, ...] | None:
+    """Texts of ASCII characters, stripped, as most are: a million take no time.
+
+    None if others are among them, or a blank one.
+    """
+    if not set(map(type, values)) <= {str} or not "".join(values).isascii():
+        return None
+    stripped = tuple(map(str.strip, values))
+    return stripped if all(stripped) else None
 
 
 def is_missing(value: Any) -> bool:

@@ -145,9 +145,25 @@ def test_fused_part_answers_as_the_plain_one(precision, rng):
         step.to(plain.value.device), chosen.to(plain.value.device)
     )
     assert relative(moved, same.double().cpu().numpy()) < tolerance
-    product = fused.product(direction)
+    product = fused.product(direction)  # of halves in both precisions
     same = plain.product(direction.to(plain.value.device))
-    assert relative(product, same.double().cpu().numpy()) < tolerance
+    assert relative(product, same.double().cpu().numpy()) < 2e-3
+
+
+@pytest.mark.parametrize("by", [1e-6, 1e6])
+def test_products_with_the_curvature_hold_for_numbers_of_any_size(by, rng):
+    (y, z, mass), _ = problem(rng, 20, 60, 12)
+    backend = TorchBackend(DEVICE)
+    backend.is_fused = True
+    fused = backend.dense_part(y / by, backend.columns(z * by, mass * by))
+    direction = torch.tensor(rng.normal(size=(20, 12)), device=DEVICE)
+    direction *= torch.logspace(-12, 12, 20, device=DEVICE)[:, None]
+    direction[7] = 0.0
+    sigmoid = torch.sigmoid(y.double() @ z.double().T)
+    bend = sigmoid * (1 - sigmoid) * (mass * by).double()
+    expected = ((direction @ (z * by).double().T) * bend) @ (z * by).double()
+    for row, one in zip(fused.product(direction.float()), expected, strict=True):
+        assert torch.linalg.norm(row.double() - one) <= 2e-3 * torch.linalg.norm(one)
 
 
 def test_the_spread_over_many_columns_comes_from_a_fair_sample_of_them(rng):
@@ -162,5 +178,9 @@ def test_rows_are_not_cut_up_for_the_sake_of_tiles_that_are_never_kept():
     backend = TorchBackend(DEVICE)
     assert backend.kept_columns(10_000_000, 600) == 10_000_000
     backend.is_fused = True
-    assert backend.kept_columns(10_000_000, 512) == PROBE
-    assert backend.kept_columns(10_000_000, 513) == 10_000_000
+    assert backend.kept_columns(10_000_000, 256) == PROBE
+    assert backend.kept_columns(10_000_000, 257) == 10_000_000
+    mixed = TorchBackend(DEVICE, precision="mixed")
+    mixed.is_fused = True
+    assert mixed.kept_columns(10_000_000, 512) == PROBE
+    assert mixed.kept_columns(10_000_000, 513) == 10_000_000

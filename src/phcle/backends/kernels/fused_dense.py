@@ -58,24 +58,24 @@ class Blocking:
     stages: int
 
 
-# By width. From 64 on in mixed precision, and at 128 in full precision, these were the
-# best of several on an H200; the rest were chosen by what the compiler makes of them
-# (`python tools/inspect_kernel.py` shows it without a GPU).
+# By width: with the gradient, and for a number per row alone. From 64 on these were the
+# best of several on an H200, or within 2 % of it; the rest were chosen by what the
+# compiler makes of them (`python tools/inspect_kernel.py` shows it without a GPU).
 _MIXED = {
-    16: Blocking(64, 64, 4, 3),
-    32: Blocking(64, 64, 4, 3),
-    64: Blocking(64, 64, 4, 3),
-    128: Blocking(64, 64, 4, 3),
-    256: Blocking(64, 32, 4, 3),
-    512: Blocking(64, 32, 8, 3),
+    16: (Blocking(64, 64, 4, 3), Blocking(64, 64, 4, 3)),
+    32: (Blocking(64, 64, 4, 3), Blocking(64, 64, 4, 3)),
+    64: (Blocking(64, 64, 4, 3), Blocking(64, 64, 4, 3)),
+    128: (Blocking(64, 64, 4, 3), Blocking(128, 64, 8, 3)),
+    256: (Blocking(64, 64, 4, 2), Blocking(128, 64, 8, 3)),
+    512: (Blocking(64, 64, 8, 2), Blocking(64, 64, 4, 2)),
 }
 _FULL = {
-    16: Blocking(64, 64, 4, 3),
-    32: Blocking(64, 64, 4, 3),
-    64: Blocking(64, 64, 4, 3),
-    128: Blocking(64, 64, 4, 2),
-    256: Blocking(32, 32, 4, 2),
-    512: Blocking(32, 16, 8, 2),
+    16: (Blocking(64, 64, 4, 3), Blocking(64, 64, 4, 3)),
+    32: (Blocking(64, 64, 4, 3), Blocking(64, 64, 4, 3)),
+    64: (Blocking(64, 64, 4, 3), Blocking(128, 128, 8, 2)),
+    128: (Blocking(64, 64, 4, 2), Blocking(128, 128, 8, 2)),
+    256: (Blocking(128, 32, 8, 2), Blocking(128, 32, 8, 2)),
+    512: (Blocking(32, 16, 8, 2), Blocking(64, 16, 4, 3)),
 }
 
 _PROGRAMS = 5200
@@ -129,10 +129,11 @@ def padded_width(dim: int) -> int:
     return int(max(16, triton.next_power_of_2(dim)))
 
 
-# Triton would read annotations of the kernel, and knows no `Any`.
+# Triton would read annotations of the kernel, and knows no `Any`. It would also compile
+# it once more for numbers of rows that 16 divides.
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_rows"])
 def _kernel(  # type: ignore[no-untyped-def]
     y_at,
     y_low_at,
@@ -233,9 +234,10 @@ def _kernel(  # type: ignore[no-untyped-def]
         )
 
 
-def default_blocking(width: int, *, precise: bool) -> Blocking:
+def default_blocking(width: int, *, precise: bool, with_gradient: bool) -> Blocking:
     """How a launch of this width is cut up if nothing else is asked for."""
-    return (_FULL if precise else _MIXED)[width]
+    gradient, number = (_FULL if precise else _MIXED)[width]
+    return gradient if with_gradient else number
 
 
 def fused_dense(
@@ -277,7 +279,9 @@ def _launch(
     """A number per row, and perhaps a gradient; both in the units of the kernel."""
     z = columns.halves
     (n_rows, dim), (n_columns, width) = y.shape, z.high.shape
-    cut = blocking or default_blocking(width, precise=columns.is_precise)
+    cut = blocking or default_blocking(
+        width, precise=columns.is_precise, with_gradient=parts["WITH_GRADIENT"]
+    )
     n_blocks = triton.cdiv(n_rows, cut.rows)
     if splits is None:
         splits = min(_PROGRAMS // max(1, n_blocks), n_columns // (8 * cut.columns), 16)
