@@ -223,12 +223,12 @@ def plot(report: dict, path: Path) -> None:
     axes.minorticks_off()
     for side, ticks in (
         (axes.xaxis, [32, 64, 128, 256, 512]),
-        (axes.yaxis, [50, 100, 200, 500, 1000]),
+        (axes.yaxis, [20, 50, 100, 200, 500, 1000]),
     ):
         side.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-    axes.set_ylim(35, 1600)
+    axes.set_ylim(20, 1600)
     axes.set_title(f"Dense half-step on {report['device']}, under what bounds it")
-    axes.legend(fontsize=8, loc="lower right", bbox_to_anchor=(1, 0.12))
+    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
     figure.savefig(path, dpi=150)
 
 

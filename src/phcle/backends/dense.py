@@ -17,21 +17,27 @@ from typing import Any, Protocol
 import numpy as np
 
 __all__ = [
-    "PROBE",
     "Columns",
     "DensePart",
     "LineValue",
     "TilePart",
+    "n_probed",
     "rounding_noise",
 ]
 
 Array = Any
 
-PROBE = 2048
-"""Columns that stand for all in the curvature of a Newton step."""
+FEWEST_PROBED, MOST_PROBED, PROBED_SHARE = 1024, 2048, 1 / 16
+"""Columns that stand for all in the curvature of a Newton step, and their share."""
 
 LineValue = Callable[[Array, Any], Array]
 """Values at y + step × direction from (step, chosen rows): (chosen,)."""
+
+
+def n_probed(n_columns: int) -> int:
+    """How many of the columns tell the curvature: more spare steps, and cost more."""
+    share = max(FEWEST_PROBED, int(PROBED_SHARE * n_columns))
+    return min(n_columns, share, MOST_PROBED)
 
 
 def rounding_noise(dtype: str) -> float:

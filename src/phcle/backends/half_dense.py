@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from phcle.backends.dense import PROBE, Columns, LineValue, TilePart
+from phcle.backends.dense import Columns, LineValue, TilePart, n_probed
 from phcle.backends.halves import HalfColumns, HalfRows
 
 __all__ = ["WIDEST", "FusedColumns", "FusedPart", "MixedPart", "can_fuse"]
@@ -43,13 +43,14 @@ class FusedColumns:
     def of(cls, columns: Columns, *, precise: bool) -> FusedColumns:
         """Pad the columns, and draw some in proportion to their share of the trace."""
         every = _padded(columns, precise=precise)
-        if len(columns.other) <= PROBE:
+        n = n_probed(len(columns.other))
+        if n == len(columns.other):
             return cls(every, every, columns)
         # Evenly spaced over the shares, so that a large share is drawn that often.
-        there = torch.arange(PROBE, device=columns.share.device) + 0.5
-        at = torch.searchsorted(columns.share.cumsum(dim=0), there / PROBE)
+        there = (torch.arange(n, device=columns.share.device) + 0.5) / n
+        at = torch.searchsorted(columns.share.cumsum(dim=0), there)
         at = at.clamp(max=len(columns.other) - 1)
-        even = torch.full_like(columns.mass[at], 1 / PROBE)
+        even = torch.full_like(columns.mass[at], 1 / n)
         few = Columns(columns.other[at], columns.mass[at], columns.weighted[at], even)
         return cls(every, _padded(few, precise=precise), columns)
 

@@ -14,7 +14,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from phcle.backends.dense import PROBE, Columns, DensePart, TilePart, rounding_noise
+from phcle.backends.dense import (
+    Columns,
+    DensePart,
+    TilePart,
+    n_probed,
+    rounding_noise,
+)
 from phcle.backends.half_dense import (
     WIDEST,
     FusedColumns,
@@ -80,7 +86,7 @@ class TorchBackend:
 
     def kept_columns(self, n_columns: int, dim: int) -> int:
         """For how many of the columns a block's dense part keeps numbers."""
-        return min(n_columns, PROBE) if self._fuses(dim) else n_columns
+        return n_probed(n_columns) if self._fuses(dim) else n_columns
 
     def _fuses(self, dim: int) -> bool:
         """Whether the fused kernel serves rows of this width."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.blocks import Block, pad_rows
-from phcle.backends.dense import PROBE, Columns, DensePart
+from phcle.backends.dense import Columns, DensePart, n_probed
 from phcle.backends.protocol import Array, Backend
 from phcle.model.sampling import Sample, draw_columns
 from phcle.model.terms import Curvature
@@ -88,10 +88,11 @@ class LogisticView:
     def probe(self) -> Columns:
         """A sample of the columns for products with the curvature."""
         mass = self.term.column_mass
-        if self.is_sampled or len(mass) <= PROBE:
+        n = n_probed(len(mass))
+        if self.is_sampled or n == len(mass):
             return self.columns
         # Any fixed seed will do: the optimum does not depend on the path to it.
-        return self._pick(*draw_columns(mass, PROBE, np.random.default_rng(0)))
+        return self._pick(*draw_columns(mass, n, np.random.default_rng(0)))
 
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
         backend = self.term.backend

@@ -15,7 +15,7 @@ if DEVICE == "cpu":  # must be said before Triton is imported
     os.environ["TRITON_INTERPRET"] = "1"
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from phcle.backends.dense import PROBE, Columns  # noqa: E402
+from phcle.backends.dense import MOST_PROBED, Columns  # noqa: E402
 from phcle.backends.half_dense import FusedColumns, FusedPart, MixedPart  # noqa: E402
 from phcle.backends.halves import HalfColumns  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
@@ -178,9 +178,9 @@ def test_rows_are_not_cut_up_for_the_sake_of_tiles_that_are_never_kept():
     backend = TorchBackend(DEVICE)
     assert backend.kept_columns(10_000_000, 600) == 10_000_000
     backend.is_fused = True
-    assert backend.kept_columns(10_000_000, 256) == PROBE
+    assert backend.kept_columns(10_000_000, 256) == MOST_PROBED
     assert backend.kept_columns(10_000_000, 257) == 10_000_000
     mixed = TorchBackend(DEVICE, precision="mixed")
     mixed.is_fused = True
-    assert mixed.kept_columns(10_000_000, 512) == PROBE
+    assert mixed.kept_columns(10_000_000, 512) == MOST_PROBED
     assert mixed.kept_columns(10_000_000, 513) == 10_000_000
