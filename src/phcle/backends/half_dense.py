@@ -77,7 +77,7 @@ def _longest(columns: Columns) -> torch.Tensor:
     return torch.linalg.vector_norm(columns.other, dim=1).max()
 
 
-class FusedPart(TilePart):
+class FusedPart:
     """The dense part from the fused kernel; keeps nothing but sums."""
 
     def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:

@@ -15,8 +15,11 @@ from phcle.backends.dense import Columns
 
 __all__ = ["LARGEST_MASS", "HalfColumns", "HalfRows"]
 
+LARGEST_HALF = 65_504.0
+"""Where halves end; infinity times zero would be no number."""
+
 LARGEST_MASS = 2.0**14
-"""What the largest mass in a product is scaled to: halves end at 65,504."""
+"""What the largest mass in a product is scaled to."""
 
 LARGEST = 2.0**4
 """What the largest column entry is scaled to: room for small ones, and for the rows."""
@@ -69,7 +72,8 @@ class HalfRows:
     def of(cls, y: torch.Tensor, columns: HalfColumns, unit: float = 1.0) -> HalfRows:
         """Round or split rows as the columns are; products are in units of 1 / unit."""
         if columns.low is None:
-            return cls((y * (columns.size * unit)).half(), None, None)
+            fitting = (y * (columns.size * unit)).clamp(-LARGEST_HALF, LARGEST_HALF)
+            return cls(fitting.half(), None, None)
         size = _power_of_two(y.abs().amax(dim=1))
         return cls(*_split(y / size[:, None]), size * unit)
 

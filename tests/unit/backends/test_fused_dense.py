@@ -150,6 +150,19 @@ def test_fused_part_answers_as_the_plain_one(precision, rng):
     assert relative(product, same.double().cpu().numpy()) < 2e-3
 
 
+@pytest.mark.parametrize("precision", ["full", "mixed"])
+def test_rows_beyond_all_halves_have_finite_sums_and_no_curvature(precision, rng):
+    (y, z, mass), _ = problem(rng, 20, 60, 12)
+    z[:, 0] = 0.0  # infinity would meet it
+    y[:] = 0.0
+    y[:, :2] = 1e8
+    backend = TorchBackend(DEVICE, "float32", precision)
+    backend.is_fused = True
+    fused = backend.dense_part(y, backend.columns(z, mass))
+    assert bool(torch.isfinite(fused.gradient).all())
+    assert bool((fused.product(torch.ones_like(y)) == 0).all())
+
+
 @pytest.mark.parametrize("by", [1e-6, 1e6])
 def test_products_with_the_curvature_hold_for_numbers_of_any_size(by, rng):
     (y, z, mass), _ = problem(rng, 20, 60, 12)
