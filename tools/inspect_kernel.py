@@ -23,12 +23,12 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from phcle.backends.half_dense import RESERVED_MEMORY, SHARED_MEMORY
 from phcle.backends.kernels import fused_dense
 from phcle.backends.kernels.fused_dense import Blocking, default_blocking
 
 HOPPER = 90
-SHARED, REGISTERS = 233_472, 65_536  # of a multiprocessor of Hopper
-RESERVED = 1024  # bytes of shared memory that a program needs for the system
+REGISTERS = 65_536  # of a multiprocessor of Hopper
 WIDTHS = (16, 32, 64, 128, 256, 512)
 
 
@@ -94,7 +94,7 @@ def inspect(
         "registers": registers,
         "spilled": int(re.search(r"(\d+) bytes spill stores", said)[1]),
         "shared": shared,
-        "programs": min(SHARED // (shared + RESERVED), by_registers),
+        "programs": min(SHARED_MEMORY // (shared + RESERVED_MEMORY), by_registers),
         "matrix_instructions": len(re.findall(r"wgmma\.mma_async|mma\.sync", ptx)),
     }
 

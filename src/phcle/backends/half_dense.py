@@ -26,9 +26,11 @@ WIDEST = {"mixed": 512, "full": 256}
 The rows' accumulators must fit into registers; full precision needs two of each.
 """
 
+SHARED_MEMORY, RESERVED_MEMORY = 228 * 1024, 1024
+"""Bytes that a multiprocessor of Hopper has, and those of them that no program gets.
 
-SHARED_MEMORY = 227 * 1024
-"""Bytes of it that a program may have on Hopper; the widest blocks take nearly all."""
+The widest blocks of the fused kernel take nearly all.
+"""
 
 
 @dataclass(frozen=True)
@@ -187,4 +189,4 @@ def can_fuse(device: str) -> bool:
     if device == "cpu" or importlib.util.find_spec("triton") is None:
         return False
     properties = torch.cuda.get_device_properties(device)
-    return bool(properties.shared_memory_per_block_optin >= SHARED_MEMORY)
+    return bool(properties.shared_memory_per_multiprocessor >= SHARED_MEMORY)

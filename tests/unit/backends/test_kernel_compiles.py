@@ -5,6 +5,7 @@ Triton's interpreter takes what its compiler refuses, so running there is not en
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -14,9 +15,10 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
-triton = pytest.importorskip("triton", reason="Triton is not installed")
+if importlib.util.find_spec("triton") is None:  # imported here, it could not interpret
+    pytest.skip("Triton is not installed", allow_module_level=True)
 
-from phcle.backends.half_dense import SHARED_MEMORY  # noqa: E402
+from phcle.backends.half_dense import RESERVED_MEMORY, SHARED_MEMORY  # noqa: E402
 
 TOOL = Path(__file__).parents[3] / "tools" / "inspect_kernel.py"
 
@@ -36,5 +38,5 @@ def test_the_kernel_compiles_for_hopper_and_fits_into_it(precision):
     for line in json.loads(done.stdout):
         assert line["matrix_instructions"] > 0
         assert line["spilled"] <= 128
-        assert line["shared"] <= SHARED_MEMORY
+        assert line["shared"] <= SHARED_MEMORY - RESERVED_MEMORY
         assert line["programs"] >= 1
