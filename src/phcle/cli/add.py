@@ -34,7 +34,8 @@ def add(
     """Embed new labels from whatever is known about them, and write all labels.
 
     The files hold the new labels only; a taxonomy, only the new edges, whose parents
-    may be ids or readable names. A file belongs to the context it is called like, or
+    may be ids or readable names. A vocabulary or ontology may be a newer edition of the
+    whole: what is new in it counts. A file belongs to the context it is called like, or
     else to the only one of its sort; NAME=FILE says which one is meant.
     """
     from phcle import fold_in
@@ -45,7 +46,8 @@ def add(
     check_can_write(out, [names, *(new.path for new in files)])
     embedding = load(file)
     readable = {} if names is None else read_names(names)
-    new = fold_in(embedding, read_new_contexts(files, embedding), names=readable)
+    contexts, named = read_new_contexts(files, embedding, language=given["language"])
+    new = fold_in(embedding, contexts, names={**named, **readable})
     whole = embedding.joined(new)
     whole.save(out)
     answer = {

@@ -25,6 +25,7 @@ __all__ = [
     "files_read",
     "read_context",
     "read_contexts",
+    "read_thesaurus",
 ]
 
 FEW_TEXTS = 50
@@ -95,7 +96,7 @@ def read_contexts(
     contexts: list[Context] = []
     for file in files:
         if file.sort in THESAURI:
-            thesaurus = _read_thesaurus(file, language)
+            thesaurus = read_thesaurus(file, language)
             contexts.append(thesaurus.hierarchy(kind=hierarchy_kind))
             if thesaurus.texts:
                 # Few texts share few words: then every word counts.
@@ -117,7 +118,8 @@ def read_contexts(
     return ReadContexts(contexts, asked, dict(readable))
 
 
-def _read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
+def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
+    """A vocabulary or ontology, with names and texts of one language."""
     from phcle.contexts.ontologies import from_owl, from_skos
 
     read = from_skos if file.sort == "skos" else from_owl

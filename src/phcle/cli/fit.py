@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["fit", "next_steps"]
 
 
-@with_flags(*context_flags(thesauri=True), *model_flags())
+@with_flags(*context_flags(), *model_flags())
 def fit(
     out: OutFile,
     labels: Annotated[

@@ -50,7 +50,7 @@ THESAURI = {
     "skos": "SKOS vocabulary (.ttl, .rdf, .jsonld, …): taxonomy, names and texts.",
     "owl": "OWL ontology (.owl, .ttl, .rdf, …): taxonomy, names and texts.",
 }
-"""Files that hold a taxonomy with names and texts; only a fit takes them."""
+"""Files that hold a taxonomy with names and texts."""
 
 METAVARS = {int: "N", float: "NUMBER"}
 
@@ -74,20 +74,19 @@ def with_flags(*flags: inspect.Parameter) -> Callable[[Command], Command]:
     return decorate
 
 
-def context_flags(*, thesauri: bool = False) -> Iterable[inspect.Parameter]:
+def context_flags() -> Iterable[inspect.Parameter]:
     """One flag for each sort of context file; each may be given several times."""
-    if thesauri:
-        yield _flag(
-            "language",
-            str,
-            "en",
-            typer.Option(
-                metavar="LANGUAGE",
-                help="Of names and texts in --skos and --owl.",
-                rich_help_panel="Contexts",
-            ),
-        )
-    for sort, columns in (CONTEXT_FILES | (THESAURI if thesauri else {})).items():
+    yield _flag(
+        "language",
+        str,
+        "en",
+        typer.Option(
+            metavar="LANGUAGE",
+            help="Of names and texts in --skos and --owl.",
+            rich_help_panel="Contexts",
+        ),
+    )
+    for sort, columns in (CONTEXT_FILES | THESAURI).items():
         yield _flag(
             sort,
             list[str] | None,

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from phcle.cli.context_files import ContextFile, read_context
+from phcle.cli.context_files import ContextFile, read_context, read_thesaurus
+from phcle.cli.flags import THESAURI
 from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
     from phcle.contexts import Hierarchy, RelationalContext
     from phcle.contexts.alignment import Context
+    from phcle.contexts.thesaurus import Thesaurus
     from phcle.embedding import LabelEmbedding
     from phcle.embedding.fitted import Fitted
 
@@ -19,12 +21,45 @@ __all__ = ["read_new_contexts"]
 
 
 def read_new_contexts(
-    files: Iterable[ContextFile], embedding: LabelEmbedding
-) -> list[Context]:
-    """Contexts of new labels, called as they were at the fit."""
-    return [
-        _read(replace(f, given_name=_target(f, embedding)), embedding) for f in files
-    ]
+    files: Iterable[ContextFile], embedding: LabelEmbedding, *, language: str
+) -> tuple[list[Context], dict[str, str]]:
+    """Contexts of new labels, called as they were at the fit, and names in them."""
+    contexts: list[Context] = []
+    names: dict[str, str] = {}
+    for file in files:
+        target = replace(file, given_name=_target(file, embedding))
+        if file.sort in THESAURI:
+            new = _new_part(read_thesaurus(target, language), embedding, file)
+            contexts += _contexts_of(new, embedding)
+            names.update(new.names)
+        else:
+            contexts.append(_read(target, embedding))
+    return contexts, names
+
+
+def _new_part(
+    thesaurus: Thesaurus, embedding: LabelEmbedding, file: ContextFile
+) -> Thesaurus:
+    """The nodes of a newer edition that the fit did not know."""
+    tree = _hierarchy(embedding, thesaurus.name)
+    if tree is None:
+        raise ContextError(
+            f"{file.path}: the context {thesaurus.name!r} of the fit is no taxonomy."
+        )
+    new = thesaurus.beyond(tree.index)
+    if not new.edges:
+        raise ContextError(f"{file.path}: names no node that is new.")
+    return new
+
+
+def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
+    """The new edges, and the texts if the fit had those."""
+    contexts: list[Context] = [new.hierarchy()]
+    if new.texts:
+        texts = new.descriptions(min_count=1)
+        known = [context.name for context in embedding.contexts]
+        contexts += [texts] if texts.name in known else []
+    return contexts
 
 
 def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
@@ -68,7 +103,7 @@ def _sorts(context: Fitted) -> tuple[str, ...]:
 
     if isinstance(context, FittedRelational):
         has_tree = context.data is not None and context.data.hierarchy is not None
-        return ("hierarchy",) if has_tree else ("edges", "annotations")
+        return ("hierarchy", *THESAURI) if has_tree else ("edges", "annotations")
     if not context.readable:
         return ("vectors", "sentences")
     is_sparse = context.data is not None and context.data.is_sparse

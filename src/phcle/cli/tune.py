@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["tune"]
 
 
-@with_flags(*context_flags(thesauri=True))
+@with_flags(*context_flags())
 def tune(
     out: Annotated[
         Path, typer.Option("--out", help="Where to write the best options, as TOML.")

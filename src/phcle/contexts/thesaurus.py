@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,15 @@ class Thesaurus:
         return (
             f"Thesaurus({self.name!r}: {len(nodes)} nodes, {len(self.edges)} edges, "
             f"{len(self.texts)} texts)"
+        )
+
+    def beyond(self, known: Container[str]) -> Thesaurus:
+        """What it says about the nodes that are not among these."""
+        return Thesaurus(
+            self.name,
+            tuple(edge for edge in self.edges if edge[0] not in known),
+            {node: name for node, name in self.names.items() if node not in known},
+            {node: text for node, text in self.texts.items() if node not in known},
         )
 
     def hierarchy(self, **options: Any) -> RelationalContext:
