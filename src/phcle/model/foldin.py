@@ -43,8 +43,8 @@ COARSELY, COARSE_SAMPLE = 1e-2, 512
 """How far a sample of so many columns is asked to bring rows that start at zero."""
 
 
-DOUBLE_UP_TO = 2 * 10**9
-"""Pairs up to which the last steps on a GPU are in double precision."""
+DOUBLE_UP_TO = 5 * 10**7
+"""Pairs up to which the last steps are in double precision, which is cheap then."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def solve_labels(
     *,
     tol: float = 1e-4,
 ) -> tuple[Floats, Floats]:
-    """W at its optimum for these C and U, in double precision; every term's value.
+    """W at its optimum for these C and U, as doubles; every term's value there.
 
     A row's Newton steps end with one that moves it by no more than `tol`; what is left
     to go then is a small part of that.
@@ -125,16 +125,16 @@ def _stages(
     """The way to the optimum, made cheap.
 
     Without a start the rows first settle on a sample of the columns, and steps in less
-    than double precision come before the last ones. On a GPU a problem of very many
-    pairs begins with products of halves and ends in single precision: the fused kernel
-    has both.
+    than the last precision come before the last ones. A problem of few pairs ends in
+    double precision. One of many ends in that of the sweeps, no farther from its
+    optimum, and on a GPU begins with products of halves.
     """
     n_pairs = len(problem.labels) * sum(len(c) for c in C)
-    is_vast = backend.is_accelerated and n_pairs > DOUBLE_UP_TO
-    rough = backend.in_halves() if is_vast else backend
-    last = backend.with_dtype("float32" if is_vast else "float64")
+    is_large = n_pairs > DOUBLE_UP_TO
+    rough = backend.in_halves() if is_large else backend
+    last = backend.with_dtype(backend.dtype if is_large else "float64")
     stages = [_Stage(last, tol)]
-    if rough.dtype == "float32":
+    if (rough.dtype, rough.precision) != (last.dtype, last.precision):
         stages.insert(0, _Stage(rough, max(tol, ROUGHLY[rough.precision])))
     if not has_start:
         drawn = ColumnSamples(problem, COARSE_SAMPLE, seed=0).draw(0)

@@ -193,8 +193,31 @@ def test_adding_a_label_twice_is_refused(rng):
         model.embedding_.joined(model.transform(contexts))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_pairs_end_in_the_precision_of_the_sweeps_as_near_as_in_double(
+    dtype, imagenet, monkeypatch, backend_options
+):
+    contexts = imagenet.contexts()
+    options = {**backend_options, "dtype": dtype}
+    model = PHCLE(dim=20, max_iter=5, tol=0.01, **options).fit(contexts)
+    few = model.transform(contexts)  # few pairs end in double precision
+    seen = []
+    solve = foldin.solve_rows
+
+    def watched(backend, *args, **options):
+        seen.append(backend.dtype)
+        return solve(backend, *args, **options)
+
+    monkeypatch.setattr(foldin, "solve_rows", watched)
+    monkeypatch.setattr(foldin, "DOUBLE_UP_TO", 0)
+    many = model.transform(contexts)
+    assert set(seen) == {dtype}
+    assert worst(few, many) < 1e-4
+    assert worst(model.embedding_, many) < 1e-4
+
+
 @pytest.mark.parametrize("precision", ["full", "mixed"])
-def test_very_many_pairs_end_in_single_precision_as_near_as_in_double(
+def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
     precision, imagenet, monkeypatch
 ):
     torch_backend = pytest.importorskip("phcle.backends.torch_backend")
