@@ -27,6 +27,12 @@ COLUMNS = {
     "unseen": "unseen, among all",
     "harmonic": "harmonic mean",
 }
+BALANCED = {
+    "balanced_seen": "seen, balanced",
+    "balanced_unseen": "unseen, balanced",
+    "balanced_harmonic": "harmonic mean",
+}
+"""The same where the scores of seen classes are lowered."""
 
 
 def evaluate(
@@ -104,8 +110,8 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
             "accuracy": float(accuracies.mean()),
             "spread": float(accuracies.std(ddof=1)) if len(part) > 1 else None,
         }
-        for key in ("seen", "unseen", "harmonic"):
-            if key in part:
+        for key in COLUMNS | BALANCED:
+            if key in part and key not in row:
                 row[key] = float(part[key].mean())
         rows.append(row)
     return rows
@@ -126,7 +132,7 @@ def _write(answer: dict[str, Any], out: Path) -> None:
             "classifier": ("classifier",),
             **{
                 key: (title, ".1%")
-                for key, title in COLUMNS.items()
+                for key, title in (COLUMNS | BALANCED).items()
                 if key in answer["classifiers"][0]
             },
         },
@@ -163,15 +169,23 @@ def _lead(answer: dict[str, Any]) -> str:
 
 def _show(answer: dict[str, Any]) -> None:
     typer.echo(_lead(answer))
-    shown = [key for key in COLUMNS if key in answer["classifiers"][0]]
+    rows = answer["classifiers"]
+    _show_columns(rows, COLUMNS)
+    if BALANCED.keys() <= rows[0].keys():
+        typer.echo("with a constant taken off the scores of seen classes:")
+        _show_columns(rows, BALANCED)
+    typer.echo(f"chance: {answer['chance']:.1%}")
+
+
+def _show_columns(rows: list[dict[str, Any]], columns: dict[str, str]) -> None:
+    shown = {key: title for key, title in columns.items() if key in rows[0]}
     tables.show_table(
-        ("classifier", *(COLUMNS[key] for key in shown)),
+        ("classifier", *shown.values()),
         [
             (
                 row["classifier"],
                 *("–" if row[key] is None else f"{row[key]:.1%}" for key in shown),
             )
-            for row in answer["classifiers"]
+            for row in rows
         ],
     )
-    typer.echo(f"chance: {answer['chance']:.1%}")

@@ -143,12 +143,27 @@ def _accuracies(table: Table) -> list[str]:
 def _generalised(
     names: Sequence[str], columns: Sequence[str], cell: dict[tuple[str, str], Table]
 ) -> list[str]:
-    def triple(row: Table) -> str:
-        return " / ".join(_number(row[key]) for key in ("seen", "unseen", "harmonic"))
+    def triples(prefix: str) -> list[str]:
+        keys = [f"{prefix}{part}" for part in ("seen", "unseen", "harmonic")]
+        rows = [
+            (
+                name,
+                *(" / ".join(_number(cell[name, x][k]) for k in keys) for x in columns),
+            )
+            for name in names
+        ]
+        return _grid(("", *columns), rows)
 
-    lines = ["Generalised: seen / unseen / harmonic mean, answers among all classes:"]
-    rows = [(name, *(triple(cell[name, x]) for x in columns)) for name in names]
-    return [*lines, "", *_grid(("", *columns), rows)]
+    return [
+        "Generalised: seen / unseen / harmonic mean, answers among all classes:",
+        "",
+        *triples(""),
+        "",
+        "The same with a constant taken off the scores of seen classes, chosen on "
+        "validation classes:",
+        "",
+        *triples("balanced_"),
+    ]
 
 
 def _sentence(table: Table, verdict: Table) -> str:

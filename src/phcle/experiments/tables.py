@@ -44,7 +44,9 @@ def accuracy_table(
     random = frame[frame["task"] == "random"]
     n_splits = int(random["split"].nunique())
     judged = random if n_splits else paper
-    generalised = ("seen", "unseen", "harmonic") if experiment.generalised else ()
+    parts = ("seen", "unseen", "harmonic")
+    generalised = [*parts, *(f"balanced_{part}" for part in parts)]
+    generalised = [key for key in generalised if key in frame]
     cells = []
     for plan in experiment.embeddings:
         for classifier in experiment.classifiers:

@@ -168,6 +168,9 @@ def test_evaluation_among_all_classes_is_written_to_files(phcle, zoo, images):
     assert "| classifier | mean per-class accuracy |" in page
     (row,) = json.loads((zoo / "found" / "evaluation.json").read_text())["rows"]
     assert 0 <= row["harmonic"] <= max(row["seen"], row["unseen"])
+    assert "unseen, balanced" in result.stdout
+    assert "| seen, balanced | unseen, balanced |" in page
+    assert 0 <= row["balanced_harmonic"] <= 1
 
 
 def test_help_names_every_table_and_study(phcle):

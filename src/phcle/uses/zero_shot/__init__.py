@@ -16,6 +16,7 @@ from phcle.uses.zero_shot.metrics import (
     generalised_accuracy,
     mean_class_accuracy,
 )
+from phcle.uses.zero_shot.seen_penalty import balancing_penalty
 from phcle.uses.zero_shot.selection import SEARCHES, Choice, Search, select
 from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import (
@@ -37,6 +38,7 @@ __all__ = [
     "UnseenClassSplit",
     "ZeroShotClassifier",
     "ZeroShotTask",
+    "balancing_penalty",
     "class_accuracies",
     "class_matrix",
     "compare",

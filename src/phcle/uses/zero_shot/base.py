@@ -19,7 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from phcle.contexts.labels import as_labels
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
+from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
 from phcle.uses.zero_shot.features import FeatureSide, TrainingImages, as_features
+from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
 
 __all__ = ["ZeroShotClassifier", "class_matrix", "positive", "unit_rows"]
 
@@ -27,12 +29,16 @@ Floats = npt.NDArray[np.floating]
 
 NORMALIZATIONS = ("l2", "center", "none")
 
+PENALTY_SPLITS, PENALTY_SHARE = 3, 0.2
+"""How often which share of the classes plays the unseen ones for seen_penalty."""
+
 
 class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns from images of seen classes, answers among candidate classes."""
 
     embedding: LabelEmbedding
     candidates: str | Sequence[str]
+    seen_penalty: float | str
     normalize: str
     features: str
 
@@ -54,6 +60,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learn from prepared images, and from their feature side if it is known."""
         self._check_options()
+        self._check_penalty()
         if not isinstance(self.embedding, LabelEmbedding):
             raise OptionError(
                 f"embedding must be a LabelEmbedding. Got {self.embedding!r} instead."
@@ -66,6 +73,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = images.X.shape[1]
         self.feature_side_ = self.feature_side(images) if side is None else side
         self._learn_classes(images, *both)
+        self.seen_penalty_ = self._penalty(images)
         return self
 
     def decision_function(self, X: npt.ArrayLike) -> Floats:
@@ -77,7 +85,11 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {features.shape[1]} features, but {type(self).__name__} is "
                 f"expecting {self.n_features_in_} features as input."
             )
-        return self.decide(self.feature_side_.read(features))
+        scores = self.decide(self.feature_side_.read(features))
+        if self.seen_penalty_ == 0:
+            return scores
+        seen = self.classes_.tolist()
+        return lower_seen(scores, self.candidates_, seen, self.seen_penalty_)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.str_]:
         """The best candidate for every image."""
@@ -101,6 +113,36 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, images: TrainingImages, seen: Floats, candidates: Floats
     ) -> None:
         """Learn the class side from class vectors (classes, dim)."""
+
+    def _check_penalty(self) -> None:
+        given = self.seen_penalty
+        is_number = isinstance(given, (int, float, np.integer, np.floating))
+        if given != "auto" and not (is_number and np.isfinite(given)):
+            raise OptionError(
+                f"seen_penalty must be a number or 'auto'. Got {given!r} instead."
+            )
+
+    def _penalty(self, images: TrainingImages) -> float:
+        """What is taken off the scores of seen classes."""
+        if self.seen_penalty != "auto":
+            return float(self.seen_penalty)
+        classes = images.classes.tolist()
+        if not np.isin(self.candidates_, classes).any():
+            return 0.0
+        if len(classes) < 2 * FEWEST:
+            raise OptionError(
+                f"seen_penalty='auto' sets classes of y aside, and {len(classes)} are "
+                f"too few for that; {2 * FEWEST} are needed, or a number."
+            )
+        options = {**self.get_params(deep=False), "seen_penalty": 0.0}
+        n_unseen = share_of_classes(len(classes), PENALTY_SHARE)
+        found = choose_penalties(
+            {"": lambda among: type(self)(**{**options, "candidates": among})},
+            images.X,
+            images.classes[images.codes],
+            draw_classes(classes, PENALTY_SPLITS, n_unseen, seed=0),
+        )
+        return found[""]
 
     def _candidates(self, seen: list[str]) -> list[str]:
         """Labels to choose among, all of them in the embedding."""

@@ -37,7 +37,7 @@ class ConSE(ZeroShotClassifier):
 
     Parameters
     ----------
-    embedding, candidates, normalize, features
+    embedding, candidates, seen_penalty, normalize, features
         As for `ESZSL`.
     top : int
         How many seen classes are combined.
@@ -59,6 +59,7 @@ class ConSE(ZeroShotClassifier):
         embedding: LabelEmbedding,
         *,
         candidates: str | Sequence[str] = "unseen",
+        seen_penalty: float | str = 0.0,
         top: int = 10,
         C: float = 0.01,
         normalize: str = "l2",
@@ -66,6 +67,7 @@ class ConSE(ZeroShotClassifier):
     ) -> None:
         self.embedding = embedding
         self.candidates = candidates
+        self.seen_penalty = seen_penalty
         self.top = top
         self.C = C
         self.normalize = normalize

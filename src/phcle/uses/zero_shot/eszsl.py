@@ -49,6 +49,10 @@ class ESZSL(ZeroShotClassifier):
         One vector for every seen and every candidate class.
     candidates : "unseen", "all" or list of labels
         The classes that `predict` chooses among.
+    seen_penalty : float or "auto"
+        What is taken off the scores of those candidates that occur in training, which
+        are answered too readily otherwise. "auto" finds the number that balances seen
+        and unseen classes, on training classes that play unseen ones; `seen_penalty_`.
     feature_ridge, class_ridge : float
         γ and λ, in units of the mean squared length of an image's features and of a
         seen class's vector: at length one they are the penalties of the paper, and at
@@ -73,6 +77,7 @@ class ESZSL(ZeroShotClassifier):
         embedding: LabelEmbedding,
         *,
         candidates: str | Sequence[str] = "unseen",
+        seen_penalty: float | str = 0.0,
         feature_ridge: float = 100.0,
         class_ridge: float = 1.0,
         normalize: str = "l2",
@@ -80,6 +85,7 @@ class ESZSL(ZeroShotClassifier):
     ) -> None:
         self.embedding = embedding
         self.candidates = candidates
+        self.seen_penalty = seen_penalty
         self.feature_ridge = feature_ridge
         self.class_ridge = class_ridge
         self.normalize = normalize

@@ -15,7 +15,14 @@ from phcle.uses.zero_shot.base import ZeroShotClassifier
 from phcle.uses.zero_shot.features import TrainingImages
 from phcle.uses.zero_shot.frames import pandas_for
 from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
-from phcle.uses.zero_shot.selection import SEARCHES, Search, Variants, select
+from phcle.uses.zero_shot.seen_penalty import Make, choose_penalties, lower_seen
+from phcle.uses.zero_shot.selection import (
+    SEARCHES,
+    Choice,
+    Search,
+    Variants,
+    select,
+)
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
 
 if TYPE_CHECKING:
@@ -55,7 +62,10 @@ def evaluate(
         Draws of validation classes, and of whatever chance a classifier has in it.
     generalised : bool
         Answer among seen and unseen classes too; a task that holds no images of seen
-        classes out gets a fifth of them held out.
+        classes out gets a fifth of them held out. The columns `seen`, `unseen` and
+        `harmonic` are accuracies of the scores as they are; the same with `balanced_`
+        before them, of scores lowered for seen classes by a `seen_penalty` that was
+        chosen on the validation classes.
     by_class : bool
         Keep the accuracy of every unseen class too, in the column `classes`.
     n_validation, validation_share
@@ -196,6 +206,11 @@ def _task_rows(
                 seed=seed,
                 prepare=lambda split: images_of(split.seen),
             )
+            penalties = (
+                _penalties(search, variants, choices, task, validation, seed)
+                if generalised
+                else dict.fromkeys(choices)
+            )
             yield [
                 {
                     "embedding": embedding,
@@ -214,7 +229,7 @@ def _task_rows(
                             seed=seed,
                         ).fit_images(images_of(task.seen)),
                         task,
-                        generalised,
+                        penalties[embedding],
                         by_class,
                     ),
                     "n_seen": len(task.seen),
@@ -224,10 +239,38 @@ def _task_rows(
             ]
 
 
+def _penalties(
+    search: Search,
+    variants: Variants,
+    choices: Mapping[str, Choice],
+    task: ZeroShotTask,
+    validation: Sequence[ZeroShotTask],
+    seed: int,
+) -> dict[str, float]:
+    """What balances seen and unseen classes, found on the validation classes."""
+
+    def maker(embedding: str) -> Make:
+        choice = choices[embedding]
+        vectors = variants[embedding][choice.variant]
+        return lambda among: search.make(
+            vectors, choice.parameters, candidates=among, seed=seed
+        )
+
+    return choose_penalties(
+        {embedding: maker(embedding) for embedding in choices},
+        *task.images(task.seen),
+        [(split.seen, split.unseen) for split in validation],
+        seed=seed,
+    )
+
+
 def _test(
-    model: ZeroShotClassifier, task: ZeroShotTask, generalised: bool, by_class: bool
+    model: ZeroShotClassifier,
+    task: ZeroShotTask,
+    penalty: float | None,
+    by_class: bool,
 ) -> dict[str, Any]:
-    """Accuracy among the unseen classes, and among all if it is asked for."""
+    """Accuracy among the unseen classes, and among all if there is a penalty."""
     X, y = task.images(task.unseen)
     scores = model.decision_function(X)  # unseen classes come first
     nearest = scores[:, : len(task.unseen)].argmax(axis=1)
@@ -235,14 +278,16 @@ def _test(
     found: dict[str, Any] = {"accuracy": float(np.mean(list(shares.values())))}
     if by_class:
         found["classes"] = shares
-    if generalised:
+    if penalty is not None:
         X_seen, y_seen = task.held_out_images()
-        answers = np.concatenate(
-            [model.candidates_[scores.argmax(axis=1)], model.predict(X_seen)]
-        )
-        found |= generalised_accuracy(
-            np.concatenate([y, y_seen]), answers, unseen=task.unseen
-        )._asdict()
+        truth = np.concatenate([y, y_seen])
+        scores = np.concatenate([scores, model.decision_function(X_seen)])
+        found["seen_penalty"] = penalty
+        for prefix, taken in (("", 0.0), ("balanced_", penalty)):
+            lowered = lower_seen(scores, model.candidates_, task.seen, taken)
+            answers = model.candidates_[lowered.argmax(axis=1)]
+            both = generalised_accuracy(truth, answers, unseen=task.unseen)
+            found |= {f"{prefix}{k}": v for k, v in both._asdict().items()}
     return found
 
 

@@ -43,7 +43,7 @@ class SJE(ZeroShotClassifier):
 
     Parameters
     ----------
-    embedding, candidates, normalize, features
+    embedding, candidates, seen_penalty, normalize, features
         As for `ESZSL`.
     step : float
         Length of a step, in units of one over the mean squared length of an image's
@@ -70,6 +70,7 @@ class SJE(ZeroShotClassifier):
         embedding: LabelEmbedding,
         *,
         candidates: str | Sequence[str] = "unseen",
+        seen_penalty: float | str = 0.0,
         step: float = 10.0,
         epochs: int = 3,
         margin: float = 1.0,
@@ -80,6 +81,7 @@ class SJE(ZeroShotClassifier):
     ) -> None:
         self.embedding = embedding
         self.candidates = candidates
+        self.seen_penalty = seen_penalty
         self.step = step
         self.epochs = epochs
         self.margin = margin
