@@ -30,7 +30,7 @@ COLUMNS = {
 BALANCED = {
     "balanced_seen": "seen, balanced",
     "balanced_unseen": "unseen, balanced",
-    "balanced_harmonic": "harmonic mean",
+    "balanced_harmonic": "harmonic mean, balanced",
 }
 """The same where the scores of seen classes are lowered."""
 
