@@ -57,6 +57,20 @@ def test_nothing_is_taken_off_where_nothing_helps():
     assert balancing_penalty(scores, y, NAMES, NEW) == 0
 
 
+@pytest.mark.parametrize(
+    ("y", "unseen", "words"),
+    [
+        (["old0", "old1"], NEW, "y must hold seen and unseen"),
+        (["new0", "new1"], NEW, "y must hold seen and unseen"),
+        (["old0", "new1"], ["other"], "candidates must hold seen and unseen"),
+        (["old0", "new1"], NAMES, "candidates must hold seen and unseen"),
+    ],
+)
+def test_both_kinds_of_classes_are_needed(y, unseen, words):
+    with pytest.raises(OptionError, match=words):
+        balancing_penalty(np.eye(2, 5), y, NAMES, unseen)
+
+
 @pytest.fixture
 def attached(planted_problem):
     """Vectors in which every class has an axis of its own, so that images stick to

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from phcle.errors import OptionError
 from phcle.uses.zero_shot.features import TrainingImages
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out
 
@@ -83,6 +84,11 @@ def balancing_penalty(
     truth, names = np.asarray(y), np.asarray(candidates)
     is_new = np.isin(names, unseen)
     shows_new = np.isin(truth, unseen)
+    for what, part in (("candidates", is_new), ("y", shows_new)):
+        if part.all() or not part.any():
+            raise OptionError(
+                f"{what} must hold seen and unseen classes, not one kind."
+            )
     old, new = scores[:, ~is_new], scores[:, is_new]
     lead = old.max(axis=1) - new.max(axis=1)  # of the best seen class
     # What an image adds to the mean over classes, answered by its own kind.
@@ -99,7 +105,7 @@ def balancing_penalty(
     harmonic = 2 * of_new * of_old / np.maximum(of_new + of_old, np.finfo(float).tiny)
     # Between leads that differ by rounding alone no penalty can tell.
     harmonic[np.diff(lead) <= ROUNDING * np.abs(lead).max()] = 0.0
-    if not harmonic.any():
+    if harmonic.max() <= ROUNDING:
         return 0.0
     best = int(harmonic.argmax())
     return float((lead[best] + lead[best + 1]) / 2)
