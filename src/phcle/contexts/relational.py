@@ -64,7 +64,7 @@ class RelationalContext:
 
     def rows_for(self, labels: Sequence[str]) -> sp.csr_array:
         """Counts of these labels, in this order; a label not here gets an empty row."""
-        if tuple(labels) == self.labels:
+        if tuple(labels) == self.labels:  # then a look at each can be spared
             return self.counts.copy()
         return take_rows(self.counts, [self.index.get(label, -1) for label in labels])
 
