@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from phcle.cli.context_files import ContextFile, read_context, read_thesaurus
 from phcle.cli.flags import THESAURI
-from phcle.errors import ContextError, some
+from phcle.errors import ContextError, did_you_mean, some
 
 if TYPE_CHECKING:
     from phcle.contexts import Hierarchy, RelationalContext
@@ -42,6 +42,12 @@ def _new_part(
 ) -> Thesaurus:
     """The nodes of a newer edition that the fit did not know."""
     tree = _hierarchy(embedding, thesaurus.name)
+    known = [context.name for context in embedding.contexts]
+    if thesaurus.name not in known:
+        raise ContextError(
+            f"{file.path}: the fit had no context {thesaurus.name!r}."
+            f"{did_you_mean(thesaurus.name, known)} It had {some(known)}."
+        )
     if tree is None:
         raise ContextError(
             f"{file.path}: the context {thesaurus.name!r} of the fit is no taxonomy."
@@ -57,8 +63,8 @@ def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
     contexts: list[Context] = [new.hierarchy()]
     if new.texts:
         texts = new.descriptions(min_count=1)
-        known = [context.name for context in embedding.contexts]
-        contexts += [texts] if texts.name in known else []
+        if any(context.name == texts.name for context in embedding.contexts):
+            contexts.append(texts)
     return contexts
 
 

@@ -118,6 +118,10 @@ def test_a_vocabulary_belongs_to_a_taxonomy_of_the_fit(phcle, zoo, beasts):
         "add", "b.phcle", "--skos", f"looks={beasts}", "--out", "more.phcle", code=2
     )
     assert "the context 'looks' of the fit is no taxonomy" in told.stderr
+    told = phcle(
+        "add", "b.phcle", "--skos", f"look={beasts}", "--out", "more.phcle", code=2
+    )
+    assert "the fit had no context 'look'. Did you mean 'looks'?" in told.stderr
 
 
 def test_an_ontology_is_a_context(phcle, zoo):

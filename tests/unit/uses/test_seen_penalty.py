@@ -124,7 +124,9 @@ def test_among_unseen_classes_nothing_has_to_be_balanced(planted_problem, monkey
     assert model.seen_penalty_ == 0
 
 
-@pytest.mark.parametrize("value", ["much", None, float("nan"), float("inf"), [1.0]])
+@pytest.mark.parametrize(
+    "value", ["much", None, True, float("nan"), float("inf"), [1.0]]
+)
 def test_a_penalty_that_is_none_is_refused(value, planted_problem):
     embedding, task = planted_problem
     model = ESZSL(embedding, candidates="all", seen_penalty=value)

@@ -116,7 +116,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_penalty(self) -> None:
         given = self.seen_penalty
-        is_number = isinstance(given, (int, float, np.integer, np.floating))
+        numbers = (int, float, np.integer, np.floating)
+        is_number = isinstance(given, numbers) and not isinstance(given, bool)
         if given != "auto" and not (is_number and np.isfinite(given)):
             raise OptionError(
                 f"seen_penalty must be a number or 'auto'. Got {given!r} instead."
