@@ -3,7 +3,7 @@
     python benchmarks/fit_speed.py --json fit_speed.json
 
 Every gap in the table is objective − saturated floor from one function,
-`phcle.model.objective.objective_terms`. See README.md beside this file.
+`phcle.solver.objective.objective_terms`. See README.md beside this file.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
 from phcle.datasets.imagenet1k import load_imagenet1k
 from phcle.errors import PhcleError
+from phcle.estimator import PHCLE
 from phcle.experiments.speed import yardstick
-from phcle.model.estimator import PHCLE
-from phcle.model.layout import Layout
-from phcle.model.objective import objective_terms
-from phcle.model.options import OPTIONS
-from phcle.model.paper import PaperSolver
-from phcle.model.problem import Penalties, Problem, pose
-from phcle.model.solver import MajoriseSolver, SweepSolver, run
-from phcle.model.start import Factors, start_factors
-from phcle.model.weights import equal_weights
+from phcle.options import OPTIONS
+from phcle.solver.layout import Layout
+from phcle.solver.objective import objective_terms
+from phcle.solver.paper import PaperSolver
+from phcle.solver.problem import Penalties, Problem, pose
+from phcle.solver.start import Factors, start_factors
+from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
+from phcle.solver.weights import equal_weights
 
 Floats = npt.NDArray[np.float64]
 

@@ -27,11 +27,11 @@ from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import Context
 from phcle.errors import ConvergenceWarning
 from phcle.experiments.speed import NEAR, measure_fit
-from phcle.model import foldin
-from phcle.model.layout import Layout
-from phcle.model.solver import MajoriseSolver, State, run
-from phcle.model.start import start_factors
-from phcle.model.weights import equal_weights
+from phcle.solver import foldin
+from phcle.solver.layout import Layout
+from phcle.solver.start import start_factors
+from phcle.solver.sweep import MajoriseSolver, State, run
+from phcle.solver.weights import equal_weights
 
 
 def synchronise(device: str) -> None:

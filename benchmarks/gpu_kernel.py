@@ -27,7 +27,7 @@ import torch
 import triton
 
 from phcle.backends.dense import Columns
-from phcle.backends.half_dense import FusedColumns
+from phcle.backends.float16_dense import FusedColumns
 from phcle.backends.kernels.fused_dense import Blocking, fused_dense
 
 CANDIDATES = [

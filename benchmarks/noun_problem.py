@@ -19,8 +19,8 @@ from phcle.contexts.alignment import Context, align
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
 from phcle.experiments.speed import noun_contexts
-from phcle.model.options import OPTIONS
-from phcle.model.problem import Penalties, Problem, pose
+from phcle.options import OPTIONS
+from phcle.solver.problem import Penalties, Problem, pose
 
 ALL_NOUNS = 82_115
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.model.problem import RelationalData
+from phcle.solver.problem import RelationalData
 
 Floats = npt.NDArray[np.floating]
 Train = Callable[[RelationalData, int], tuple[Floats, Floats]]

@@ -28,19 +28,19 @@ from scipy.optimize import minimize
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import align
+from phcle.contexts.relational.sampling import ColumnSamples
 from phcle.datasets import load_wordnet_nouns
+from phcle.estimator import EXACT_PAIRS, SAMPLE
 from phcle.experiments.speed import yardstick
-from phcle.model.balance import balance
-from phcle.model.estimator import EXACT_PAIRS, SAMPLE
-from phcle.model.layout import Layout
-from phcle.model.objective import objective_terms, softplus
-from phcle.model.paper import PaperSolver
-from phcle.model.problem import Problem, pose
-from phcle.model.sampling import ColumnSamples
-from phcle.model.solver import MajoriseSolver, SweepSolver
-from phcle.model.start import start_factors
-from phcle.model.state import State
-from phcle.model.weights import equal_weights
+from phcle.solver.balance import balance
+from phcle.solver.layout import Layout
+from phcle.solver.objective import objective_terms, softplus
+from phcle.solver.paper import PaperSolver
+from phcle.solver.problem import Problem, pose
+from phcle.solver.start import start_factors
+from phcle.solver.state import State
+from phcle.solver.sweep import MajoriseSolver, SweepSolver
+from phcle.solver.weights import equal_weights
 
 Floats = npt.NDArray[np.floating]
 

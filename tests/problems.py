@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
-from phcle.model.problem import Penalties, pose
+from phcle.solver.problem import Penalties, pose
 
 
 def random_contexts(rng, n_labels=6, *, sparse_tags=True):

@@ -23,14 +23,14 @@ import numpy as np
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.cli.context_files import ContextFile, read_context
-from phcle.contexts import readers
+from phcle.contexts.readers import context_files as readers
 from phcle.datasets import load_feature_folder, men
 from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.datasets.imnet_attributes import load_imnet_attributes
 from phcle.datasets.mat_files import MatFile
 from phcle.datasets.releases import XLSA17
-from phcle.model.checkpoint import Checkpoint
-from phcle.sealed_files import checksum
+from phcle.files.archive import checksum
+from phcle.solver.checkpoint import Checkpoint
 
 ROWS = {
     "hierarchy": b"child,parent\ncat,felid\nlion,felid\ndog,canid\ncanid,beast\n",
@@ -217,7 +217,7 @@ def checkpoint_prints() -> tuple[Any, Any]:
     class Held(Checkpoint):
         read = keep
 
-    from phcle.model import estimator
+    from phcle import estimator
 
     before = estimator.Checkpoint
     estimator.Checkpoint = Held
@@ -315,7 +315,7 @@ Tag: implemented-in::c
 
 
 def read_vocabulary(path: Path) -> Any:
-    from phcle.contexts.ontologies import from_owl, from_skos
+    from phcle.contexts.readers.ontologies import from_owl, from_skos
 
     found = (from_owl if path.suffix == ".owl" else from_skos)(path)
     return found.hierarchy()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phcle.cli.app import app
-from phcle.model.options import OPTIONS
+from phcle.options import OPTIONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -23,7 +23,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from phcle.backends.half_dense import RESERVED_MEMORY, SHARED_MEMORY
+from phcle.backends.float16_dense import RESERVED_MEMORY, SHARED_MEMORY
 from phcle.backends.kernels import fused_dense
 from phcle.backends.kernels.fused_dense import Blocking, default_blocking
 

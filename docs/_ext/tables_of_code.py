@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from phcle.cli.app import app
-from phcle.model.options import OPTIONS
+from phcle.options import OPTIONS
 
 
 class Options(SphinxDirective):

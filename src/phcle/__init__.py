@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from phcle.contexts import DescriptiveContext, RelationalContext
     from phcle.embedding import LabelEmbedding, load
-    from phcle.model.estimator import PHCLE
-    from phcle.model.foldin import fold_in
+    from phcle.estimator import PHCLE
+    from phcle.solver.foldin import fold_in
     from phcle.tuning import tune
 
 __version__ = "0.1.0"
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "PHCLE": "phcle.model.estimator",
+    "PHCLE": "phcle.estimator",
     "DescriptiveContext": "phcle.contexts",
     "LabelEmbedding": "phcle.embedding",
     "RelationalContext": "phcle.contexts",
-    "fold_in": "phcle.model.foldin",
+    "fold_in": "phcle.solver.foldin",
     "load": "phcle.embedding",
     "tune": "phcle.tuning",
 }

@@ -14,7 +14,7 @@ import pytest
 from reader_cases import READERS, ROWS, npy, npz
 
 from phcle import LabelEmbedding, RelationalContext
-from phcle.contexts import readers
+from phcle.contexts.readers import context_files as readers
 from phcle.errors import ContextError, FileError, PhcleError
 
 TABLES = [*ROWS, "tsv", "names"]
@@ -216,8 +216,8 @@ def test_a_label_with_blanks_inside_survives_files_of_every_kind(tmp_path, label
     assert embedding.labels == (label, "z")
     embedding.save(tmp_path / "x.phcle")
     from phcle import load
-    from phcle.contexts.delimited import read_rows
-    from phcle.embedding.exchange import export
+    from phcle.contexts.readers.delimited import read_rows
+    from phcle.embedding.export import export
 
     assert load(tmp_path / "x.phcle").labels == (label, "z")
     export(embedding, tmp_path / "x.csv")

@@ -17,10 +17,10 @@ import pytest
 from reader_cases import READERS, mat, npy, sealed, sealed_parts
 
 from phcle import LabelEmbedding, RelationalContext, load
-from phcle.embedding.exchange import FORMATS, export
+from phcle.embedding.export import FORMATS, export
 from phcle.errors import FileError
-from phcle.safetensors_header import check_header
-from phcle.unpacking import check_gzip, most_unpacked
+from phcle.files.decompression import check_gzip, most_unpacked
+from phcle.files.safetensors_header import check_header
 
 MEGABYTE = 1 << 20
 BOMB = 128 * MEGABYTE
@@ -192,7 +192,7 @@ sys.path.insert(0, sys.argv[1])
 from reader_cases import READERS
 from phcle.errors import PhcleError
 from phcle.embedding import storage
-import phcle.contexts.word_vectors
+import phcle.contexts.readers.word_vectors
 folder = Path(sys.argv[2])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
@@ -267,8 +267,8 @@ def test_a_parquet_file_of_too_many_rows_is_refused_by_its_own_figures(
     pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr("phcle.unpacking.ALWAYS_FINE", MEGABYTE)
-    monkeypatch.setattr("phcle.unpacking.MOST_TIMES", 20)
+    monkeypatch.setattr("phcle.files.decompression.ALWAYS_FINE", MEGABYTE)
+    monkeypatch.setattr("phcle.files.decompression.MOST_TIMES", 20)
     path = tmp_path / "bomb.parquet"
     codes = pa.array(np.zeros(4 * MEGABYTE, np.int32))
     column = pa.DictionaryArray.from_arrays(codes, pa.array(["cat"]))

@@ -15,12 +15,12 @@ from sklearn.linear_model import ElasticNet
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends import choose_backend
-from phcle.model.layout import Layout
-from phcle.model.objective import objective_terms
-from phcle.model.paper import PaperSolver
-from phcle.model.solver import MajoriseSolver, run
-from phcle.model.start import Factors, start_factors
-from phcle.model.weights import equal_weights
+from phcle.solver.layout import Layout
+from phcle.solver.objective import objective_terms
+from phcle.solver.paper import PaperSolver
+from phcle.solver.start import Factors, start_factors
+from phcle.solver.sweep import MajoriseSolver, run
+from phcle.solver.weights import equal_weights
 
 
 def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):

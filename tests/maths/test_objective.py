@@ -9,10 +9,10 @@ from problems import make_problem, random_contexts
 from scipy.optimize import check_grad, minimize_scalar
 
 from phcle.contexts.alignment import align
-from phcle.model.gradient import values_and_gradient
-from phcle.model.layout import Layout
-from phcle.model.objective import objective_terms, saturated_floor
-from phcle.model.weights import equal_weights
+from phcle.solver.gradient import values_and_gradient
+from phcle.solver.layout import Layout
+from phcle.solver.objective import objective_terms, saturated_floor
+from phcle.solver.weights import equal_weights
 
 
 def random_factors(problem, rng):

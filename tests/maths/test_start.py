@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phcle.backends.protocol import choose_backend
-from phcle.model.start import LONG, _orthonormal
+from phcle.solver.start import LONG, _orthonormal
 
 
 @pytest.mark.parametrize("condition", [1.0, 1e4, 1e8, 1e14])

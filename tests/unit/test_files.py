@@ -12,15 +12,15 @@ import pytest
 from safetensors.numpy import load_file, save
 
 from phcle.errors import FileError
-from phcle.files import ENDING, check_can_write, sweep_leftovers, write_whole
-from phcle.safetensors_writer import write_tensors
+from phcle.files.safetensors_writer import write_tensors
+from phcle.files.writing import ENDING, check_can_write, sweep_leftovers, write_whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
 
 WRITER = """
 import sys, time
 from pathlib import Path
-from phcle.files import write_whole
+from phcle.files.writing import write_whole
 with write_whole(Path(sys.argv[1])) as temporary:
     temporary.write_text("half of")
     print("writing", flush=True)

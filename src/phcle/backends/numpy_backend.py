@@ -14,8 +14,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart, TilePart, rounding_noise
-from phcle.backends.near import GatheredNear, Near
-from phcle.backends.team import current_team
+from phcle.backends.distributed import current_team
+from phcle.backends.row_gathering import GatheredNear, Near
 
 __all__ = ["NumpyBackend"]
 

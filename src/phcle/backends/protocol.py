@@ -18,8 +18,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart
-from phcle.backends.near import Near
-from phcle.backends.team import Team
+from phcle.backends.distributed import Team
+from phcle.backends.row_gathering import Near
 from phcle.errors import BackendError
 
 __all__ = ["Array", "Backend", "choose_backend"]

@@ -21,17 +21,17 @@ from phcle.backends.dense import (
     n_probed,
     rounding_noise,
 )
-from phcle.backends.half_dense import (
+from phcle.backends.distributed import current_team
+from phcle.backends.float16_dense import (
     WIDEST,
     FusedColumns,
     FusedPart,
     MixedPart,
     can_fuse,
 )
-from phcle.backends.halves import HalfColumns
-from phcle.backends.near import GatheredNear, Near
+from phcle.backends.row_gathering import GatheredNear, Near
 from phcle.backends.sparse_rows import SparseRows
-from phcle.backends.team import current_team
+from phcle.backends.split_halves import HalfColumns
 from phcle.errors import BackendError
 
 __all__ = ["TorchBackend"]

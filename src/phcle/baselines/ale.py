@@ -10,7 +10,7 @@ from typing import Any
 
 from phcle.baselines.complete import known_values
 from phcle.baselines.reduction import as_dense, reduce_dimensions, unit_rows
-from phcle.contexts.descriptive import DescriptiveContext
+from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["attribute_embedding"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.baselines.reduction import Matrix
-from phcle.contexts.descriptive import DescriptiveContext
+from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.labels import as_labels
 from phcle.contexts.matrices import take_rows
 from phcle.embedding.label_embedding import LabelEmbedding

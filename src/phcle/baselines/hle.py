@@ -11,10 +11,10 @@ from typing import Any
 
 from phcle.baselines.node_similarity import SIMILARITIES
 from phcle.baselines.reduction import reduce_dimensions
-from phcle.contexts.hierarchy import HierarchyCounts
 from phcle.contexts.labels import as_labels
-from phcle.contexts.relational import RelationalContext
-from phcle.contexts.taxonomy import Hierarchy
+from phcle.contexts.relational.data import RelationalContext
+from phcle.contexts.relational.hierarchy import HierarchyCounts
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, did_you_mean
 

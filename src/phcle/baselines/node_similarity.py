@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from phcle.baselines.reduction import Floats
-from phcle.contexts.taxonomy import Hierarchy, Ints
+from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 
 __all__ = ["SIMILARITIES"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from phcle.contexts.alignment import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
-from phcle.model.estimator import PHCLE
+from phcle.estimator import PHCLE
 
 __all__ = ["phcle_full_context", "phcle_without_sparsity"]
 

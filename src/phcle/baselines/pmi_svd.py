@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from phcle.baselines.reduction import NEGLIGIBLE, check_dim, left_singular
 from phcle.contexts.labels import as_labels
-from phcle.contexts.relational import RelationalContext
+from phcle.contexts.relational.data import RelationalContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, OptionError, some
 

@@ -27,9 +27,9 @@ from phcle.baselines.reduction import (
     left_singular,
 )
 from phcle.contexts.alignment import align
-from phcle.contexts.descriptive import DescriptiveContext
+from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.labels import as_labels, index_of
-from phcle.contexts.relational import RelationalContext
+from phcle.contexts.relational.data import RelationalContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, ConvergenceWarning, OptionError, some
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from phcle.baselines.ale import attribute_embedding
-from phcle.contexts.descriptive import DescriptiveContext
+from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["word_vector_embedding"]

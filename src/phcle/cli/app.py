@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from phcle import __version__
+from phcle.backends.torchrun import is_shared_run
 from phcle.cli.add import add
 from phcle.cli.bench import bench
 from phcle.cli.clusters import clusters, index
@@ -25,7 +26,6 @@ from phcle.cli.queries import describe, explain, info, nearest
 from phcle.cli.report import report
 from phcle.cli.reproduce import reproduce
 from phcle.cli.tune import tune
-from phcle.shared_run import is_shared_run
 
 __all__ = ["app", "main"]
 

@@ -49,7 +49,7 @@ def bench(
     "near" is the time until objective − floor is within 5 % of where the fit ends.
     """
     from phcle.experiments.speed import measure_fit
-    from phcle.model.options import check_options
+    from phcle.options import check_options
 
     options = {
         "dim": dim,

@@ -13,7 +13,7 @@ from phcle.cli.output import check_can_write, show
 from phcle.cli.query_files import labels_or_files
 
 if TYPE_CHECKING:
-    from phcle.contexts.taxonomy import Hierarchy
+    from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.embedding import LabelEmbedding
     from phcle.uses.clusters import Clusters
 

@@ -77,8 +77,8 @@ def options_from(
     path: Path, command: str, commands: Mapping[str, object]
 ) -> dict[str, Any]:
     """The options that a file holds for a command."""
-    from phcle.contexts.delimited import read_text
-    from phcle.structured import parse_toml
+    from phcle.contexts.readers.delimited import read_text
+    from phcle.files.json_toml import parse_toml
 
     raw = parse_toml(read_text(path), str(path))
     tables = {key for key in raw if key in commands and isinstance(raw[key], dict)}

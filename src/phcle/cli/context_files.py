@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phcle.cli.flags import CONTEXT_FILES, THESAURI
 from phcle.errors import ContextError
-from phcle.files import is_file
+from phcle.files.writing import is_file
 
 if TYPE_CHECKING:
     from phcle.contexts.alignment import Context
-    from phcle.contexts.thesaurus import Thesaurus
+    from phcle.contexts.readers.thesaurus import Thesaurus
 
 __all__ = [
     "ContextFile",
@@ -87,7 +87,11 @@ def read_contexts(
     A vocabulary or ontology gives two: its taxonomy, and the texts in it.
     """
     from phcle.contexts.alignment import align
-    from phcle.contexts.readers import read_labels, read_names, read_vectors
+    from phcle.contexts.readers.context_files import (
+        read_labels,
+        read_names,
+        read_vectors,
+    )
 
     asked = None if labels is None else read_labels(labels)
     readable = {} if names is None else read_names(names)
@@ -120,7 +124,7 @@ def read_contexts(
 
 def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
     """A vocabulary or ontology, with names and texts of one language."""
-    from phcle.contexts.ontologies import from_owl, from_skos
+    from phcle.contexts.readers.ontologies import from_owl, from_skos
 
     read = from_skos if file.sort == "skos" else from_owl
     return read(file.path, language=language, name=file.name)
@@ -139,7 +143,8 @@ def read_context(
 
 
 def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
-    from phcle.contexts import DescriptiveContext, RelationalContext, readers
+    from phcle.contexts import DescriptiveContext, RelationalContext
+    from phcle.contexts.readers import context_files as readers
 
     path, name = file.path, file.name
     if file.sort == "hierarchy":

@@ -14,7 +14,7 @@ from phcle.cli.edge import say
 from phcle.cli.fit import next_steps
 from phcle.cli.output import check_can_write
 from phcle.errors import BackendError
-from phcle.files import make_folder
+from phcle.files.writing import make_folder
 from phcle.uses import answers
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 from phcle.cli import tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
-from phcle.files import make_folder
+from phcle.files.writing import make_folder
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -35,8 +35,8 @@ def export(
     map and neighbours for Embedding Atlas.
     """
     from phcle.embedding import load
-    from phcle.embedding.exchange import export as write
-    from phcle.embedding.exchange import format_of
+    from phcle.embedding.export import export as write
+    from phcle.embedding.export import format_of
     from phcle.report.atlas import ATLAS, write_atlas
 
     chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))

@@ -15,7 +15,7 @@ Answer = dict[str, Any]
 
 def about_file(path: Path) -> Answer:
     """What a file holds, with `what` for the sort of file it is."""
-    from phcle.sealed_files import format_of
+    from phcle.files.archive import format_of
 
     about = ABOUT.get(format_of(path) or "", _about_embedding)
     return {"file": str(path), **about(path)}
@@ -28,7 +28,7 @@ def _about_embedding(path: Path) -> Answer:
 
 
 def _about_checkpoint(path: Path) -> Answer:
-    from phcle.model.checkpoint import VERSION, look_into
+    from phcle.solver.checkpoint import VERSION, look_into
 
     found = look_into(path)
     return {"what": "checkpoint of a fit", **found, "format_version": VERSION}
@@ -51,7 +51,7 @@ def _about_map(path: Path) -> Answer:
 
 
 def _about_index(path: Path) -> Answer:
-    from phcle.sealed_files import read_sealed
+    from phcle.files.archive import read_sealed
     from phcle.uses.cell_index import FORMAT, VERSION
 
     _, tensors = read_sealed(path, FORMAT, VERSION, "is not an index of phcle.")

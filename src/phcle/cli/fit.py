@@ -23,7 +23,7 @@ from phcle.cli.flags import (
     with_flags,
 )
 from phcle.cli.output import check_can_write, show
-from phcle.model.options import check_options
+from phcle.options import check_options
 from phcle.uses import answers
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def fit(
     Every file may miss labels, and every flag for files may be given several times.
     """
     from phcle import PHCLE
-    from phcle.backends.team import current_team
+    from phcle.backends.distributed import current_team
 
     team = current_team()  # one process, or those that torchrun started
     quiet = quiet or team.rank > 0
@@ -133,7 +133,7 @@ def _fit_or_save_what_there_is(
     keeping: dict[str, Any],
 ) -> None:
     """Fit; on Ctrl-C keep the state after the last whole sweep."""
-    from phcle.backends.team import current_team
+    from phcle.backends.distributed import current_team
 
     try:
         model.fit(contexts, labels=labels, names=names, **keeping)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from phcle.errors import OptionError
-from phcle.model.options import OPTIONS, Option
+from phcle.options import OPTIONS, Option
 
 __all__ = [
     "EmbeddingFile",

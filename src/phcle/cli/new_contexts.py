@@ -13,7 +13,7 @@ from phcle.errors import ContextError, did_you_mean, some
 if TYPE_CHECKING:
     from phcle.contexts import Hierarchy, RelationalContext
     from phcle.contexts.alignment import Context
-    from phcle.contexts.thesaurus import Thesaurus
+    from phcle.contexts.readers.thesaurus import Thesaurus
     from phcle.embedding import LabelEmbedding
     from phcle.embedding.fitted import Fitted
 
@@ -69,7 +69,8 @@ def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
 
 
 def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
-    from phcle.contexts import RelationalContext, readers
+    from phcle.contexts import RelationalContext
+    from phcle.contexts.readers import context_files as readers
 
     tree = _hierarchy(embedding, file.name)
     if file.sort == "hierarchy" and tree is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from phcle.errors import FileError
-from phcle.files import check_can_write as check_place_to_write
+from phcle.files.writing import check_can_write as check_place_to_write
 
 __all__ = ["check_can_write", "show"]
 

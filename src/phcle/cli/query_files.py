@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phcle.errors import FileError
-from phcle.files import is_file
+from phcle.files.writing import is_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,7 @@ __all__ = ["labels_or_files", "read_queries"]
 
 def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
     """Labels, some of them in files with one per line; None if none are given."""
-    from phcle.contexts.readers import read_labels
+    from phcle.contexts.readers.context_files import read_labels
 
     if not given:
         return None
@@ -32,7 +32,7 @@ def read_queries(path: Path) -> dict[str, npt.NDArray[np.float64]]:
     """The vectors of an `.npy` file by their name: one vector, or a row for each."""
     import numpy as np
 
-    from phcle.numpy_files import read_npy
+    from phcle.files.numpy_arrays import read_npy
 
     found = read_npy(path)
     if found.dtype.kind not in "fiub":

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from phcle.contexts.descriptive import DescriptiveContext
+from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.labels import as_labels
-from phcle.contexts.relational import RelationalContext
+from phcle.contexts.relational.data import RelationalContext
 from phcle.errors import ContextError, some
 
 __all__ = ["Aligned", "Context", "align"]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.delimited import read_lines
+from phcle.contexts.readers.delimited import read_lines
 from phcle.datasets.class_names import read_class_list, readable_name
 from phcle.datasets.image_data import ClassAttributes
 from phcle.datasets.mat_files import MatFile

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle.errors import FileError
-from phcle.files import check_is_file
+from phcle.files.writing import check_is_file
 
 __all__ = ["REMEDY", "read_stanzas"]
 

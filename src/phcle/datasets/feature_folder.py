@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.delimited import read_lines, read_rows, read_text
+from phcle.contexts.readers.delimited import read_lines, read_rows, read_text
 from phcle.datasets.image_data import ImageData
 from phcle.errors import ContextError, FileError, some
-from phcle.files import check_is_file, is_folder
-from phcle.numpy_files import read_npy, read_npz
-from phcle.structured import parse_json
+from phcle.files.json_toml import parse_json
+from phcle.files.numpy_arrays import read_npy, read_npz
+from phcle.files.writing import check_is_file, is_folder
 
 __all__ = ["load_feature_folder", "read_array", "read_feature_rows"]
 

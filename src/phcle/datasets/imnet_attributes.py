@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.delimited import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.datasets.class_names import readable_name
 from phcle.datasets.releases import IMNET
 from phcle.errors import ContextError, FileError
-from phcle.files import is_folder
-from phcle.structured import parse_json
+from phcle.files.json_toml import parse_json
+from phcle.files.writing import is_folder
 
 __all__ = ["load_imnet_attributes"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.delimited import read_lines
+from phcle.contexts.readers.delimited import read_lines
 from phcle.datasets.class_names import readable_name
 from phcle.datasets.image_data import ClassAttributes
 from phcle.datasets.imagenet_matches import ImageNetMatch, match_names

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from phcle.datasets.mat5 import HEADER, Mat5Error, is_version_7_3, read_variables
 from phcle.datasets.releases import Release
 from phcle.errors import FileError, some
-from phcle.files import read_bytes
+from phcle.files.writing import read_bytes
 
 __all__ = ["MatFile"]
 

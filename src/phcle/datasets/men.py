@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from phcle.contexts.delimited import read_lines
+from phcle.contexts.readers.delimited import read_lines
 from phcle.datasets.releases import MEN
 from phcle.errors import FileError
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.delimited import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.datasets.class_names import readable_name
 from phcle.errors import ContextError, FileError, UnknownLabelError, did_you_mean, some
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.descriptive import DescriptiveContext
-from phcle.contexts.relational import RelationalContext
-from phcle.contexts.sources import Source
-from phcle.embedding.calibration import Calibration
+from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.descriptive.reencoding import Source
+from phcle.contexts.relational.data import RelationalContext
+from phcle.embedding.confidence import Calibration
 from phcle.errors import ContextError, did_you_mean
 
 __all__ = ["Fitted", "FittedDescriptive", "FittedRelational"]

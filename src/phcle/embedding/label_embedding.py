@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.labels import as_labels, index_of, listed, normal
-from phcle.embedding.description import Description, describe
-from phcle.embedding.explanation import Explanation, explain
+from phcle.embedding.describe import Description, describe
+from phcle.embedding.explain import Explanation, explain
 from phcle.embedding.fitted import Fitted
 from phcle.embedding.search import nearest_rows, unit_rows
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
@@ -284,7 +284,7 @@ class LabelEmbedding:
         Labels are the index of pandas, and the first column of the others, where
         `DescriptiveContext.from_frame` finds them again.
         """
-        from phcle.embedding.frames import embedding_frame
+        from phcle.embedding.to_frame import embedding_frame
 
         return embedding_frame(self, library)
 

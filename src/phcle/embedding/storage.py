@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.descriptive import DescriptiveContext
-from phcle.contexts.hierarchy import Hierarchy, HierarchyCounts
-from phcle.contexts.relational import RelationalContext
-from phcle.contexts.sources import Cells, Source, Words
-from phcle.embedding.calibration import Calibration
+from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.descriptive.reencoding import Cells, Source, Words
+from phcle.contexts.relational.data import RelationalContext
+from phcle.contexts.relational.hierarchy import Hierarchy, HierarchyCounts
+from phcle.embedding.confidence import Calibration
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.soundness import check_sound
+from phcle.embedding.storage_checks import check_sound
 from phcle.errors import FileError
-from phcle.sealed_files import Tensors, read_sealed, write_sealed
-from phcle.structured import parse_json
+from phcle.files.archive import Tensors, read_sealed, write_sealed
+from phcle.files.json_toml import parse_json
 
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 

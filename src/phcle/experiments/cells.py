@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from phcle import __version__
-from phcle.contexts.delimited import read_lines
+from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle.experiments.settings import Experiment
-from phcle.files import write_whole
+from phcle.files.writing import write_whole
 
 __all__ = ["CellFile", "digest_of", "fingerprint"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.contexts.taxonomy import Hierarchy
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, OptionError
 from phcle.experiments.benches import Bench, load_bench

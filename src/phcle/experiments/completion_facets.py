@@ -18,6 +18,7 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import ConvergenceWarning
+from phcle.estimator import PHCLE
 from phcle.experiments.completion_rivals import (
     context_block,
     neighbours_mean,
@@ -29,7 +30,6 @@ from phcle.experiments.completion_task import (
     column_means,
     scores_against,
 )
-from phcle.model.estimator import PHCLE
 
 __all__ = ["FacetPlan", "draw_facets", "score_facets"]
 

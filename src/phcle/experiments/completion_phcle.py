@@ -21,6 +21,7 @@ import numpy as np
 from phcle.contexts import RelationalContext
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import ConvergenceWarning, OptionError
+from phcle.estimator import PHCLE
 from phcle.experiments.completion_rivals import ridge_regression
 from phcle.experiments.completion_task import (
     CompletionTask,
@@ -30,7 +31,6 @@ from phcle.experiments.completion_task import (
     draw,
     scores,
 )
-from phcle.model.estimator import PHCLE
 
 __all__ = [
     "CHOSEN",

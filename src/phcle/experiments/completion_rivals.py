@@ -12,7 +12,7 @@ import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context
-from phcle.contexts.taxonomy import Hierarchy
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.experiments.completion_task import (
     CompletionTask,
     Floats,

@@ -19,13 +19,13 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.alignment import Context
 from phcle.datasets import load_imagenet1k, load_lad, match_lad
-from phcle.embedding.description import confidences
+from phcle.embedding.describe import confidences
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import ContextError, ConvergenceWarning
+from phcle.estimator import PHCLE
 from phcle.experiments.partial import awa_of_imagenet
 from phcle.experiments.settings import known
 from phcle.experiments.workers import in_parallel
-from phcle.model.estimator import PHCLE
 
 if TYPE_CHECKING:
     from phcle.experiments.studies import Request

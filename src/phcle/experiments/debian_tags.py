@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.alignment import Context
-from phcle.contexts.sentence_encoder import has_sentence_encoder
+from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
 from phcle.datasets.debian import DebianPackages, facet_of, load_debian
 from phcle.experiments import completion
 from phcle.experiments.completion import Row, findings, score_split, scored, summaries

@@ -22,8 +22,8 @@ from phcle.datasets import load_apy, load_apy_objects, load_imagenet1k, load_sha
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
+from phcle.estimator import PHCLE
 from phcle.experiments.benches import APY_NODES
-from phcle.model.estimator import PHCLE
 from phcle.uses.understanding import ImageMap, OwnAttributes
 from phcle.uses.zero_shot.features import Spectrum, TrainingImages
 

@@ -20,9 +20,9 @@ from phcle.baselines import (
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, some
+from phcle.estimator import PHCLE
 from phcle.experiments.benches import Bench
 from phcle.experiments.settings import EmbeddingPlan, Experiment, known
-from phcle.model.estimator import PHCLE
 
 __all__ = ["available", "make_embedding", "make_embeddings", "variant_name"]
 

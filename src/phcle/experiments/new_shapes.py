@@ -12,8 +12,8 @@ import numpy.typing as npt
 from phcle.contexts.alignment import Context
 from phcle.datasets.shapes import RenderedShapes
 from phcle.errors import BackendError
-from phcle.files import write_whole
-from phcle.model.estimator import PHCLE
+from phcle.estimator import PHCLE
+from phcle.files.writing import write_whole
 from phcle.uses.zero_shot import SEARCHES, ZeroShotTask, validation_splits
 from phcle.uses.zero_shot.metrics import mean_class_accuracy
 from phcle.uses.zero_shot.selection import select

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.sentence_encoder import has_sentence_encoder
+from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
 from phcle.datasets import WordNetNouns, load_awa, load_lad, match_nouns
 from phcle.datasets.lad import FALSE_FRIENDS, GROUPS
 from phcle.errors import OptionError

@@ -32,11 +32,11 @@ from phcle.datasets import (
 from phcle.datasets.paper_splits import AWA_CORRECTED
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning
+from phcle.estimator import PHCLE
 from phcle.experiments.benches import Bench, load_bench
 from phcle.experiments.cells import CellFile, digest_of
 from phcle.experiments.settings import known
 from phcle.experiments.workers import in_parallel
-from phcle.model.estimator import PHCLE
 from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
 from phcle.uses.zero_shot.evaluation import corrected_error
 from phcle.uses.zero_shot.frames import pandas_for

@@ -11,9 +11,9 @@ import numpy as np
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
+from phcle.estimator import PHCLE
 from phcle.experiments.benches import Bench, load_bench
 from phcle.experiments.described_objects import OURS, Penalties
-from phcle.model.estimator import PHCLE
 from phcle.uses.understanding import ImageMap
 from phcle.uses.zero_shot import ZeroShotTask, validation_splits
 from phcle.uses.zero_shot.features import TrainingImages

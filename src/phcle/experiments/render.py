@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle.files import write_whole
+from phcle.files.writing import write_whole
 
 __all__ = ["as_csv", "as_markdown", "write_table"]
 

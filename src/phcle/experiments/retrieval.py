@@ -24,10 +24,10 @@ from phcle.datasets import (
 )
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning
+from phcle.estimator import PHCLE
 from phcle.experiments.benches import APY_NODES, FOLDERS
 from phcle.experiments.sentences import label_sentences
 from phcle.experiments.settings import known
-from phcle.model.estimator import PHCLE
 
 if TYPE_CHECKING:
     from phcle.experiments.studies import Request

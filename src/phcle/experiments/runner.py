@@ -17,7 +17,7 @@ from phcle.experiments.render import write_table
 from phcle.experiments.settings import Experiment
 from phcle.experiments.tables import accuracy_table, statistics_table
 from phcle.experiments.workers import in_parallel
-from phcle.files import make_folder
+from phcle.files.writing import make_folder
 from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
 
 __all__ = ["reproduce", "run_cells"]

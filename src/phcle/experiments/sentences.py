@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.sentence_encoder import has_sentence_encoder
+from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
 from phcle.datasets import ImageNet1K
 from phcle.datasets.feature_folder import read_array
 from phcle.errors import FileError

@@ -12,10 +12,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.delimited import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
-from phcle.model.options import OPTIONS
-from phcle.structured import parse_toml
+from phcle.files.json_toml import parse_toml
+from phcle.options import OPTIONS
 from phcle.uses.zero_shot import SEARCHES, Search
 
 __all__ = [

@@ -19,8 +19,8 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context
 from phcle.datasets import WordNetNouns
 from phcle.errors import OptionError
-from phcle.model.estimator import PHCLE
-from phcle.model.state import State
+from phcle.estimator import PHCLE
+from phcle.solver.state import State
 
 __all__ = ["Measured", "measure_fit", "noun_contexts", "tree_contexts", "yardstick"]
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from phcle import __version__
-from phcle.contexts.delimited import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
 from phcle.experiments.render import write_table
-from phcle.files import make_folder
-from phcle.structured import parse_toml
+from phcle.files.json_toml import parse_toml
+from phcle.files.writing import make_folder
 
 __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 

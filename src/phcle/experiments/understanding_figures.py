@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleError
-from phcle.files import write_whole
+from phcle.files.writing import write_whole
 from phcle.uses.stable_svg import svg_of
 from phcle.uses.understanding import Understanding
 

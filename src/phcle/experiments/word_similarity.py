@@ -24,6 +24,7 @@ from phcle.contexts.alignment import Context
 from phcle.datasets import load_men, load_wordnet_nouns
 from phcle.datasets.wordnet import FOLDER
 from phcle.errors import ContextError, ConvergenceWarning, OptionError
+from phcle.estimator import PHCLE
 from phcle.experiments.cells import CellFile, digest_of
 from phcle.experiments.completion_rivals import tree_distances
 from phcle.experiments.completion_task import column_means, dense_values
@@ -35,7 +36,6 @@ from phcle.experiments.noun_contexts import (
 )
 from phcle.experiments.noun_pairs import NounPairs, Row
 from phcle.experiments.workers import in_parallel
-from phcle.model.estimator import PHCLE
 
 if TYPE_CHECKING:
     from phcle.experiments.studies import Request

@@ -12,7 +12,7 @@ import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context
-from phcle.contexts.sources import Words
+from phcle.contexts.descriptive.reencoding import Words
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from phcle.embedding.description import confidences
+from phcle.embedding.describe import confidences
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import OptionError
 from phcle.explorer.new_label import sort_of

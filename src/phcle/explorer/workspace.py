@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.description import support_by
+from phcle.embedding.describe import support_by
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
@@ -23,7 +23,7 @@ from phcle.uses.differences import Differences, neighbourhood_differences
 from phcle.uses.neighbour_table import StoredNeighbours
 
 if TYPE_CHECKING:
-    from phcle.contexts.taxonomy import Hierarchy
+    from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.uses.understanding import FeatureNetwork, ImageMap
 
 __all__ = ["Opened", "Workspace"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.taxonomy import Hierarchy, Ints
+from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.fitted import FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.files import write_whole
+from phcle.files.writing import write_whole
 from phcle.report.extras import needed
 from phcle.uses.stable_svg import svg_of
 

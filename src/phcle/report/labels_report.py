@@ -10,7 +10,7 @@ import numpy as np
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
-from phcle.files import make_folder
+from phcle.files.writing import make_folder
 from phcle.report import figures, sections
 from phcle.report.branches import Branches, find_branches, hierarchy_of
 from phcle.report.extras import needed

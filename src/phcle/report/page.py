@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle import __version__
-from phcle.files import write_whole
+from phcle.files.writing import write_whole
 from phcle.report.extras import needed
 
 __all__ = ["as_data_uri", "write_page"]

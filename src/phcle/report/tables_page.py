@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.delimited import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError
 from phcle.experiments.render import as_markdown
+from phcle.files.json_toml import parse_json
 from phcle.report.extras import needed
 from phcle.report.page import as_data_uri, write_page
-from phcle.structured import parse_json
 
 __all__ = ["assemble"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phcle.errors import BackendError
-from phcle.files import write_whole
-from phcle.model.estimator import PHCLE
+from phcle.estimator import PHCLE
+from phcle.files.writing import write_whole
 from phcle.tuning.space import KIND
 
 if TYPE_CHECKING:

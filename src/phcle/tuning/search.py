@@ -15,7 +15,7 @@ from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import Context, align
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
-from phcle.sealed_files import checksum
+from phcle.files.archive import checksum
 from phcle.tuning.outcome import Tuned, importances
 from phcle.tuning.scores import Candidate, FunctionScore, Score, SoFar
 from phcle.tuning.space import KIND, space_for

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context
-from phcle.contexts.hierarchy import KINDS
+from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import OptionError, did_you_mean
-from phcle.model.options import OPTIONS, check_options
+from phcle.options import OPTIONS, check_options
 
 if TYPE_CHECKING:
     import optuna

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import BackendError, FileError
-from phcle.sealed_files import checksum, read_sealed, write_sealed
+from phcle.files.archive import checksum, read_sealed, write_sealed
 
 __all__ = ["CellIndex", "has_faiss"]
 

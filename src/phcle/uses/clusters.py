@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.hierarchy import HierarchyCounts
-from phcle.contexts.taxonomy import Hierarchy, Ints
+from phcle.contexts.relational.hierarchy import HierarchyCounts
+from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, did_you_mean, some
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phcle.errors import BackendError, OptionError
-from phcle.files import write_whole
+from phcle.files.writing import write_whole
 from phcle.uses.clusters import Clusters
 from phcle.uses.stable_svg import svg_of
 

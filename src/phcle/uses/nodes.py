@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from phcle.contexts.taxonomy import Hierarchy
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, did_you_mean, some
 

@@ -16,14 +16,14 @@ if DEVICE == "cpu":  # must be said before Triton is imported
 pytest.importorskip("triton", reason="Triton is not installed")
 
 from phcle.backends.dense import MOST_PROBED, Columns  # noqa: E402
-from phcle.backends.half_dense import FusedColumns, FusedPart, MixedPart  # noqa: E402
-from phcle.backends.halves import HalfColumns  # noqa: E402
+from phcle.backends.float16_dense import FusedColumns, FusedPart, MixedPart  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
     Blocking,
     fused_dense,
     fused_spread,
     padded_width,
 )
+from phcle.backends.split_halves import HalfColumns  # noqa: E402
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
 
 SMALL = Blocking(rows=16, columns=16, warps=4, stages=1)

@@ -8,7 +8,7 @@ import pytest
 
 import phcle as library
 from phcle.cli.app import app
-from phcle.model.options import OPTIONS
+from phcle.options import OPTIONS
 
 FIT = ("fit", "--hierarchy", "tree.csv", "--dim", 3, "--out", "out.phcle")
 

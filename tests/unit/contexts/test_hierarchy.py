@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phcle import RelationalContext
-from phcle.contexts import hierarchy as constructions
-from phcle.contexts.hierarchy import KINDS, Hierarchy, HierarchyCounts
+from phcle.contexts.relational import hierarchy as constructions
+from phcle.contexts.relational.hierarchy import KINDS, Hierarchy, HierarchyCounts
 from phcle.errors import ContextError, ContextWarning, OptionError
 
 PETS = [

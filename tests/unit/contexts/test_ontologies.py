@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 import phcle as library
-from phcle.contexts.ontologies import from_owl, from_skos
+from phcle.contexts.readers.ontologies import from_owl, from_skos
 from phcle.errors import ContextError, FileError
 
 rdflib = pytest.importorskip("rdflib", reason="rdflib is not installed")

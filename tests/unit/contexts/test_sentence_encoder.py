@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phcle import DescriptiveContext
-from phcle.contexts import sentence_encoder
+from phcle.contexts.descriptive import sentence_encoder
 from phcle.errors import ContextError
 
 TEXTS = {"cat": "a small domestic feline", "lion": "a big wild cat", "car": "a vehicle"}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phcle.contexts.tables import encode_columns, units_differ
-from phcle.contexts.word_vectors import read_word_vectors
+from phcle.contexts.descriptive.encoding import encode_columns, units_differ
+from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, ContextWarning, FileError
 
 UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.NaT]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, LabelEmbedding, RelationalContext
-from phcle.contexts.wordnets import from_nltk, from_wn
+from phcle.contexts.readers.wordnets import from_nltk, from_wn
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ContextError
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from phcle import DescriptiveContext, LabelEmbedding
 from phcle.cli.export import export as command
 from phcle.contexts.labels import normal
-from phcle.embedding.exchange import FORMATS, export, format_of, words_of
+from phcle.embedding.export import FORMATS, export, format_of, words_of
 from phcle.errors import ContextError, OptionError
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import phcle
 from phcle import DescriptiveContext, RelationalContext
 from phcle.errors import ContextError, OptionError
-from phcle.model.options import OPTIONS
+from phcle.options import OPTIONS
 from phcle.tuning import Candidate, FunctionScore, SoFar, Tuned, Tuning
 from phcle.tuning.space import RANGES, space_for
 

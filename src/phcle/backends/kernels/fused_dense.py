@@ -29,7 +29,6 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from phcle.backends.halves import HalfColumns, HalfRows
 from phcle.backends.kernels.fast_math import (
     exp2,
     log2,
@@ -37,6 +36,7 @@ from phcle.backends.kernels.fast_math import (
     reciprocal,
     shared_reciprocal,
 )
+from phcle.backends.split_halves import HalfColumns, HalfRows
 
 __all__ = [
     "Blocking",

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.description import Attribute
+from phcle.embedding.describe import Attribute
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
-from phcle.sealed_files import checksum
+from phcle.files.archive import checksum
 from phcle.uses.understanding.own_attributes import OwnAttributes
 from phcle.uses.zero_shot.base import positive
 from phcle.uses.zero_shot.eszsl import carry_over

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from phcle.errors import FileError
-from phcle.sealed_files import read_sealed, write_sealed
+from phcle.files.archive import read_sealed, write_sealed
 from phcle.uses.understanding.image_map import ImageMap
 
 __all__ = ["FORMAT", "VERSION", "load_map", "save_map"]

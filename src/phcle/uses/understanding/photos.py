@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle.errors import FileError, PhcleError
-from phcle.files import check_is_file
+from phcle.files.writing import check_is_file
 
 __all__ = ["PHOTO_ENDINGS", "read_photo"]
 

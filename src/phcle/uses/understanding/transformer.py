@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from phcle.embedding.frames import column_names
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.to_frame import column_names
 from phcle.uses.understanding.image_map import CLASS_RIDGE, FEATURE_RIDGE, ImageMap
 
 __all__ = ["PicturesToEmbedding"]

@@ -1,0 +1,1 @@
+"""Descriptive contexts: what a label is like."""

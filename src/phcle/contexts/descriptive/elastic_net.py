@@ -1,0 +1,150 @@
+"""U: a separate elastic net for every description, solved by FISTA.
+
+With W fixed, row u_a of U minimises
+
+    λ1 β / 2 · Σ_{w observed} (A_wa − w·u_a)² + λ2 ‖u_a‖₁ + λ3 / 2 · ‖u_a‖²
+
+Only the Gram matrix of the observed labels and Aᵀ W enter, so an iteration costs
+descriptions × d², however many labels there are (Algorithm 2 of the paper, with a step
+that fits the masked loss, a restart, and a check that nothing goes up).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phcle.backends.blocks import Block, pad_rows, split_rows
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.descriptive.loss import SpreadRows
+from phcle.solver.problem import DescriptiveData
+
+__all__ = ["DescriptionUpdate", "elastic_net"]
+
+
+ROW_PASSES = 20
+"""Arrays of a block that an iteration goes over: together they should stay in cache."""
+
+
+class DescriptionUpdate:
+    """Updates U of one descriptive context, block of descriptions by block."""
+
+    def __init__(self, backend: Backend, data: DescriptiveData, dim: int) -> None:
+        self.backend = backend
+        n_labels, n_columns = data.entries.shape
+        by_column = data.entries.T.tocsr()
+        self.full_values = SpreadRows(backend, data, n_labels)
+        self.is_partial = data.entries.nnz > 0
+        self.observed = backend.indices(
+            np.union1d(data.full_rows, np.flatnonzero(np.diff(data.entries.indptr)))
+        )
+        if self.is_partial:
+            # A Gram matrix per description: blocks keep them few.
+            blocks = split_rows(
+                backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
+            )
+        else:
+            height = max(1, backend.tile // (ROW_PASSES * dim))
+            cuts = range(0, n_columns, height)
+            parts = [np.arange(a, min(a + height, n_columns)) for a in cuts]
+            blocks = [Block(rows, backend.indices(rows)) for rows in parts]
+        self.blocks = blocks
+        self.padded = [pad_rows(by_column, block.rows, backend) for block in blocks]
+
+    def __call__(
+        self,
+        W: Array,
+        U: Array,
+        *,
+        weight: float,
+        sparsity: float,
+        ridge: float,
+        max_iter: int,
+        tol: float,
+    ) -> Array:
+        """Return U improved for this W; `weight` is λ1 β."""
+        xp, backend = self.backend.xp, self.backend
+        U = xp.asarray(U, copy=True)
+        target = self.full_values.transposed_product(W)  # (columns, d)
+        fully = xp.take(W, self.full_values.rows, axis=0)
+        full_gram = xp.matmul(fully.T, fully)
+        # λmax over all observed labels bounds that of every description's own.
+        known = xp.take(W, self.observed, axis=0)
+        steepest = float(xp.linalg.eigvalsh(xp.matmul(known.T, known))[-1])
+
+        def improve(number: int) -> None:
+            at, padded = self.blocks[number].at, self.padded[number]
+            gram, aim = full_gram, xp.take(target, at, axis=0)
+            if padded is not None:
+                near = padded.gather(W, backend)
+                masked = near * padded.known[:, :, None]
+                gram = gram + xp.matmul(xp.permute_dims(masked, (0, 2, 1)), near)
+                aim = aim + xp.matmul(padded.values[:, None, :], near)[:, 0]
+            U[at] = elastic_net(  # no two blocks share a row
+                backend,
+                weight * gram,
+                weight * aim,
+                xp.take(U, at, axis=0),
+                sparsity=sparsity,
+                ridge=ridge,
+                steepest=weight * steepest,
+                max_iter=max_iter,
+                tol=tol,
+            )
+
+        own = backend.team.own(len(self.blocks))
+        backend.each(lambda i: improve(own[i]), len(own))
+        nobody = np.empty(0, dtype=np.int64)
+        rows = np.concatenate([nobody, *(self.blocks[number].rows for number in own)])
+        return backend.team.exchange_rows(U, rows)
+
+
+def elastic_net(
+    backend: Backend,
+    gram: Array,
+    target: Array,
+    start: Array,
+    *,
+    sparsity: float,
+    ridge: float,
+    steepest: float,
+    max_iter: int,
+    tol: float,
+) -> Array:
+    """Minimise ½ uᵀ G u − target·u + sparsity‖u‖₁ + ridge/2 ‖u‖² for every row u.
+
+    `gram` is (d, d), or (rows, d, d) with one matrix per row; `steepest` bounds their
+    largest eigenvalues. No row ends above where it started.
+    """
+    xp = backend.xp
+
+    def bend(u: Array) -> Array:
+        return xp.matmul(u[:, None, :], gram)[:, 0] if gram.ndim == 3 else u @ gram
+
+    def value(u: Array, bent: Array) -> Array:
+        smooth = xp.sum(u * (0.5 * bent - target + 0.5 * ridge * u), axis=1)
+        return smooth + sparsity * xp.sum(xp.abs(u), axis=1)
+
+    # τ, a little above the bound: eigenvalues carry rounding.
+    slack = 1 + 4 * start.shape[1] * float(np.finfo(backend.dtype).eps)
+    tau = steepest * slack + ridge
+    if tau <= 0:
+        return start
+    u, ahead, momentum = start, start, 1.0
+    first = value(u, bend(u))
+    best, lowest = u, first
+    for _ in range(max_iter):
+        gradient = bend(ahead) - target + ridge * ahead
+        raw = ahead - gradient / tau
+        shrunk = xp.clip(xp.abs(raw) - sparsity / tau, min=0.0)
+        renewed = xp.sign(raw) * shrunk
+        # Momentum that points uphill is dropped (O'Donoghue and Candès).
+        uphill = xp.sum((ahead - renewed) * (renewed - u)) > 0
+        momentum = 1.0 if bool(uphill) else momentum
+        following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+        ahead = renewed + (momentum - 1) / following * (renewed - u)
+        change = float(xp.max(xp.abs(renewed - u)))
+        u, momentum = renewed, following
+        if change <= tol * max(float(xp.max(xp.abs(u))), 1e-12):
+            break
+    total = value(u, bend(u))
+    return xp.where((total < lowest)[:, None], u, best)

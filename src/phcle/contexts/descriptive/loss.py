@@ -1,0 +1,165 @@
+"""The term of a descriptive context: squared errors of what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.backends.blocks import Block, pad_rows
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.terms import Curvature
+from phcle.solver.problem import DescriptiveData
+
+__all__ = ["SpreadRows", "SquaredTerm"]
+
+
+class SquaredTerm:
+    """λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)²."""
+
+    def __init__(
+        self, backend: Backend, data: DescriptiveData, blocks: Sequence[Block]
+    ) -> None:
+        n_rows = data.entries.shape[0]
+        self.backend = backend
+        self.data = data
+        self.blocks = blocks
+        own = backend.team.own(len(blocks))
+        self.padded = [
+            pad_rows(data.entries, block.rows, backend) if number in own else None
+            for number, block in enumerate(blocks)
+        ]
+        self.is_full = np.zeros(n_rows)
+        self.is_full[data.full_rows] = 1.0
+        energy = np.zeros(n_rows)
+        energy[data.full_rows] = data.full_energy
+        self.full = [backend.asarray(self.is_full[block.rows]) for block in blocks]
+        self.energy = [backend.asarray(energy[block.rows]) for block in blocks]
+        # (labels, columns), with empty rows where a label is not known in full.
+        self.full_values = SpreadRows(backend, data, n_rows)
+
+    def at(self, other: Array, weight: float) -> _SquaredView:
+        """Fix the other factor and the weight (λ1 β)."""
+        return _SquaredView(self, other, weight)
+
+
+class SpreadRows:
+    """Fully known rows of A, centred, among all labels; dense or sparse."""
+
+    def __init__(self, backend: Backend, data: DescriptiveData, n_rows: int) -> None:
+        self.backend = backend
+        self.rows = backend.indices(data.full_rows)
+        self.n_rows = n_rows
+        self.is_sparse = sp.issparse(data.full)
+        self.shift = backend.asarray(data.shift)
+        if isinstance(data.full, np.ndarray):
+            self.values = backend.asarray(data.full)
+        else:
+            self.values = backend.sparse(data.full)
+            self.transposed = backend.sparse(sp.csr_array(data.full.T))
+
+    def product(self, U: Array) -> Array:
+        """A U over all labels, zero where a label is not fully known: (labels, d)."""
+        xp = self.backend.xp
+        if self.is_sparse:
+            known = self.backend.sparse_product(self.values, U)
+            known = known - xp.matmul(self.shift[None, :], U)
+        else:
+            known = xp.matmul(self.values, U)
+        shape = (self.n_rows, U.shape[1])
+        result = xp.zeros(shape, dtype=U.dtype, device=U.device)
+        result[self.rows] = known
+        return result
+
+    def transposed_product(self, W: Array) -> Array:
+        """Aᵀ W over the fully known labels: (columns, d)."""
+        xp = self.backend.xp
+        W = xp.take(W, self.rows, axis=0)
+        if not self.is_sparse:
+            return xp.matmul(self.values.T, W)
+        return self.backend.sparse_product(self.transposed, W) - (
+            self.shift[:, None] * xp.sum(W, axis=0)[None, :]
+        )
+
+
+class _SquaredView:
+    def __init__(self, term: SquaredTerm, other: Array, weight: float) -> None:
+        xp = term.backend.xp
+        self.term, self.other, self.weight = term, other, weight
+        self.gram = xp.matmul(other.T, other)  # UᵀU, shared by fully known rows
+        self.target = term.full_values.product(other)  # A U
+
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> _LocalSquared:
+        return _LocalSquared(self, block, y, chosen)
+
+
+class _LocalSquared:
+    def __init__(
+        self, view: _SquaredView, block: int, y: Array, chosen: Array | None
+    ) -> None:
+        term, backend = view.term, view.term.backend
+        xp = backend.xp
+        self.view, self.xp = view, xp
+        full, energy = term.full[block], term.energy[block]
+        rows = term.blocks[block].at
+        self.padded = term.padded[block]
+        if chosen is not None:
+            full, energy, rows = full[chosen], energy[chosen], rows[chosen]
+            self.padded = None if self.padded is None else self.padded.take(chosen)
+        self.full = view.weight * full  # (r,): λ1 β where fully known
+        target = xp.take(view.target, rows, axis=0)
+        fitted = xp.matmul(y, view.gram)
+        # ‖a − U y‖² = ‖a‖² − 2 y·(Uᵀa) + yᵀ(UᵀU)y
+        self.value = 0.5 * (
+            self.full * xp.sum(y * (fitted - 2 * target), axis=1) + view.weight * energy
+        )
+        self.gradient = self.full[:, None] * (fitted - target)
+        if self.padded is None:
+            return
+        self.weights = view.weight * self.padded.known
+        self.near = backend.near(self.padded.columns, view.other)
+        residual = self.near.dots(y) - self.padded.values
+        pull = self.weights * residual
+        self.value = self.value + 0.5 * xp.sum(pull * residual, axis=1)
+        self.gradient = self.gradient + self.near.sums(pull)
+
+    def product(self, z: Array, curvature: Curvature) -> Array:
+        xp = self.xp
+        result = self.full[:, None] * xp.matmul(z, self.view.gram)
+        if self.padded is None:
+            return result
+        return result + self.near.sums(self.weights * self.near.dots(z))
+
+    def mean_curvature(self, curvature: Curvature) -> Array:
+        xp = self.xp
+        level = xp.mean(self.full)
+        if self.padded is not None:
+            n_columns = self.view.other.shape[0]
+            level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
+        return level * self.view.gram
+
+    def bound_trace(self) -> Array:
+        trace = self.full * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
+        if self.padded is None:
+            return trace
+        return trace + self.near.norms(self.weights)
+
+    def along(self, direction: Array) -> _SquaredLine:
+        return _SquaredLine(self, direction)
+
+
+class _SquaredLine:
+    """A parabola per row."""
+
+    def __init__(self, local: _LocalSquared, direction: Array) -> None:
+        xp = local.xp
+        self.value_at_zero = local.value
+        self.slope = xp.sum(local.gradient * direction, axis=1)
+        bend = local.product(direction, Curvature.PROBED)
+        self.half_bend = 0.5 * xp.sum(bend * direction, axis=1)
+
+    def value(self, step: Array, chosen: Array | slice) -> Array:
+        return self.value_at_zero[chosen] + step * (
+            self.slope[chosen] + step * self.half_bend[chosen]
+        )

@@ -1,0 +1,1 @@
+"""Readers: files and foreign objects into contexts."""

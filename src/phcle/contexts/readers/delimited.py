@@ -1,0 +1,268 @@
+"""Tables in files: rows with their line, and errors that say where they are.
+
+Rows are read one after the other; only what a reader keeps of them stays in memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from phcle.contexts.labels import normal
+from phcle.contexts.readers.parquet import parquet_rows
+from phcle.errors import FileError, some
+from phcle.files.writing import check_is_file, read_bytes, refuse_packed
+
+__all__ = [
+    "Row",
+    "add_once",
+    "delimiter_hint",
+    "lines_of",
+    "read_lines",
+    "read_mapping",
+    "read_rows",
+    "read_table",
+    "read_text",
+    "text_lines",
+]
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table by column, and where it stands."""
+
+    path: Path
+    line: int
+    cells: dict[str, str]
+
+    @property
+    def where(self) -> str:
+        """The file and the line, for messages."""
+        return _where(self.path, self.line)
+
+    def filled(self, column: str, remedy: str = "fill it or remove the row") -> str:
+        """The cell of a column that must not be empty."""
+        if not self.cells[column]:
+            raise FileError(f"{self.where}: {column} is empty; {remedy}.")
+        return self.cells[column]
+
+
+def read_mapping(path: Path, key: str, value: str) -> dict[str, str]:
+    """Two columns, of which the first holds every label once."""
+    lines: dict[str, int] = {}
+    found: dict[str, str] = {}
+    for row in read_table(path, (key, value)):
+        add_once(lines, row.cells[key], path, row.line)
+        found[row.cells[key]] = row.cells[value]
+    return found
+
+
+def read_table(
+    path: Path, columns: tuple[str, ...], *, optional: tuple[str, ...] = ()
+) -> Iterator[Row]:
+    """Rows with their cells by lower-case column name; every column must be there."""
+    header, rows = read_rows(path)
+    titles = [title.lower() for title in header]
+    missing = [column for column in columns if column not in titles]
+    if missing:
+        raise FileError(
+            f"{path}: needs the columns {some(columns)}, but {some(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not in its header {some(header)}."
+            f"{delimiter_hint(path, header)}"
+        )
+    wanted = {
+        column: titles.index(column)
+        for column in (*columns, *optional)
+        if column in titles
+    }
+    same = _Same()
+    for line, cells in rows:
+        yield Row(path, line, {name: same[cells[i]] for name, i in wanted.items()})
+
+
+class _Same(dict[str, str]):
+    """Gives one and the same string for equal ones: most cells repeat."""
+
+    def __missing__(self, text: str) -> str:
+        self[text] = text
+        return text
+
+
+def read_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Header and rows with their line; every row has as many cells as the header.
+
+    The rows come as they are asked for, and so do errors about them.
+    """
+    rows = _numbered_rows(path)
+    top, header = next(rows, (0, []))
+    if not header:
+        raise FileError(f"{path}: is empty; a header and rows were expected.")
+    _check_header(path, top, header)
+    return header, _rows_like(header, rows, path)
+
+
+def _rows_like(
+    header: list[str], rows: Iterator[tuple[int, list[str]]], path: Path
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows, of which there must be one, and all as long as the header."""
+    line = 0
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise FileError(
+                f"{_where(path, line)}: has {len(cells)} cells, but the header has "
+                f"{len(header)}; quote a cell that holds the separator."
+            )
+        yield line, cells
+    if not line:
+        raise FileError(f"{path}: has a header but no rows; add some.")
+
+
+def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Every row with a filled cell, and the line where it begins."""
+    if _is_parquet(path):
+        # The header has no row of its own; a table without columns has no header.
+        rows = enumerate(parquet_rows(path))
+        yield from ((n, cells) for n, cells in rows if any(cells))
+        return
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    reader = csv.reader(text_lines(path), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if "field limit" in str(error):
+            raise FileError(
+                f"{path}, line {line}: has a cell of more than "
+                f"{csv.field_size_limit():,} characters; shorten it. Or is a quotation "
+                "mark missing?"
+            ) from error
+        raise FileError(
+            f"{path}, line {line}: is not a row of a table ({error}); is a quotation "
+            "mark missing, or one too many?"
+        ) from error
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet"
+
+
+def _where(path: Path, line: int) -> str:
+    """A place in a file; Parquet has rows in place of lines."""
+    return f"{path}, {_counted(path)} {line}"
+
+
+def _counted(path: Path) -> str:
+    return "row" if _is_parquet(path) else "line"
+
+
+def _check_header(path: Path, line: int, header: list[str]) -> None:
+    """Every column but the first must have a name, and no two the same."""
+    if not all(header[1:]):
+        raise FileError(
+            f"{_where(path, line)}: column {header.index('', 1) + 1} has no name; "
+            "every column but the first needs one."
+        )
+    repeated = sorted({title for title in header if header.count(title) > 1})
+    if repeated:
+        raise FileError(
+            f"{_where(path, line)}: two columns are called {some(repeated)}; "
+            "rename one."
+        )
+
+
+def delimiter_hint(path: Path, header: list[str]) -> str:
+    """What to do if the header was not split because of another separator."""
+    if len(header) > 1:
+        return ""
+    if "\t" in header[0] and path.suffix.lower() != ".tsv":
+        return " It is separated by tabs: call it .tsv."
+    if ";" in header[0]:
+        return " It is separated by semicolons: save it with commas."
+    return ""
+
+
+def add_once(lines: dict[str, int], label: str, path: Path, line: int) -> None:
+    """Note the line of a label, which must not be empty and not occur before."""
+    if not label:
+        raise FileError(
+            f"{_where(path, line)}: the label is empty; fill it or remove the row."
+        )
+    if label in lines:
+        raise FileError(
+            f"{_where(path, line)}: {label!r} stands in {_counted(path)} "
+            f"{lines[label]} already; merge the two rows."
+        )
+    lines[label] = line
+
+
+def read_text(path: Path) -> str:
+    """The whole file as text; a byte order mark is dropped."""
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = len(_LINE_END.findall(data[: error.start])) + 1
+        raise _not_utf8(path, line) from error
+    place = text.find("\0")
+    if place >= 0:
+        raise _holds_nul(path, len(lines_of(text[:place])) or 1)
+    return text
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """Lines of text with their ends, in normal form, read one after the other."""
+    check_is_file(path)
+    line = 0
+    try:
+        with path.open("rb") as raw:
+            refuse_packed(path, raw.read(8))
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for line, text in enumerate(file, 1):
+                if "\0" in text:
+                    raise _holds_nul(path, line)
+                yield normal(text)
+    except UnicodeDecodeError as error:
+        # The decoder is ahead of the lines: look for the place in the whole file.
+        read_text(path)
+        raise _not_utf8(path, line + 1) from error
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+
+
+def _not_utf8(path: Path, line: int) -> FileError:
+    return FileError(f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8.")
+
+
+def _holds_nul(path: Path, line: int) -> FileError:
+    return FileError(
+        f"{path}, line {line}: holds a NUL character, as UTF-16 and binary files do; "
+        "save the file as UTF-8 text."
+    )
+
+
+def read_lines(path: Path) -> list[str]:
+    """Lines of text, in normal form; see `normal`."""
+    return lines_of(normal(read_text(path)))
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Lines as editors count them.
+
+    `str.splitlines` also splits at characters that may stand in a label.
+
+    >>> lines_of("a\u2028b\r\nc\n")
+    ['a\u2028b', 'c']
+    """
+    lines = re.split(r"\r\n|\r|\n", text)
+    return lines if lines[-1] else lines[:-1]

@@ -1,0 +1,283 @@
+"""SKOS vocabularies and OWL ontologies, read by rdflib: Turtle, RDF/XML, JSON-LD, ….
+
+Nothing is fetched: a JSON-LD file whose context lies elsewhere is refused, imports of
+an ontology are not followed, and files are read from disk alone.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from phcle.contexts.readers.delimited import read_text
+from phcle.contexts.readers.thesaurus import Thesaurus
+from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.errors import BackendError, ContextError, FileError, some
+
+__all__ = ["from_owl", "from_skos"]
+
+FORMATS = {
+    ".ttl": "turtle",
+    ".n3": "n3",
+    ".nt": "nt",
+    ".jsonld": "json-ld",
+    ".json": "json-ld",
+    ".rdf": "xml",
+    ".xml": "xml",
+    ".owl": "xml",
+}
+SKOS_TERMS = "http://www.w3.org/2004/02/skos/core#"
+OBO_DEFINITION = "http://purl.obolibrary.org/obo/IAO_0000115"
+OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
+
+
+def from_skos(
+    source: Any, *, language: str = "en", name: str | None = None
+) -> Thesaurus:
+    """A SKOS vocabulary: broader and narrower, preferred labels, definitions.
+
+    Parameters
+    ----------
+    source
+        A file (.ttl, .rdf, .xml, .jsonld, .json, .nt, .n3) or rdflib's `Graph`.
+    language
+        Of names and texts. A concept without a name in it gets one without a language,
+        or else one in another.
+    name
+        Of the context; by default like the file.
+
+    Notes
+    -----
+    A node is called by the last part of its address where no other node shares it.
+    Alternative labels, definitions and notes are its text. Blank nodes are passed over:
+    what is above them is above what is below them.
+    """
+    graph, name = _graph(source, name)
+    from rdflib.namespace import SKOS
+
+    pairs = [*graph.subject_objects(SKOS.broader)]
+    pairs += [(low, high) for high, low in graph.subject_objects(SKOS.narrower)]
+    return _thesaurus(
+        source,
+        graph,
+        pairs,
+        name,
+        language,
+        titles=(SKOS.prefLabel,),
+        texts=(SKOS.altLabel, SKOS.definition, SKOS.scopeNote, SKOS.note),
+    )
+
+
+def from_owl(
+    source: Any, *, language: str = "en", name: str | None = None
+) -> Thesaurus:
+    """An OWL ontology or RDFS schema: subclasses, labels, comments and synonyms.
+
+    Arguments as for `from_skos`. Named members of an intersection are parents of the
+    class that is defined by it; other restrictions say nothing about a taxonomy.
+    """
+    graph, name = _graph(source, name)
+    from rdflib import URIRef
+    from rdflib.namespace import OWL, RDFS, SKOS
+
+    pairs = [*graph.subject_objects(RDFS.subClassOf)]
+    for low, high in [*pairs, *graph.subject_objects(OWL.equivalentClass)]:
+        for members in graph.objects(high, OWL.intersectionOf):
+            pairs += [(low, member) for member in graph.items(members)]
+    return _thesaurus(
+        source,
+        graph,
+        [(low, high) for low, high in pairs if high != OWL.Thing],
+        name,
+        language,
+        titles=(RDFS.label, SKOS.prefLabel),
+        texts=(
+            URIRef(OBO_SYNONYM),
+            SKOS.altLabel,
+            URIRef(OBO_DEFINITION),
+            SKOS.definition,
+            RDFS.comment,
+        ),
+    )
+
+
+def _thesaurus(source: Any, *given: Any, **terms: Any) -> Thesaurus:
+    """What `_collect` finds; errors about a file name it."""
+    try:
+        return _collect(*given, **terms)
+    except ContextError as error:
+        if isinstance(source, (str, Path)):
+            raise ContextError(f"{source}: {error}") from error
+        raise
+
+
+def _collect(
+    graph: Any,
+    pairs: Iterable[tuple[Any, Any]],
+    name: str,
+    language: str,
+    *,
+    titles: tuple[Any, ...],
+    texts: tuple[Any, ...],
+) -> Thesaurus:
+    """Names, texts and edges of the nodes that have a lasting name."""
+    edges = list(dict.fromkeys(_without_blanks(pairs)))
+    if not edges:
+        raise ContextError(
+            f"{name!r} states no node above another; check that the file is a "
+            "taxonomy, and of the sort that was said (SKOS or OWL)."
+        )
+    nodes = list(dict.fromkeys(end for edge in edges for end in edge))
+    short = _short_names(nodes)
+    readable = {node: _best(graph, node, titles, language) for node in nodes}
+    _check_language(graph, titles, language, name)
+    found = {
+        short[node]: ". ".join(dict.fromkeys(_all(graph, node, texts, language)))
+        for node in nodes
+    }
+    kept = tuple((short[low], short[high]) for low, high in edges)
+    Hierarchy.from_edges(kept, name=name)  # refuses cycles, with their nodes
+    return Thesaurus(
+        name,
+        kept,
+        {short[node]: text for node, text in readable.items() if text},
+        {label: text for label, text in found.items() if text},
+    )
+
+
+def _without_blanks(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    """Edges between named nodes; a chain through blank ones is one edge."""
+    from rdflib import URIRef
+
+    above: dict[Any, list[Any]] = {}
+    for low, high in pairs:
+        above.setdefault(low, []).append(high)
+    for low in above:
+        if not isinstance(low, URIRef):
+            continue
+        queue, seen = list(above[low]), set()
+        for node in queue:  # grows while we walk it
+            if isinstance(node, URIRef):
+                yield low, node
+            elif node not in seen:
+                seen.add(node)
+                queue += above.get(node, [])
+
+
+def _short_names(nodes: Iterable[Any]) -> dict[Any, str]:
+    """The last part of each address, or all of it where two would be the same."""
+    last = {
+        node: str(node).rstrip("/#").replace("#", "/").rpartition("/")[2]
+        for node in nodes
+    }
+    counts = Counter(last.values())
+    return {
+        node: short if short and counts[short] == 1 else str(node)
+        for node, short in last.items()
+    }
+
+
+def _best(graph: Any, node: Any, titles: tuple[Any, ...], language: str) -> str:
+    """The name in the language, without one, or else in any."""
+    found = list(_literals(graph, node, titles))
+    found.sort(key=lambda x: (_distance(x, language), x.language or "", str(x)))
+    return str(found[0]).strip() if found else ""
+
+
+def _all(
+    graph: Any, node: Any, properties: tuple[Any, ...], language: str
+) -> Iterator[str]:
+    """Texts in the language or without one."""
+    for term in properties:
+        yield from sorted(
+            str(x).strip().rstrip(".")
+            for x in _literals(graph, node, (term,))
+            if _distance(x, language) < 3 and str(x).strip()
+        )
+
+
+def _literals(graph: Any, node: Any, terms: tuple[Any, ...]) -> Iterator[Any]:
+    """Texts that a node has; a reference to another node is none."""
+    for term in terms:
+        yield from (x for x in graph.objects(node, term) if hasattr(x, "language"))
+
+
+def _distance(text: Any, language: str) -> int:
+    """How far a text is from the wanted language: "en", then "en-GB", then none."""
+    own = (text.language or "").lower()
+    wanted = language.lower()
+    if own == wanted:
+        return 0
+    if own.partition("-")[0] == wanted.partition("-")[0]:
+        return 1
+    return 2 if not own else 3
+
+
+def _check_language(
+    graph: Any, titles: tuple[Any, ...], language: str, name: str
+) -> None:
+    """Refuse a language in which nothing is named, and say which there are."""
+    named = list(_literals(graph, None, titles))
+    if named and all(_distance(x, language) == 3 for x in named):
+        there = sorted({x.language for x in named if x.language})
+        raise ContextError(
+            f"{name!r} has no name in the language {language!r}; it has {some(there)}."
+        )
+
+
+def _graph(source: Any, name: str | None) -> tuple[Any, str]:
+    """The statements of a file, and what its context is called."""
+    try:
+        import rdflib
+    except ImportError as error:
+        raise BackendError(
+            "SKOS and OWL files need rdflib: pip install 'phcle[ontologies]'."
+        ) from error
+    if isinstance(source, rdflib.Graph):
+        return source, name or "taxonomy"
+    path = Path(source)
+    text = read_text(path)
+    format = FORMATS.get(path.suffix.lower())
+    if format is None:
+        raise FileError(
+            f"{path}: must end in {', '.join(FORMATS)}; the ending says how to read it."
+        )
+    if format == "xml" and not text.lstrip("\ufeff \t\r\n").startswith("<"):
+        format = "turtle"  # .owl may be either
+    if format == "json-ld":
+        _refuse_remote_contexts(text, path)
+    try:
+        with warnings.catch_warnings():
+            # Parsers of rdflib use what rdflib itself would rather not have used.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            graph = rdflib.Graph().parse(data=text, format=format)
+    except Exception as error:  # every format has errors of its own
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise FileError(f"{path}: cannot be read as {format} ({first}).") from error
+    return graph, name or path.stem
+
+
+def _refuse_remote_contexts(text: str, path: Path) -> None:
+    """Refuse what would make the reader fetch something."""
+    try:
+        queue: list[Any] = [json.loads(text)]
+    except ValueError as error:
+        raise FileError(f"{path}: is not JSON ({error}).") from error
+    for part in queue:  # grows while we walk it
+        if isinstance(part, list):
+            queue += part
+        if not isinstance(part, dict):
+            continue
+        queue += part.values()
+        given = part.get("@context")
+        listed = given if isinstance(given, list) else [given]
+        for address in [*listed, part.get("@import")]:
+            if isinstance(address, str):
+                raise FileError(
+                    f"{path}: its context {address!r} lies elsewhere, and nothing is "
+                    "fetched; put the context itself into the file."
+                )

@@ -1,0 +1,82 @@
+"""Parquet files as tables of text cells, read batch by batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from phcle.contexts.labels import normal
+from phcle.errors import FileError
+from phcle.files.decompression import refuse_bomb
+from phcle.files.writing import check_is_file
+
+__all__ = ["check_parquet", "parquet_rows"]
+
+BATCH = 16_384
+"""Rows that are unpacked at a time."""
+
+
+def parquet_rows(path: Path) -> Iterator[list[str]]:
+    """The names of the columns, then every row, its cells as a text file has them."""
+    check_is_file(path)
+    check_parquet(path)
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            names = [normal(name).strip() for name in file.schema_arrow.names]
+            yield names
+            for batch in file.iter_batches(BATCH):
+                columns = (column.to_pylist() for column in batch.columns)
+                for row in zip(*columns, strict=True):
+                    yield [
+                        _as_cell(path, name, value)
+                        for name, value in zip(names, row, strict=True)
+                    ]
+    # PyArrow raises errors of many kinds about damaged files.
+    except Exception as error:
+        if isinstance(error, FileError):
+            raise
+        raise _damaged(path, error) from error
+
+
+def check_parquet(path: Path) -> None:
+    """Refuse a file that says it holds far more rows or bytes than it can."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise FileError(
+            f"{path}: reading Parquet needs: pip install 'phcle[parquet]'"
+        ) from None
+    try:
+        about = pq.read_metadata(path)
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        unpacked = sum(group.total_byte_size for group in groups)
+    except Exception as error:
+        raise _damaged(path, error) from error
+    refuse_bomb(str(path), path.stat().st_size, max(unpacked, about.num_rows))
+
+
+def _damaged(path: Path, error: Exception) -> FileError:
+    reason = str(error).splitlines()[0][:200] if str(error) else "no reason given"
+    return FileError(f"{path}: is not a Parquet file, or it is damaged ({reason}).")
+
+
+def _as_cell(path: Path, column: str, value: Any) -> str:
+    """A value as a cell of a text file; null and NaN are empty.
+
+    >>> [_as_cell(Path("t"), "c", x) for x in (None, True, 2, 0.5, " word ")]
+    ['', 'true', '2', '0.5', 'word']
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, dict, bytes)):
+        raise FileError(
+            f"{path}: column {column!r} holds {type(value).__name__} values, such as "
+            f"{str(value)[:40]}; give one text or number per cell."
+        )
+    return normal(str(value)).strip()

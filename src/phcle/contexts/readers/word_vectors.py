@@ -1,0 +1,184 @@
+"""Vectors of words from the files of word2vec and GloVe, as text or binary."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.descriptive.encoding import as_number
+from phcle.contexts.labels import normal
+from phcle.errors import ContextWarning, FileError, some
+from phcle.files.writing import check_is_file, refuse_packed
+
+__all__ = ["read_word_vectors"]
+
+Floats = npt.NDArray[np.float64]
+
+BOM = b"\xef\xbb\xbf"
+SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")
+"""word2vec's first line: how many words, and of how many numbers."""
+
+LONGEST_WORD = 1 << 16
+"""Bytes of a word in a binary file; without a bound a damaged one is one long word."""
+
+
+def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
+    """Vectors of the wanted words from a word2vec or GloVe file (`.bin`: binary).
+
+    Of a word that occurs more than once the first vector is taken, with a warning.
+    """
+    found: dict[str, Floats] = {}
+    repeated: dict[str, None] = {}
+    check_is_file(path)
+    try:
+        with path.open("rb") as file:
+            refuse_packed(path, file.read(8))
+            file.seek(0)
+            read = _binary if path.suffix == ".bin" else _text
+            for word, vector in read(file, path, wanted):
+                if word in found:
+                    repeated[word] = None
+                else:
+                    found[word] = vector
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    if repeated:
+        warnings.warn(
+            f"{path}: {len(repeated)} words occur more than once: {some(repeated)}; "
+            "the first vector of each was taken.",
+            ContextWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def _text(
+    file: BinaryIO, path: Path, wanted: set[str] | None
+) -> Iterator[tuple[str, Floats]]:
+    """Lines of a word and its numbers, after word2vec's first line of sizes, if any."""
+    length = n_words = None
+    n_found = 0
+    for number, raw in enumerate(file, 1):
+        where = f"{path}, line {number}"
+        line = _decoded(raw.removeprefix(BOM) if number == 1 else raw, where, wanted)
+        word, *numbers = line.strip("\r\n ").split(" ")
+        if number == 1 and (sizes := SIZES.fullmatch(line)):
+            n_words, length = map(int, sizes.groups())
+            continue
+        if not word and not numbers:
+            continue  # an empty line
+        if length is None:
+            length = len(numbers)
+        excess = len(numbers) - length
+        if excess > 0 and as_number(numbers[excess - 1]) is None:
+            # The word itself holds spaces, as some of GloVe's do.
+            word = " ".join([word, *numbers[:excess]])
+            numbers = numbers[excess:]
+        n_found += 1
+        word = normal(word)
+        if wanted is None or word in wanted:
+            yield word, _vector(numbers, length, where, word)
+    if n_words is not None and n_found != n_words:
+        raise FileError(
+            f"{path}: its first line says {n_words} words, but {n_found} came; it may "
+            "be cut off, so get it again."
+        )
+
+
+def _decoded(raw: bytes, where: str, wanted: set[str] | None) -> str:
+    """A line as text. A word that is none can be no wanted label, so it may pass."""
+    if b"\0" in raw:
+        raise FileError(
+            f"{where}: holds a NUL byte, as UTF-16 and binary files do; save it as "
+            "UTF-8 text (a binary file must be called .bin)."
+        )
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if wanted is None:
+            raise FileError(
+                f"{where}: is not UTF-8 text; save the file as UTF-8."
+            ) from error
+        return raw.decode("utf-8", errors="replace")
+
+
+def _vector(numbers: list[str], length: int, where: str, word: str) -> Floats:
+    """The numbers of one line, all of them finite and as many as in other lines."""
+    try:
+        vector = np.array(numbers, dtype=np.float64)
+    except ValueError:
+        vector = np.array([np.nan])
+    if length == 0 or len(vector) != length or not np.isfinite(vector).all():
+        raise FileError(
+            f"{where}: a word and {length or 'some'} finite numbers, separated by "
+            f"single spaces, were expected, but after {word[:40]!r} came "
+            f"{' '.join(numbers)[:40]!r}; correct the line (a binary file must be "
+            "called .bin)."
+        )
+    return vector
+
+
+def _binary(
+    file: BinaryIO, path: Path, wanted: set[str] | None
+) -> Iterator[tuple[str, Floats]]:
+    """word2vec's binary layout: sizes, then word, space, float32 numbers."""
+    first = file.readline(100)
+    sizes = SIZES.fullmatch(first.decode("latin-1"))
+    if sizes is None:
+        raise FileError(
+            f"{path}: is not a binary word2vec file, which starts with two sizes; a "
+            "text file must not be called .bin."
+        )
+    n_words, length = map(int, sizes.groups())
+    size = path.stat().st_size
+    # Each word takes a space and its numbers at least; looked at before they are read.
+    if length < 1 or len(first) + n_words * (4 * length + 1) > size:
+        raise FileError(
+            f"{path}: its first line says {n_words} words of {length} numbers, which "
+            f"do not fit its {size} bytes; it is cut off or damaged, so get it again."
+        )
+    for n_found in range(n_words):
+        word = _binary_word(file, path, n_found + 1)
+        raw = file.read(4 * length)
+        if len(raw) < 4 * length:
+            raise FileError(
+                f"{path}: its first line says {n_words} words, but it ends after "
+                f"{n_found}; it is cut off, so get it again."
+            )
+        name = normal(_decoded(word, f"{path}, word {n_found + 1}", wanted))
+        if wanted is not None and name not in wanted:
+            continue
+        vector = np.frombuffer(raw, dtype="<f4")
+        if not np.isfinite(vector).all():
+            raise FileError(
+                f"{path}: the vector of {name[:40]!r} must be finite numbers; get the "
+                "file again."
+            )
+        yield name, vector.astype(np.float64)
+    if file.read(2).strip():
+        raise FileError(
+            f"{path}: its first line says {n_words} words, but more follow; it is "
+            "damaged, so get it again."
+        )
+
+
+def _binary_word(file: BinaryIO, path: Path, number: int) -> bytes:
+    """The bytes up to a space; line ends between words are dropped."""
+    word = bytearray()
+    while (byte := file.read(1)) not in (b" ", b""):
+        if byte != b"\n":
+            word += byte
+        if len(word) > LONGEST_WORD:
+            raise FileError(
+                f"{path}: word {number} has more than {LONGEST_WORD} bytes; the file "
+                "is damaged or no binary word2vec file, so get it again."
+            )
+    return bytes(word)

@@ -1,0 +1,1 @@
+"""Relational contexts: which labels occur together or stand near each other."""

@@ -1,0 +1,146 @@
+"""Co-occurrence counted by a query engine: annotation tables larger than memory.
+
+The query is written once, in Ibis. A file is counted by DuckDB inside this process,
+which reads it as a stream and spills to disk; an Ibis table of any other back end
+(Spark, BigQuery, Snowflake …) is counted where it lies. Only the counts come back.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.contexts.labels import index_of, normal
+from phcle.contexts.readers.parquet import check_parquet
+from phcle.errors import ContextError, FileError, some
+from phcle.files.decompression import check_gzip
+from phcle.files.writing import check_is_file
+
+__all__ = ["ENDINGS", "count_annotation_table"]
+
+Counts = tuple[tuple[str, ...], sp.csr_array]
+
+ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+"""Files that the engine reads, with or without a further `.gz`."""
+
+
+def count_annotation_table(
+    source: Any, *, name: str, item: str, label: str, memory: str
+) -> Counts:
+    """For every two labels, the number of items that have both.
+
+    `source` is a file or a table of Ibis. Labels come back in sorted order.
+    """
+    if isinstance(source, (str, Path)):
+        with _opened(Path(source), memory) as table:
+            return _count(table, name, item, label)
+    if not hasattr(source, "get_backend"):
+        raise ContextError(
+            f"context {name!r}: a file or a table of Ibis is needed. "
+            f"Got {type(source).__name__} instead."
+        )
+    return _count(source, name, item, label)
+
+
+@contextmanager
+def _opened(path: Path, memory: str) -> Iterator[Any]:
+    """A file as a table of an embedded DuckDB with bounded memory."""
+    ending = ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix)
+    if ending is None:
+        raise FileError(
+            f"{path}: must end in {', '.join(ENDINGS)} to be read as a table."
+        )
+    check_is_file(path)
+    if path.suffix == ".gz":
+        check_gzip(path)
+    try:
+        import duckdb
+        import ibis
+    except ImportError:
+        raise ContextError(
+            f"{path}: counting in an engine needs: pip install 'phcle[engine]'"
+        ) from None
+    if ending == "parquet":
+        check_parquet(path)
+    with tempfile.TemporaryDirectory(prefix="phcle-") as spill:
+        connection = ibis.duckdb.connect(temp_directory=spill, memory_limit=memory)
+        try:
+            if ending == "parquet":
+                table = connection.read_parquet(path)
+            else:
+                table = connection.read_csv(
+                    path,
+                    header=True,
+                    all_varchar=True,
+                    delim="\t" if ending == "tsv" else ",",
+                )
+            yield table
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0][:200]
+            raise FileError(f"{path}: cannot be read ({reason}).") from error
+        finally:
+            connection.disconnect()
+
+
+def _count(table: Any, name: str, item: str, label: str) -> Counts:
+    """Run the query and put its answer into a symmetric matrix."""
+    rows = _pairs_of(table, name, item, label)
+    is_empty = _is_empty(rows.item) | _is_empty(rows.label)
+    empty = rows.filter(is_empty).count().to_pyarrow().as_py()
+    if empty:
+        raise ContextError(
+            f"context {name!r}: {empty} rows have an empty {item} or {label}; fill "
+            "them in, or leave the rows out."
+        )
+    pairs = rows.distinct()
+    labels = sorted(pairs.select("label").distinct().to_pyarrow()["label"].to_pylist())
+    if not labels:
+        raise ContextError(f"context {name!r}: the table has no rows.")
+    odd = [x for x in labels if normal(x) != x]
+    if odd:
+        raise ContextError(
+            f"context {name!r}: the labels {some(odd)} are not in Unicode's normal "
+            "form C, as all labels are here; write them so in the table."
+        )
+    others = pairs.view().rename(other="label", other_item="item")
+    together = (
+        pairs.join(
+            others, [pairs.item == others.other_item, pairs.label < others.other]
+        )
+        .group_by(["label", "other"])
+        .aggregate(n=lambda joined: joined.count())
+        .to_pyarrow()
+    )
+    position = index_of(labels)
+    ends = tuple(
+        np.array([position[x] for x in together[end].to_pylist()], dtype=np.int64)
+        for end in ("label", "other")
+    )
+    number = together["n"].to_numpy().astype(np.float64)
+    half = sp.csr_array((number, ends), shape=(len(labels), len(labels)))
+    return tuple(labels), sp.csr_array(half + half.T)
+
+
+def _pairs_of(table: Any, name: str, item: str, label: str) -> Any:
+    """The two columns as text, whatever case their names are in."""
+    found = {column.lower(): column for column in table.columns}
+    for wanted in (item, label):
+        if wanted.lower() not in found:
+            raise ContextError(
+                f"context {name!r}: the table has no column {wanted!r}; it has "
+                f"{', '.join(map(repr, table.columns))}."
+            )
+    return table.select(
+        item=table[found[item.lower()]].cast("string").strip(),
+        label=table[found[label.lower()]].cast("string").strip(),
+    )
+
+
+def _is_empty(column: Any) -> Any:
+    return column.isnull() | (column == "")

@@ -1,0 +1,271 @@
+"""The ways to turn a taxonomy into counts.
+
+`HierarchyCounts` is the recipe that turns a `Hierarchy` into relational counts. It
+stays with the context, so that a label that arrives after the fit is counted the same
+way.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.contexts.labels import index_of
+from phcle.contexts.relational.taxonomy import Hierarchy, Ints
+from phcle.errors import ContextWarning, OptionError, did_you_mean, some
+
+__all__ = ["KINDS", "Hierarchy", "HierarchyCounts"]
+
+DENSE_LIMIT = 5_000
+"""Up to this many labels, every pair below a common ancestor may be counted."""
+
+LARGE_GROUP = 100
+"""Above `DENSE_LIMIT`, ancestors of more labels than this do not link label pairs:
+they are too general to say much, and their pairs would fill the memory."""
+
+N_WALKS = 40
+"""Random walks from each label."""
+
+LABELS_AT_ONCE = 20_000
+"""Labels whose walks are drawn together, so that memory stays bounded."""
+
+Named = tuple[tuple[str, ...], sp.csr_array]
+
+
+@dataclass(frozen=True)
+class HierarchyCounts:
+    """How a hierarchy becomes counts; see `RelationalContext.from_hierarchy`."""
+
+    hierarchy: Hierarchy
+    kind: str = "ancestors"
+    decay: float | None = None
+    radius: int | None = None
+    random_state: int = 0
+    labels_are_fixed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise OptionError(
+                f"kind must be one of {', '.join(map(repr, KINDS))}. "
+                f"Got {self.kind!r} instead.{did_you_mean(str(self.kind), KINDS)}"
+            )
+        if self.decay is not None and not self.decay > 0:
+            raise OptionError(f"decay must be above 0. Got {self.decay!r} instead.")
+        if self.radius is not None and not (
+            isinstance(self.radius, (int, np.integer)) and self.radius >= 1
+        ):
+            raise OptionError(
+                "radius must be a whole number, 1 or more. "
+                f"Got {self.radius!r} instead."
+            )
+        if self.random_state < 0:
+            raise OptionError(
+                f"random_state must be 0 or more. Got {self.random_state!r} instead."
+            )
+        for option, kinds in USED_BY.items():
+            if getattr(self, option) is not None and self.kind not in kinds:
+                raise OptionError(
+                    f"{option} has no meaning for kind={self.kind!r}, only for "
+                    f"{some(kinds)}; leave it out."
+                )
+
+    def count(self, labels: Sequence[str]) -> Named:
+        """Count the labels: names of the columns, and a (labels, columns) matrix."""
+        columns, counts = KINDS[self.kind](self, labels)
+        if self.kind in LABELS_ARE_COLUMNS:
+            return columns, counts
+        # A node that a single label meets says nothing about how labels relate.
+        n_labels = np.bincount(counts.indices, minlength=len(columns))
+        used = np.flatnonzero(n_labels > 1)
+        return tuple(columns[i] for i in used), sp.csr_array(counts[:, used])
+
+    def extended(self, new: Hierarchy, *, name: str) -> HierarchyCounts:
+        """The recipe on the hierarchy with new edges."""
+        return replace(self, hierarchy=self.hierarchy.extended(new, name=name))
+
+    def count_on(
+        self, labels: Sequence[str], *, trained: Sequence[str], columns: Sequence[str]
+    ) -> sp.csr_array:
+        """Counts of later labels, beside the trained ones, on the columns of a fit."""
+        everyone = tuple(labels)
+        if self.kind in LABELS_ARE_COLUMNS:
+            at_fit = (label for label in trained if label in self.hierarchy.index)
+            everyone = tuple(dict.fromkeys((*at_fit, *labels)))
+        found, counts = KINDS[self.kind](self, everyone)
+        row, column = index_of(everyone), index_of(found)
+        kept = [(column[c], i) for i, c in enumerate(columns) if c in column]
+        pick = sp.csr_array(
+            (
+                np.ones(len(kept)),
+                tuple(np.array(kept, dtype=np.int64).reshape(-1, 2).T),
+            ),
+            shape=(len(found), len(columns)),
+        )
+        return sp.csr_array(counts[[row[label] for label in labels]] @ pick)
+
+
+def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are the internal nodes at or above a label: exp(−steps/decay)."""
+    tree, decay = recipe.hierarchy, recipe.decay or 4.0
+    rows, nodes, steps = tree.ancestor_distances(labels)
+    internal = tree.has_children[nodes]
+    return _on_nodes(
+        tree,
+        len(labels),
+        rows[internal],
+        nodes[internal],
+        np.exp(-steps[internal] / decay),
+    )
+
+
+def _count_walks(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are nodes: visits by random walks over the edges, from each label."""
+    tree = recipe.hierarchy
+    visits, n_visits = [], []
+    for start in range(0, len(labels), LABELS_AT_ONCE):
+        some_visits, some_counts = _walk(recipe, labels[start : start + LABELS_AT_ONCE])
+        visits.append(some_visits + start * len(tree.nodes))
+        n_visits.append(some_counts)
+    rows, nodes = np.divmod(np.concatenate(visits), len(tree.nodes))
+    return _on_nodes(tree, len(labels), rows, nodes, np.concatenate(n_visits))
+
+
+def _walk(recipe: HierarchyCounts, labels: Sequence[str]) -> tuple[Ints, Ints]:
+    """Visited nodes, as row × number of nodes + node, and how often."""
+    tree, length = recipe.hierarchy, recipe.radius or 6
+    ends = np.concatenate([tree.edges, tree.edges[:, ::-1]])
+    ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
+    first = np.searchsorted(ends[:, 0], np.arange(len(tree.nodes) + 1))
+    degree = np.diff(first)
+    start = np.array([tree.index[label] for label in labels], dtype=np.int64)
+    # Every label draws from a seed of its own, so its walks do not depend on who else
+    # is counted: a label that is folded in later walks as it would have at the fit.
+    draws = np.stack(
+        [
+            np.random.default_rng(
+                [recipe.random_state, zlib.crc32(label.encode())]
+            ).random((length, N_WALKS))
+            for label in labels
+        ],
+        axis=1,
+    )  # (length, labels, walks)
+    here = np.repeat(start, N_WALKS)
+    walker = np.repeat(np.arange(len(labels)), N_WALKS)
+    visited = []
+    for draw in draws.reshape(length, -1):
+        here = ends[first[here] + (draw * degree[here]).astype(np.int64), 1]
+        visited.append(walker * len(tree.nodes) + here)
+    visits, n_visits = np.unique(np.concatenate(visited), return_counts=True)
+    rows, nodes = np.divmod(visits, len(tree.nodes))
+    elsewhere = nodes != start[rows]
+    return visits[elsewhere], n_visits[elsewhere]
+
+
+def _on_nodes(
+    tree: Hierarchy,
+    n_labels: int,
+    rows: Ints,
+    nodes: Ints,
+    weights: npt.NDArray[np.float64] | Ints,
+) -> Named:
+    """A matrix whose columns are those nodes that occur."""
+    used, columns = np.unique(nodes, return_inverse=True)
+    counts = sp.csr_array(
+        (weights.astype(np.float64), (rows, columns)), shape=(n_labels, len(used))
+    )
+    return tuple(tree.nodes[i] for i in used), counts
+
+
+def _count_paths(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are labels: exp(−path/decay), the path leading over a common ancestor."""
+    n, decay = len(labels), recipe.decay or 2.0
+    steps = _linking_ancestors(recipe.hierarchy, labels)  # (labels, nodes), plus one
+    below = sp.csr_array(steps.T)  # (nodes, labels)
+    farthest = np.iinfo(np.int32).max
+    path = np.full(n, farthest, dtype=np.int32)  # from one label to every other
+    indices, weights, indptr = [], [], [0]
+    for row in range(n):
+        groups = []
+        for entry in range(steps.indptr[row], steps.indptr[row + 1]):
+            node, up = steps.indices[entry], steps.data[entry]
+            members = slice(below.indptr[node], below.indptr[node + 1])
+            group = below.indices[members]
+            # Both step counts are stored plus one.
+            path[group] = np.minimum(path[group], up + below.data[members] - 2)
+            groups.append(group)
+        if sum(map(len, groups)) < n:
+            near = np.unique(np.concatenate([below.indices[:0], *groups]))
+        else:  # as many as all labels: looking at each is faster than sorting
+            near = np.flatnonzero(path < farthest)
+        near_path = path[near]
+        path[near] = farthest  # clean for the next label
+        kept = near != row  # a label does not occur with itself
+        if recipe.radius is not None:
+            kept &= near_path <= recipe.radius
+        indices.append(near[kept])
+        weights.append(np.exp(-near_path[kept] / decay))
+        indptr.append(indptr[-1] + len(indices[-1]))
+    counts = sp.csr_array(
+        (np.concatenate(weights), np.concatenate(indices), indptr), shape=(n, n)
+    )
+    return tuple(labels), counts
+
+
+def _count_shared(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are labels: the information −log(share of labels) of shared ancestors."""
+    under = _linking_ancestors(recipe.hierarchy, labels)  # (labels, nodes)
+    under.data = np.ones(under.nnz)
+    n_labels = np.bincount(under.indices, minlength=under.shape[1])
+    information = np.log(len(labels) / np.maximum(n_labels, 1))
+    counts = sp.csr_array((under * information) @ under.T)
+    counts.setdiag(0.0)  # a label does not occur with itself
+    counts.eliminate_zeros()
+    return tuple(labels), counts
+
+
+def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
+    """Steps up to each node that links labels, plus one: (labels, nodes).
+
+    A node links if it is above two labels or more. If there are many labels, it must
+    not be above too many of them either, and who is left without a link is told.
+    """
+    n = len(labels)
+    rows, nodes, steps = tree.ancestor_distances(labels)
+    n_labels = np.bincount(nodes, minlength=len(tree.nodes))
+    most = n if n <= DENSE_LIMIT else LARGE_GROUP
+    linking = (n_labels[nodes] > 1) & (n_labels[nodes] <= most)
+    n_links = np.bincount(rows[linking], minlength=n)
+    if n > DENSE_LIMIT and not n_links.all():
+        lost = [labels[i] for i in np.flatnonzero(n_links == 0).tolist()]
+        warnings.warn(
+            f"{len(lost)} of {n} labels share only ancestors of more than "
+            f"{LARGE_GROUP} labels, too many to link in pairs, and are linked to none: "
+            f"{some(lost)}; kind='ancestors' has no such limit.",
+            ContextWarning,
+            stacklevel=6,
+        )
+    return sp.csr_array(
+        ((steps[linking] + 1).astype(np.int32), (rows[linking], nodes[linking])),
+        shape=(n, len(tree.nodes)),
+    )
+
+
+KINDS: dict[str, Callable[[HierarchyCounts, Sequence[str]], Named]] = {
+    "ancestors": _count_ancestors,
+    "path": _count_paths,
+    "shared": _count_shared,
+    "walks": _count_walks,
+}
+"""The constructions by name; the first is the default."""
+
+LABELS_ARE_COLUMNS = ("path", "shared")
+"""Kinds that count labels against labels; the others count them against nodes."""
+
+USED_BY = {"decay": ("ancestors", "path"), "radius": ("path", "walks")}
+"""Which kinds an option belongs to."""

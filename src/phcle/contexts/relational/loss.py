@@ -1,0 +1,210 @@
+"""The term of a relational context: a dense part of rank-one weight, and its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.blocks import Block, pad_rows
+from phcle.backends.dense import Columns, DensePart, n_probed
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.relational.sampling import Sample, draw_columns
+from phcle.contexts.terms import Curvature
+
+__all__ = ["LogisticTerm"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class LogisticTerm:
+    """α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        counts: sp.csr_array,
+        row_rate: Floats,
+        column_mass: Floats,
+        blocks: Sequence[Block],
+    ) -> None:
+        self.backend = backend
+        self.column_mass = column_mass
+        self.mass = backend.asarray(column_mass)
+        self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
+        own = backend.team.own(len(blocks))
+        self.padded = [
+            pad_rows(counts, block.rows, backend) if number in own else None
+            for number, block in enumerate(blocks)
+        ]
+
+    def on(self, backend: Backend) -> LogisticTerm:
+        """The same term on a back end that differs only in how it multiplies."""
+        term = copy(self)
+        term.backend = backend
+        return term
+
+    def at(
+        self,
+        other: Array,
+        weight: float,
+        *,
+        sample: Sample | None = None,
+    ) -> LogisticView:
+        """Fix the other factor and the weight.
+
+        `sample`, positions of columns and the masses they stand for, takes the place of
+        all columns in the dense part; the Gram matrix stays exact.
+        """
+        return LogisticView(self, other, weight, sample)
+
+
+class LogisticView:
+    """The term with its factor; shared by all blocks."""
+
+    def __init__(
+        self,
+        term: LogisticTerm,
+        other: Array,
+        weight: float,
+        sample: Sample | None,
+    ) -> None:
+        xp = term.backend.xp
+        self.term, self.other, self.weight = term, other, weight
+        self.is_sampled = sample is not None
+        # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
+        self.gram = xp.matmul((other * term.mass[:, None]).T, other)
+        self.columns = (
+            term.backend.columns(other, term.mass)
+            if sample is None
+            else self._pick(*sample)
+        )
+
+    @cached_property
+    def probe(self) -> Columns:
+        """A sample of the columns for products with the curvature."""
+        mass = self.term.column_mass
+        n = n_probed(len(mass))
+        if self.is_sampled or n == len(mass):
+            return self.columns
+        # Any fixed seed will do: the optimum does not depend on the path to it.
+        return self._pick(*draw_columns(mass, n, np.random.default_rng(0)))
+
+    def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
+        backend = self.term.backend
+        other = backend.xp.take(self.other, backend.indices(at), axis=0)
+        return backend.columns(other, backend.asarray(mass))
+
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
+        """The term at rows `y`: a block's, or those at `chosen` places of it."""
+        return LocalLogistic(self, block, y, chosen)
+
+
+class LocalLogistic:
+    """The term at some rows."""
+
+    def __init__(
+        self, view: LogisticView, block: int, y: Array, chosen: Array | None
+    ) -> None:
+        term, backend = view.term, view.term.backend
+        xp = backend.xp
+        self.view, self.xp, self.y = view, xp, y
+        rates, self.padded = term.rates[block], term.padded[block]
+        if chosen is not None:
+            rates = rates[chosen]
+            self.padded = None if self.padded is None else self.padded.take(chosen)
+        self.rate = view.weight * rates  # (r,)
+        self.dense = backend.dense_part(y, view.columns)
+        self.value = self.rate * self.dense.value
+        self.gradient = self.rate[:, None] * self.dense.gradient
+        if self.padded is None:
+            return
+        self.weights = view.weight * self.padded.values  # (r, width): α D
+        self.near = backend.near(self.padded.columns, view.other)
+        self.near_x = self.near.dots(y)  # (r, width)
+        self.near_sigmoid, softplus = backend.logistic(self.near_x)
+        self.value = self.value + xp.sum(
+            self.weights * (softplus - self.near_x), axis=1
+        )
+        pull = self.weights * (self.near_sigmoid - 1)
+        self.gradient = self.gradient + self.near.sums(pull)
+
+    @cached_property
+    def _probed(self) -> DensePart:
+        """The dense part from which products with the curvature come."""
+        if self.view.probe is self.view.columns:
+            return self.dense
+        return self.view.term.backend.dense_part(self.y, self.view.probe)
+
+    def _shared(self, curvature: Curvature) -> Array:
+        """Factor on the shared Gram matrix; matched, it gives the true trace: (r,)."""
+        if curvature is Curvature.BOUND:
+            return 0.25 * self.rate
+        return self.rate * self.dense.spread
+
+    def _entries(self, curvature: Curvature) -> Array:
+        """Curvature of each known entry: (r, width)."""
+        if curvature is Curvature.BOUND:
+            return 0.25 * self.weights
+        return self.weights * self.near_sigmoid * (1 - self.near_sigmoid)
+
+    def product(self, z: Array, curvature: Curvature) -> Array:
+        """Curvature times z, row by row: (r, d)."""
+        xp = self.xp
+        if curvature is Curvature.PROBED:
+            result = self.rate[:, None] * self._probed.product(z)
+        else:
+            result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
+        if self.padded is None:
+            return result
+        return result + self.near.sums(self._entries(curvature) * self.near.dots(z))
+
+    def mean_curvature(self, curvature: Curvature) -> Array:
+        """Roughly the mean curvature over the rows, to precondition with: (d, d)."""
+        xp = self.xp
+        level = xp.mean(self._shared(curvature))
+        if self.padded is not None:
+            # As if the known entries lay where the mass lies.
+            mass = xp.clip(
+                xp.sum(self.view.term.mass), min=_tiny(self.view.term.backend)
+            )
+            entries = self._entries(curvature)
+            level = level + xp.sum(entries) / (entries.shape[0] * mass)
+        return level * self.view.gram
+
+    def bound_trace(self) -> Array:
+        """Trace of the bound on the curvature, so at least its norm: (r,)."""
+        trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
+        if self.padded is None:
+            return trace
+        return trace + 0.25 * self.near.norms(self.weights)
+
+    def along(self, direction: Array) -> _LogisticLine:
+        """The term along a direction (r, d)."""
+        return _LogisticLine(self, direction)
+
+
+class _LogisticLine:
+    def __init__(self, local: LocalLogistic, direction: Array) -> None:
+        self.local = local
+        self.dense = local.dense.along(direction)
+        if local.padded is not None:
+            self.near_slope = local.near.dots(direction)
+
+    def value(self, step: Array, chosen: Array | slice) -> Array:
+        local, xp = self.local, self.local.xp
+        total = local.rate[chosen] * self.dense(step, chosen)
+        if local.padded is None:
+            return total
+        x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
+        softplus = local.view.term.backend.softplus(x)
+        return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
+
+
+def _tiny(backend: Backend) -> float:
+    """A positive number that keeps a division defined."""
+    return float(np.finfo(backend.dtype).tiny)

@@ -1,0 +1,220 @@
+"""Embeddings in the files of other tools.
+
+Each format is one short function. What a format cannot hold is refused or said, never
+dropped in silence: word2vec has no spaces in its words, so they become underscores,
+and two labels that would then be one are an error.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.to_frame import column_names
+from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
+from phcle.files.safetensors_writer import write_tensors
+from phcle.files.writing import make_folder, write_whole
+
+__all__ = ["FORMATS", "Format", "export", "format_of", "words_of"]
+
+PROJECTOR_CONFIG = """\
+embeddings {
+  tensor_name: "labels"
+  tensor_path: "vectors.tsv"
+  metadata_path: "metadata.tsv"
+}
+"""
+
+
+@dataclass(frozen=True)
+class Format:
+    """What other tools read."""
+
+    write: Callable[[LabelEmbedding, Path], None]
+    endings: tuple[str, ...]
+    help: str
+
+
+def export(
+    embedding: LabelEmbedding, path: str | Path, format: str | None = None
+) -> None:
+    """Write an embedding in a format of another tool, by default that of the ending.
+
+    >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.5], [0.0, 2.0]]))
+    >>> export(pets, "missing/pets.vec")
+    Traceback (most recent call last):
+    phcle.errors.FileError: missing/pets.vec: the folder missing does not exist; make \
+it first.
+    """
+    path = Path(path)
+    FORMATS[format_of(path, format)].write(embedding, path)
+
+
+def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> str:
+    """The name of a format, given or by a file's ending.
+
+    `others` are formats that are written elsewhere, for a message to list.
+    """
+    if format is not None:
+        if format not in FORMATS:
+            there = (*FORMATS, *others)
+            raise OptionError(
+                f"the format must be one of {', '.join(there)}. "
+                f"Got {format!r} instead.{did_you_mean(format, there)}"
+            )
+        return format
+    for name, known in FORMATS.items():
+        if path.suffix.lower() in known.endings:
+            return name
+    endings = ", ".join(x for known in FORMATS.values() for x in known.endings)
+    raise OptionError(
+        f"{path}: no format has the ending {path.suffix!r}; give one of {endings}, or "
+        "name the format."
+    )
+
+
+def words_of(embedding: LabelEmbedding) -> tuple[str, ...]:
+    """Labels without white space, as word2vec's files need them."""
+    words: dict[str, str] = {}
+    for label in embedding.labels:
+        word = re.sub(r"\s", "_", label)
+        if word in words:
+            raise ContextError(
+                f"labels {words[word]!r} and {label!r} would both be {word!r} in a "
+                "word2vec file, which has no spaces; rename one, or take another "
+                "format."
+            )
+        words[word] = label
+    return tuple(words)
+
+
+def _write_word2vec(embedding: LabelEmbedding, path: Path) -> None:
+    with (
+        write_whole(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        file.write(f"{len(embedding)} {embedding.dim}\n")
+        for word, vector in zip(words_of(embedding), embedding.vectors, strict=True):
+            file.write(f"{word} {_numbers(vector, ' ')}\n")
+
+
+def _write_word2vec_binary(embedding: LabelEmbedding, path: Path) -> None:
+    vectors = np.asarray(embedding.vectors, "<f4")
+    with write_whole(path) as temporary, temporary.open("wb") as file:
+        file.write(f"{len(embedding)} {embedding.dim}\n".encode())
+        for word, vector in zip(words_of(embedding), vectors, strict=True):
+            file.write(word.encode() + b" " + vector.tobytes() + b"\n")
+
+
+def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
+    with write_whole(path) as temporary, temporary.open("wb") as file:
+        np.savez(
+            file,
+            labels=np.array(embedding.labels, dtype=np.str_),
+            names=np.array(_names(embedding), dtype=np.str_),
+            vectors=embedding.vectors,
+        )
+
+
+def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["label", "name", *column_names(embedding.dim)])
+    for label, name, vector in _rows(embedding):
+        rows.writerow([label, name, *map(repr, vector.tolist())])
+    with write_whole(path) as temporary:
+        temporary.write_text(text.getvalue(), encoding="utf-8", newline="\n")
+
+
+def _write_parquet(embedding: LabelEmbedding, path: Path) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise BackendError(
+            "Parquet files need PyArrow: pip install 'phcle[parquet]'."
+        ) from error
+    flat = pa.array(np.ascontiguousarray(embedding.vectors).ravel())
+    table = pa.table(
+        {
+            "label": list(embedding.labels),
+            "name": _names(embedding),
+            "vector": pa.FixedSizeListArray.from_arrays(flat, embedding.dim),
+        }
+    )
+    with write_whole(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def _write_safetensors(embedding: LabelEmbedding, path: Path) -> None:
+    # `weight` is what nn.Embedding calls its vectors.
+    tensors = {"weight": np.asarray(embedding.vectors, np.float32)}
+    metadata = {
+        "labels": json.dumps(embedding.labels),
+        "names": json.dumps(_names(embedding)),
+    }
+    write_tensors(path, tensors, metadata)
+
+
+def _write_projector(embedding: LabelEmbedding, folder: Path) -> None:
+    make_folder(folder)
+    vectors = "".join(f"{_numbers(row, chr(9))}\n" for row in embedding.vectors)
+    lines = ["label\tname"]
+    for label, name, _ in _rows(embedding):
+        lines.append("\t".join(re.sub(r"\s", " ", x) for x in (label, name)))
+    for file, text in (
+        ("vectors.tsv", vectors),
+        ("metadata.tsv", "\n".join(lines) + "\n"),
+        ("projector_config.pbtxt", PROJECTOR_CONFIG),
+    ):
+        with write_whole(folder / file) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _numbers(vector: Any, separator: str) -> str:
+    """Numbers that read back as the same bits."""
+    return separator.join(map(str, vector.tolist()))
+
+
+def _names(embedding: LabelEmbedding) -> list[str]:
+    return [embedding.name_of(label) for label in embedding.labels]
+
+
+def _rows(embedding: LabelEmbedding) -> Any:
+    return zip(embedding.labels, _names(embedding), embedding.vectors, strict=True)
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "word2vec": Format(
+            _write_word2vec, (".txt", ".vec"), "text for gensim, GloVe's tools, …"
+        ),
+        "word2vec-binary": Format(
+            _write_word2vec_binary, (".bin",), "binary, in single precision"
+        ),
+        "npz": Format(_write_npz, (".npz",), "NumPy: labels, names, vectors"),
+        "csv": Format(_write_csv, (".csv",), "a row per label for any table tool"),
+        "parquet": Format(
+            _write_parquet,
+            (".parquet",),
+            "label, name, vector; for data frames and Embedding Atlas",
+        ),
+        "safetensors": Format(
+            _write_safetensors, (".safetensors",), "`weight` for PyTorch's nn.Embedding"
+        ),
+        "projector": Format(
+            _write_projector, (), "a folder for TensorBoard's projector"
+        ),
+    }
+)
+"""Formats by name; the endings that choose them."""

@@ -1,0 +1,407 @@
+"""PHCLE, the estimator: checks options, then leads contexts through the stages."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from phcle.backends.protocol import Backend, choose_backend
+from phcle.contexts.alignment import Aligned, Context, align
+from phcle.contexts.relational.sampling import ColumnSamples
+from phcle.embedding.fitted import FittedDescriptive
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import (
+    ConvergenceWarning,
+    NumericalError,
+    OptionError,
+    PhcleError,
+)
+from phcle.options import check_options
+from phcle.progress import fit_progress
+from phcle.sklearn_mixin import Options
+from phcle.solver.calibration import calibrate
+from phcle.solver.checkpoint import Checkpoint
+from phcle.solver.foldin import fold_in, solve_labels
+from phcle.solver.held_out import held_out_skills
+from phcle.solver.layout import Layout
+from phcle.solver.objective import penalty_terms
+from phcle.solver.paper import PaperSolver
+from phcle.solver.problem import Penalties, Problem, pose
+from phcle.solver.start import spread_ones, start_factors
+from phcle.solver.state import State
+from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
+from phcle.solver.to_embedding import fitted_contexts, library_versions, without_times
+from phcle.solver.weights import (
+    equal_weights,
+    given_weights,
+    nie_weights,
+    skilled_weights,
+)
+
+__all__ = ["PHCLE"]
+
+EXACT_PAIRS = 300_000_000
+"""Up to so many pairs of one context mode="auto" is exact on a CPU: seconds a sweep."""
+
+SAMPLE = 2_048
+"""Columns in a sample; it grows with the sweeps."""
+
+
+class PHCLE(Options):
+    """Label embedding from partial heterogeneous contexts.
+
+    Options are keywords; `phcle.options.OPTIONS` lists them with their meaning.
+
+    Attributes
+    ----------
+    embedding_ : LabelEmbedding
+        One vector per label, with what is needed to query, explain and extend it.
+    history_ : tuple of dict
+        Every term of the objective after each sweep.
+    weights_ : dict
+        α and β by context.
+
+    Examples
+    --------
+    >>> from phcle import DescriptiveContext, PHCLE, RelationalContext
+    >>> tree = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"),
+    ...         ("wolf", "canid"), ("felid", "beast"), ("canid", "beast")]
+    >>> tags = {"cat": ["tame"], "dog": ["tame"], "wolf": ["wild"]}
+    >>> contexts = [RelationalContext.from_hierarchy(tree),
+    ...             DescriptiveContext.from_tags(tags)]
+    >>> embedding = PHCLE(dim=3).fit(contexts).embedding_
+    >>> embedding.nearest("cat", k=1)[0][0]
+    'lion'
+    """
+
+    embedding_: LabelEmbedding
+    history_: tuple[Mapping[str, float], ...]
+    weights_: dict[str, float]
+
+    def __init__(
+        self,
+        *,
+        dim: int = 100,
+        negatives: float = 10.0,
+        descriptive_weight: float = 3.0,
+        sparsity: float = 0.1,
+        ridge: float = 10.0,
+        context_ridge: float = 10.0,
+        weights: str | Mapping[str, float] = "equal",
+        complete_only: bool = False,
+        solver: str = "mm",
+        mode: str = "auto",
+        step_size: float | None = None,
+        init: str = "spectral",
+        backend: str = "auto",
+        device: str = "auto",
+        dtype: str = "float32",
+        precision: str = "full",
+        calibrate: bool = True,
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        random_state: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.dim = dim
+        self.negatives = negatives
+        self.descriptive_weight = descriptive_weight
+        self.sparsity = sparsity
+        self.ridge = ridge
+        self.context_ridge = context_ridge
+        self.weights = weights
+        self.complete_only = complete_only
+        self.solver = solver
+        self.mode = mode
+        self.step_size = step_size
+        self.init = init
+        self.backend = backend
+        self.device = device
+        self.dtype = dtype
+        self.precision = precision
+        self.calibrate = calibrate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        contexts: Context | Iterable[Context],
+        *,
+        labels: Iterable[Any] | None = None,
+        names: Mapping[str, str] | None = None,
+        on_step: Callable[[State], None] | None = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        checkpoint_every: float = 300.0,
+    ) -> Self:
+        """Learn one vector per label.
+
+        Parameters
+        ----------
+        contexts
+            Any number of relational and descriptive contexts.
+        labels
+            Restricts the vocabulary, which otherwise is every label of any context.
+        names
+            Readable names of labels, and of nodes of a hierarchy.
+        on_step
+            Called after each sweep with the state so far.
+        checkpoint
+            A file that the fit is written to while it goes on, and when it is stopped.
+        resume
+            Go on from that file; options and data must be the same.
+        checkpoint_every
+            Seconds between two writings.
+
+        Notes
+        -----
+        Ctrl-C keeps the state after the last whole sweep in `embedding_` and then goes
+        on as a `KeyboardInterrupt`.
+        """
+        check_options(self.get_params())
+        aligned = align(contexts, labels=labels, complete_only=self.complete_only)
+        backend = choose_backend(
+            self.backend,
+            self.device,
+            self.dtype,
+            precision=self.precision,
+            n_pairs=_n_pairs(aligned),
+        )
+        problem = pose(aligned, self._posed_penalties(), self.dim)
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint.of_fit(
+                Path(checkpoint),
+                problem,
+                self.get_params(),
+                every=checkpoint_every,
+                is_writer=backend.team.rank == 0,
+                resume=resume,
+            )
+        elif resume:
+            raise OptionError("resume needs a checkpoint to go on from.")
+        # What overflows is found by every sweep, which says where it came from.
+        with backend.working(), np.errstate(over="ignore", invalid="ignore"):
+            self._learn(
+                aligned, problem, backend, names or {}, on_step, kept, resume=resume
+            )
+        return self
+
+    def _learn(
+        self,
+        aligned: Aligned,
+        problem: Problem,
+        backend: Backend,
+        names: Mapping[str, str],
+        on_step: Callable[[State], None] | None,
+        checkpoint: Checkpoint | None,
+        *,
+        resume: bool,
+    ) -> None:
+        """Sweep from the start or from a checkpoint, and keep the result."""
+        layout = Layout(backend, problem)
+        solver = self._solver(layout)
+        if checkpoint is not None and resume:
+            found = checkpoint.read()
+            state = solver.init(found.factors, found.weights)
+            state = replace(state, history=found.history)
+        else:
+            weights = self._weights(problem, backend)
+            rng = np.random.default_rng(self.random_state)
+            start = start_factors(problem, weights, self.init, rng, backend=backend)
+            state = solver.init(start, weights)
+
+        try:
+            with fit_progress(
+                enabled=self.verbose, max_iter=self.max_iter, tol=self.tol
+            ) as show:
+
+                def remember(new: State) -> None:
+                    nonlocal state
+                    state = new
+                    show(new)
+                    if checkpoint is not None:
+                        checkpoint.maybe_write(new, backend.to_numpy)
+                    if on_step is not None:
+                        on_step(new)
+
+                run(solver, state, max_iter=self.max_iter, on_step=remember)
+            if checkpoint is not None:
+                checkpoint.write(state, backend.to_numpy)
+        except (KeyboardInterrupt, NumericalError):
+            if checkpoint is not None and state.history:
+                checkpoint.write(state, backend.to_numpy)
+            # The last solve needs all processes, and the others may be gone.
+            if state.history and backend.team.size == 1:
+                self._keep(aligned, solver, state, names)
+            raise
+        if not solver.converged(state):
+            warnings.warn(
+                f"not converged after {state.iteration} sweeps; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self._keep(aligned, solver, state, names)
+        # "ones" is solved as a problem of one dimension, which is not the one kept.
+        if self.calibrate and self.init != "ones":
+            self._calibrate(aligned, layout, state)
+
+    def transform(
+        self,
+        contexts: Context | Iterable[Context],
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> LabelEmbedding:
+        """Embed labels that were not in the fit, from whichever contexts they have."""
+        if not self.__sklearn_is_fitted__():
+            raise PhcleError("transform needs a fit first: call fit(contexts).")
+        return fold_in(
+            self.embedding_,
+            contexts,
+            names=names,
+            backend=self.backend,
+            device=self.device,
+            dtype=self.dtype,
+        )
+
+    def _posed_penalties(self) -> Penalties:
+        """The λ's of the problem that is solved."""
+        penalties = self._penalties()
+        if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
+            sparsity = penalties.sparsity * self.dim**0.5
+            penalties = replace(penalties, sparsity=sparsity)
+        return penalties
+
+    def _penalties(self) -> Penalties:
+        return Penalties(
+            negatives=float(self.negatives),
+            descriptive=float(self.descriptive_weight),
+            sparsity=float(self.sparsity),
+            ridge=float(self.ridge),
+            context_ridge=float(self.context_ridge),
+        )
+
+    def _solver(self, layout: Layout) -> SweepSolver:
+        reweigh = None
+        if self.weights == "nie":
+
+            def reweigh(
+                losses: Mapping[str, float], weights: Mapping[str, float]
+            ) -> dict[str, float]:
+                return nie_weights(layout.problem, losses, weights)
+
+        if self.solver == "paper":
+            if self.mode == "sampled":
+                raise OptionError(
+                    "mode='sampled' needs solver='mm'; the paper's solver is exact."
+                )
+            return PaperSolver(
+                layout, tol=self.tol, step_size=self.step_size, reweigh=reweigh
+            )
+        return MajoriseSolver(
+            layout, tol=self.tol, reweigh=reweigh, samples=self._samples(layout)
+        )
+
+    def _samples(self, layout: Layout) -> ColumnSamples | None:
+        """What draws the columns of a sampled fit; None for an exact one."""
+        is_large = not layout.backend.is_accelerated and any(
+            np.prod(data.counts.shape) > EXACT_PAIRS
+            for data in layout.problem.relational
+        )
+        if self.mode == "exact" or (self.mode == "auto" and not is_large):
+            return None
+        return ColumnSamples(layout.problem, SAMPLE, self.random_state)
+
+    def _weights(self, problem: Problem, backend: Backend) -> dict[str, float]:
+        if isinstance(self.weights, Mapping):
+            return given_weights(problem, self.weights)
+        if self.weights == "auto":
+            skills = held_out_skills(problem, backend, seed=self.random_state)
+            return skilled_weights(problem, skills)
+        return equal_weights(problem)
+
+    def _keep(
+        self,
+        aligned: Aligned,
+        solver: SweepSolver,
+        state: State,
+        names: Mapping[str, str],
+    ) -> None:
+        """Solve W once more, to the end, and pack up what was learned."""
+        layout, weights = solver.layout, state.weights
+        problem = layout.problem
+        C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
+        (W,) = layout.to_numpy([state.W])
+        interrupted: BaseException | None = None
+        terms: Mapping[str, float]
+        try:
+            W, values = solve_labels(layout.backend, problem, W, C, U, weights)
+            terms = solver.terms(values, weights, penalty_terms(problem, W, C, U))
+        except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
+            interrupted, terms = error, state.history[-1]
+        if self.init == "ones":
+            W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))
+            C, U = tuple(rest[: len(C)]), tuple(rest[len(C) :])
+            problem = replace(problem, penalties=self._penalties())
+        final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
+        self.weights_ = dict(weights)
+        self.history_ = (*state.history, final)
+        self.embedding_ = LabelEmbedding(
+            labels=problem.labels,
+            vectors=W.astype(self.dtype),
+            names=dict(names),
+            # The sweeps ran in this precision, so nothing is lost by storing it.
+            contexts=fitted_contexts(
+                aligned,
+                problem,
+                [factor.astype(self.dtype) for factor in C],
+                [factor.astype(self.dtype) for factor in U],
+                weights,
+            ),
+            penalties=vars(problem.penalties),
+            options=self.get_params(),
+            history=without_times(self.history_),
+            versions=library_versions(layout.backend.name),
+            origin={"run": self._how_it_ran(solver)},
+        )
+        if interrupted is not None:
+            raise interrupted
+
+    def _how_it_ran(self, solver: SweepSolver) -> dict[str, Any]:
+        """What "auto" and the machine made of the options."""
+        backend = solver.layout.backend
+        is_sampled = getattr(solver, "samples", None) is not None
+        return {
+            "backend": backend.name,
+            "device": getattr(backend, "device", "cpu"),
+            "mode": "sampled" if is_sampled else "exact",
+            "precision": backend.precision,
+            "dtype": self.dtype,
+            "processes": backend.team.size,
+        }
+
+    def _calibrate(self, aligned: Aligned, layout: Layout, state: State) -> None:
+        """Learn how sure predictions are, and keep it with the contexts."""
+        labels = layout.problem.labels
+        described = [context.rows_for(labels) for context in aligned.descriptive]
+        found = calibrate(layout, state, described, seed=self.random_state)
+        contexts = [
+            replace(context, calibration=found.get(context.name))
+            if isinstance(context, FittedDescriptive)
+            else context
+            for context in self.embedding_.contexts
+        ]
+        self.embedding_ = replace(self.embedding_, contexts=tuple(contexts))
+
+
+def _n_pairs(aligned: Aligned) -> int:
+    """Pairs of labels and columns that a sweep goes over."""
+    n_columns = sum(len(context.columns) for context in aligned.relational)
+    return len(aligned.labels) * n_columns

@@ -1,0 +1,1 @@
+"""Files: written whole, read with care. Used by every other package."""

@@ -1,1 +1,0 @@
-"""Stage 2, learning: contexts in, a label embedding out."""

@@ -1,0 +1,1 @@
+"""Stage 2, learning: from contexts to factors."""

@@ -1,0 +1,245 @@
+"""A fit on disk, so that a long one can be stopped and go on.
+
+One safetensors file holds the factors after a sweep, the weights and the history, with
+a fingerprint of the options and of the data. A sweep depends on nothing else, so a
+resumed fit makes the very sweeps that the first one would have made, on any number of
+processes. The file is written beside and renamed: a crash leaves the last whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.errors import FileError, PhcleWarning
+from phcle.files.archive import Tensors, read_sealed, write_sealed
+from phcle.files.writing import check_can_write
+from phcle.options import OPTIONS
+from phcle.solver.problem import DescriptiveData, Problem, RelationalData
+from phcle.solver.start import Factors
+from phcle.solver.state import State
+from phcle.solver.to_embedding import library_versions
+
+__all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
+
+FORMAT, VERSION = "phcle.checkpoint", 1
+
+FREE = frozenset(
+    {"backend", "device", "precision", "calibrate", "max_iter", "tol", "verbose"}
+)
+"""Options that may differ at a resumption: they do not change what a fit aims at."""
+
+DEFAULTS = {option.name: option.default for option in OPTIONS}
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """What a checkpoint holds."""
+
+    factors: Factors
+    weights: dict[str, float]
+    history: tuple[dict[str, float], ...]
+
+
+@dataclass
+class Checkpoint:
+    """Where and how often a fit is written."""
+
+    path: Path
+    every: float  # seconds
+    prints: Mapping[str, Any]
+    shapes: Sequence[tuple[int, ...]] = ()  # that the factors must have
+    is_writer: bool = True  # one process of several writes
+    _written: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def of_fit(
+        cls,
+        path: Path,
+        problem: Problem,
+        options: Mapping[str, Any],
+        *,
+        every: float,
+        is_writer: bool,
+        resume: bool,
+    ) -> Checkpoint:
+        """The file of a fit; one that is there is never overwritten by another's."""
+        if path.exists() and not resume:
+            raise FileError(
+                f"{path}: there is a checkpoint already; resume it (resume=True, "
+                "--resume), or give another file."
+            )
+        check_can_write(path)  # now rather than after minutes of sweeps
+        width = 1 if options["init"] == "ones" else options["dim"]
+        rows = (problem.labels, *(data.columns for data in problem.data))
+        shapes = [(len(names), width) for names in rows]
+        return cls(path, every, fingerprint(problem, options), shapes, is_writer)
+
+    def maybe_write(self, state: State, to_numpy: Any) -> None:
+        """Write if it is time to."""
+        if time.monotonic() - self._written >= self.every:
+            self.write(state, to_numpy)
+
+    def write(self, state: State, to_numpy: Any) -> None:
+        """Write the state; an older file is replaced only by a whole one.
+
+        A full disk is no reason to lose a long fit: it warns, and the fit goes on.
+        """
+        self._written = time.monotonic()
+        if not self.is_writer:
+            return
+        parts = {"W": [state.W], "C": state.C, "U": state.U}
+        tensors = {
+            f"{name}{i}": to_numpy(factor)
+            for name, factors in parts.items()
+            for i, factor in enumerate(factors)
+        }
+        about = {
+            "prints": self.prints,
+            "weights": state.weights,
+            "history": state.history,
+            "versions": library_versions(),
+        }
+        try:
+            write_sealed(self.path, FORMAT, VERSION, about, tensors)
+        except FileError as error:
+            older = (
+                "the one before is whole" if self.path.is_file() else "there is none"
+            )
+            message = f"no checkpoint of sweep {state.iteration}, {older}: {error}"
+            warnings.warn(message, PhcleWarning, stacklevel=2)
+
+    def read(self) -> Resumed:
+        """What the file holds, if it belongs to these options and these data."""
+        if not os.path.lexists(self.path):
+            raise FileError(
+                f"{self.path}: no such checkpoint; leave out --resume (resume=True) "
+                "to begin anew."
+            )
+        foreign = "is not a checkpoint of a fit."
+        about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
+        try:
+            self._refuse_another_fit(about["prints"])
+            found = Resumed(
+                Factors(
+                    tensors["W0"], _numbered(tensors, "C"), _numbered(tensors, "U")
+                ),
+                {str(name): float(x) for name, x in about["weights"].items()},
+                tuple(
+                    {str(name): float(x) for name, x in record.items()}
+                    for record in about["history"]
+                ),
+            )
+            self._refuse_misfits(found)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FileError(
+                f"{self.path}: is not a whole checkpoint ({error})."
+            ) from error
+        return found
+
+    def _refuse_misfits(self, found: Resumed) -> None:
+        """Refuse factors of other sizes, which no checksum can tell."""
+        parts = (found.factors.W, *found.factors.C, *found.factors.U)
+        shapes = [part.shape for part in parts]
+        if self.shapes and shapes != list(self.shapes):
+            raise ValueError(f"factors of the shapes {shapes}, not {list(self.shapes)}")
+        for part in parts:
+            if part.dtype.kind != "f" or not np.isfinite(part).all():
+                raise ValueError("factors that are not finite numbers")
+        if set(found.weights) != set(self.prints["data"]) - {"labels"}:
+            raise ValueError("weights of other contexts")
+
+    def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:
+        """Name the first thing in which the checkpoint's fit differs from this one."""
+        for kind in ("options", "data"):
+            theirs, ours = found[kind], json.loads(json.dumps(self.prints[kind]))
+            if kind == "options":  # an option that came later had its default then
+                theirs = {**{x: DEFAULTS[x] for x in ours if x in DEFAULTS}, **theirs}
+            for name in (*ours, *(x for x in theirs if x not in ours)):
+                if theirs.get(name) == ours.get(name):
+                    continue
+                if kind == "options":
+                    what = f"{name}={theirs.get(name)!r}, this fit {ours.get(name)!r}"
+                elif name not in theirs or name not in ours:
+                    place = "this fit" if name in ours else "the checkpoint"
+                    what = f"other contexts: only {place} has {name!r}"
+                else:
+                    what = f"other data in {name!r}"
+                raise FileError(
+                    f"{self.path}: belongs to another fit: it has {what}. Resume with "
+                    "what it was made with, or begin anew with another file."
+                )
+
+
+def look_into(path: Path) -> dict[str, Any]:
+    """What a checkpoint says of its fit, whichever it is."""
+    about, tensors = read_sealed(path, FORMAT, VERSION, "is not a checkpoint of a fit.")
+    try:
+        n_labels, dim = tensors["W0"].shape
+        history = list(about["history"])
+        return {
+            "labels": n_labels,
+            "dim": dim,
+            "contexts": dict(about["weights"]),
+            "sweeps": len(history),
+            "objective": history[-1].get("objective") if history else None,
+            "options": dict(about["prints"]["options"]),
+            "data": dict(about["prints"]["data"]),
+            "versions": dict(about.get("versions", {})),
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(f"{path}: is not a whole checkpoint ({error}).") from error
+
+
+def _numbered(tensors: Tensors, name: str) -> tuple[Any, ...]:
+    """The factors of one kind, in their order."""
+    n = sum(key.startswith(name) for key in tensors)
+    return tuple(tensors[f"{name}{i}"] for i in range(n))
+
+
+def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What a resumed fit must share with the one that wrote the checkpoint."""
+    return {
+        "options": {k: v for k, v in options.items() if k not in FREE},
+        "data": {
+            "labels": _digest([*problem.labels]),
+            **{data.name: _digest_data(data) for data in problem.data},
+        },
+    }
+
+
+def _digest_data(data: RelationalData | DescriptiveData) -> str:
+    if isinstance(data, RelationalData):
+        return _digest([*data.columns], data.counts)
+    return _digest([*data.columns], data.full_rows, data.full, data.shift, data.entries)
+
+
+def _digest(*parts: list[str] | np.ndarray | sp.csr_array) -> str:
+    """A short hash of names and numbers."""
+    whole = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, list):
+            whole.update("\0".join(part).encode())
+            continue
+        arrays = (
+            [part]
+            if isinstance(part, np.ndarray)
+            else [
+                part.indptr.astype(np.int64),
+                part.indices.astype(np.int64),
+                part.data,
+            ]
+        )
+        for array in arrays:
+            whole.update(np.ascontiguousarray(array).tobytes())
+    return whole.hexdigest()[:16]

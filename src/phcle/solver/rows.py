@@ -1,0 +1,273 @@
+"""The default update: every row of a factor takes its best step, and none goes up.
+
+With the other factors fixed, the rows of a factor are independent convex problems. A
+step solves  H δ = −gradient  by a few preconditioned conjugate gradients, where H takes
+the curvature at hand: exact on known entries, matched in trace on the dense part, whose
+Gram matrix all rows share. The step is checked on the row's own objective and shortened
+where it overshoots. A row it cannot improve takes the step of the quadratic bound
+instead (softplus'' ≤ 1/4), which never goes up: that is majorise-minimise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.backends.blocks import Block
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.terms import Curvature, Local, View
+from phcle.solver.conjugate_gradients import conjugate_gradients
+
+__all__ = ["Updated", "solve_rows", "update_rows"]
+
+GRADIENT_STEPS = 6
+"""Conjugate-gradient steps per update in a sweep; more did not pay."""
+
+NEWTON_STEPS = 50
+"""Conjugate-gradient steps at most for a Newton step of the last solve."""
+
+SOLVED = 0.1
+"""They end when every residual fell to this share."""
+
+MODEL_HOLDS = 0.3
+"""A step is tried at another length where the quadratic model is off by more."""
+
+
+@dataclass(frozen=True)
+class Updated:
+    """A factor after an update, and what each term is worth there."""
+
+    factor: Array
+    values: npt.NDArray[np.float64]  # (terms,): each view's value summed over rows
+
+
+def update_rows(
+    backend: Backend,
+    factor: Array,
+    views: Sequence[View],
+    ridge: float,
+    blocks: Sequence[Block],
+) -> Updated:
+    """Improve every row once."""
+
+    def once(y: Array, block: int) -> tuple[Array, list[Array]]:
+        return _step(backend, y, views, ridge, block, Curvature.MATCHED)
+
+    return _over_blocks(backend, factor, blocks, len(views), once)
+
+
+def solve_rows(
+    backend: Backend,
+    factor: Array,
+    views: Sequence[View],
+    ridge: float,
+    blocks: Sequence[Block],
+    *,
+    tol: float,
+    max_iter: int,
+) -> Updated:
+    """Bring every row to its optimum: Newton steps until it moves by `tol` or less."""
+    xp = backend.xp
+    tiny = np.finfo(backend.dtype).tiny
+
+    def to_the_end(y: Array, block: int) -> tuple[Array, list[Array]]:
+        moved, values = _step(backend, y, views, ridge, block, Curvature.PROBED)
+        going = _moved_more_than(tol, y, moved)
+        y = moved
+        for _ in range(max_iter - 1):
+            if going.shape[0] == 0:
+                break
+            before = y[going]
+            moved, renewed = _step(
+                backend, before, views, ridge, block, Curvature.PROBED, going
+            )
+            y[going] = moved
+            for value, new in zip(values, renewed, strict=True):
+                value[going] = new
+            going = going[_moved_more_than(tol, before, moved)]
+        return y, values
+
+    def _moved_more_than(tol: float, before: Array, after: Array) -> Array:
+        square = xp.sum((after - before) ** 2, axis=1)
+        size = xp.sum(after**2, axis=1) + tiny
+        return xp.nonzero(square > tol**2 * size)[0]
+
+    return _over_blocks(backend, factor, blocks, len(views), to_the_end)
+
+
+def _over_blocks(
+    backend: Backend,
+    factor: Array,
+    blocks: Sequence[Block],
+    n_terms: int,
+    improve: Callable[[Array, int], tuple[Array, list[Array]]],
+) -> Updated:
+    """Apply a block's improvement to all blocks and sum up the terms' values."""
+    xp = backend.xp
+    factor = xp.asarray(factor, copy=True)
+
+    def one(number: int) -> list[float]:
+        at = blocks[number].at
+        y, values = improve(xp.take(factor, at, axis=0), number)
+        factor[at] = y  # no two blocks share a row
+        return [float(xp.sum(value, dtype=xp.float64)) for value in values]
+
+    team = backend.team
+    own = team.own(len(blocks))
+    totals = np.zeros((len(blocks), n_terms))
+    for number, found in zip(
+        own, backend.each(lambda i: one(own[i]), len(own)), strict=True
+    ):
+        totals[number] = found
+    nobody = np.empty(0, dtype=np.int64)
+    own_rows = np.concatenate([nobody, *(blocks[number].rows for number in own)])
+    factor = team.exchange_rows(factor, own_rows)
+    return Updated(factor, team.add_up(totals).sum(axis=0))
+
+
+def _step(
+    backend: Backend,
+    y: Array,
+    views: Sequence[View],
+    ridge: float,
+    block: int,
+    curvature: Curvature,
+    chosen: Array | None = None,
+) -> tuple[Array, list[Array]]:
+    """One step of a block, or of chosen rows of it: the new rows and terms' values."""
+    xp = backend.xp
+    here = _Place.of(backend, y, views, ridge, block, chosen)
+    best, slope = _attempt(backend, here, ridge, curvature)
+    stuck = xp.nonzero((best.total >= here.total) & (slope < -here.noise))[0]
+    if stuck.shape[0] > 0:
+        rows = stuck if chosen is None else chosen[stuck]
+        again = _Place.of(backend, y[stuck], views, ridge, block, rows)
+        best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND)[0])
+    better = best.total < here.total
+    if curvature is Curvature.PROBED:  # so near the end, only the gradient can tell
+        better = better | (slope >= -here.noise)
+    values = [
+        xp.where(better, new, old)
+        for new, old in zip(best.values, here.values, strict=True)
+    ]
+    return xp.where(better[:, None], best.rows, y), values
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Rows where they are: every term there, its value, and the whole objective's."""
+
+    y: Array  # (r, d)
+    terms: list[Local]
+    values: list[Array]  # (r,) each
+    total: Array  # (r,)
+    gradient: Array  # (r, d)
+    noise: Array  # (r,): what rounding leaves of the total
+
+    @classmethod
+    def of(
+        cls,
+        backend: Backend,
+        y: Array,
+        views: Sequence[View],
+        ridge: float,
+        block: int,
+        chosen: Array | None,
+    ) -> _Place:
+        """Look at a block's rows, or at chosen ones of them."""
+        xp = backend.xp
+        terms = [view.local(block, y, chosen) for view in views]
+        values = [term.value for term in terms]
+        total = sum(values, 0.5 * ridge * xp.sum(y * y, axis=1))
+        gradient = sum((term.gradient for term in terms), ridge * y)
+        return cls(y, terms, values, total, gradient, backend.noise * xp.abs(total))
+
+
+def _attempt(
+    backend: Backend, here: _Place, ridge: float, curvature: Curvature
+) -> tuple[_Trial, Array]:
+    """Rows after the step of this curvature, and their slopes along it."""
+    direction = _direction(backend, here, ridge, curvature)
+    slope = backend.xp.sum(here.gradient * direction, axis=1)
+    return _search(backend, here, direction, slope, ridge), slope
+
+
+def _direction(
+    backend: Backend, here: _Place, ridge: float, curvature: Curvature
+) -> Array:
+    """Solve H δ = −gradient roughly for all rows."""
+    xp, gradient = backend.xp, here.gradient
+
+    def product(z: Array) -> Array:
+        return sum((term.product(z, curvature) for term in here.terms), ridge * z)
+
+    eye = xp.eye(gradient.shape[1], dtype=gradient.dtype, device=gradient.device)
+    typical = sum((term.mean_curvature(curvature) for term in here.terms), ridge * eye)
+    inverse = xp.linalg.inv(typical)
+    is_newton = curvature is Curvature.PROBED
+    return conjugate_gradients(
+        backend,
+        product,
+        lambda z: xp.matmul(z, inverse),
+        -gradient,
+        n_steps=NEWTON_STEPS if is_newton else GRADIENT_STEPS,
+        solved=SOLVED if is_newton else 0.0,
+    )
+
+
+@dataclass
+class _Trial:
+    """Rows after a step, their whole objective, and the part of each term."""
+
+    rows: Array  # (r, d)
+    total: Array  # (r,)
+    values: list[Array]  # (r,) each
+
+    def put(self, at: Array, other: _Trial) -> None:
+        """Take over the other trial's rows at these positions."""
+        self.rows[at] = other.rows
+        self.total[at] = other.total
+        for values, renewed in zip(self.values, other.values, strict=True):
+            values[at] = renewed
+
+    def take(self, at: Array) -> _Trial:
+        """Some of the rows."""
+        values = [value[at] for value in self.values]
+        return _Trial(self.rows[at], self.total[at], values)
+
+
+def _search(
+    backend: Backend, here: _Place, direction: Array, slope: Array, ridge: float
+) -> _Trial:
+    """Try the whole step; where it gains too little, the vertex of a parabola.
+
+    A gain below the noise of the values says nothing about the length of the step.
+    """
+    xp = backend.xp
+    lines = [term.along(direction) for term in here.terms]
+    everyone = slice(None)
+
+    def trial(step: Array, chosen: Array | slice) -> _Trial:
+        rows = here.y[chosen] + step[:, None] * direction[chosen]
+        values = [line.value(step, chosen) for line in lines]
+        return _Trial(
+            rows, sum(values, 0.5 * ridge * xp.sum(rows * rows, axis=1)), values
+        )
+
+    whole = trial(xp.ones_like(slope), everyone)
+    # The parabola through both values and the slope has its lowest point at `vertex`,
+    # which is 1 where the quadratic model holds.
+    bend = xp.maximum(whole.total - here.total - slope, -slope / 8)  # ≤ four steps
+    vertex = -slope / (2 * bend + np.finfo(backend.dtype).tiny)
+    vertex = xp.clip(vertex, min=0.05)
+    is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
+    chosen = xp.nonzero(is_off)[0]
+    if chosen.shape[0] == 0:
+        return whole
+    shorter = trial(vertex[chosen], chosen)
+    better = shorter.total < whole.total[chosen]
+    whole.put(chosen[better], shorter.take(better))
+    return whole

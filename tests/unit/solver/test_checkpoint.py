@@ -1,0 +1,151 @@
+"""Checkpoints: the same trajectory after a stop, and no other fit's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.errors import FileError, OptionError
+from phcle.solver.checkpoint import Checkpoint
+
+OPTIONS = {"dim": 4, "backend": "numpy", "calibrate": False, "tol": 0.0}
+
+
+def contexts(extra="wild"):
+    tree = [(f"leaf{i}", f"twig{i % 4}") for i in range(16)]
+    tree += [(f"twig{i}", "root") for i in range(4)]
+    tags = {f"leaf{i}": ["tame" if i % 2 else extra] for i in range(9)}
+    return [
+        RelationalContext.from_hierarchy(tree, name="tree"),
+        DescriptiveContext.from_tags(tags, name="tags"),
+    ]
+
+
+class Stop(KeyboardInterrupt):
+    pass
+
+
+def stop_after(n):
+    def on_step(state):
+        if state.iteration == n:
+            raise Stop
+
+    return on_step
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+@pytest.mark.parametrize("mode", ["exact", "sampled"])
+def test_a_resumed_fit_makes_the_sweeps_it_would_have_made(tmp_path, mode, monkeypatch):
+    monkeypatch.setattr("phcle.estimator.SAMPLE", 3)
+    options = {**OPTIONS, "mode": mode, "max_iter": 6}
+    whole = PHCLE(**options).fit(contexts())
+    file = tmp_path / "fit.ckpt"
+    with pytest.raises(Stop):
+        PHCLE(**options).fit(contexts(), checkpoint=file, on_step=stop_after(2))
+    resumed = PHCLE(**options).fit(contexts(), checkpoint=file, resume=True)
+    assert np.array_equal(resumed.embedding_.vectors, whole.embedding_.vectors)
+    gaps = [[r["gap"] for r in model.history_] for model in (whole, resumed)]
+    assert gaps[0] == gaps[1]
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_on_every_back_end_a_resumed_fit_has_the_same_bits(tmp_path, backend_options):
+    options = {**OPTIONS, **backend_options, "max_iter": 6}
+    whole = PHCLE(**options).fit(contexts())
+    file = tmp_path / "fit.ckpt"
+    with pytest.raises(Stop):
+        PHCLE(**options).fit(contexts(), checkpoint=file, on_step=stop_after(3))
+    resumed = PHCLE(**options).fit(contexts(), checkpoint=file, resume=True)
+    assert np.array_equal(resumed.embedding_.vectors, whole.embedding_.vectors)
+    assert resumed.embedding_.history == whole.embedding_.history
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_any_back_end_resumes_the_checkpoint_of_another(tmp_path, backend_options):
+    options = {**OPTIONS, "max_iter": 6}
+    whole = PHCLE(**options).fit(contexts())
+    file = tmp_path / "fit.ckpt"
+    with pytest.raises(Stop):
+        PHCLE(**options).fit(contexts(), checkpoint=file, on_step=stop_after(3))
+    other = PHCLE(**{**options, **backend_options})
+    resumed = other.fit(contexts(), checkpoint=file, resume=True)
+    found, wanted = resumed.embedding_.vectors, whole.embedding_.vectors
+    assert np.allclose(found, wanted, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_a_stop_during_the_last_checkpoint_loses_no_sweep(tmp_path, monkeypatch):
+    file = tmp_path / "fit.ckpt"
+    whole = Checkpoint.write
+    calls = []
+
+    def stopped_once(self, state, to_numpy):
+        calls.append(state.iteration)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        whole(self, state, to_numpy)
+
+    monkeypatch.setattr(Checkpoint, "write", stopped_once)
+    model = PHCLE(**OPTIONS, max_iter=3)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(contexts(), checkpoint=file)
+    assert calls == [3, 3]
+    assert len(model.history_) == 4
+    assert file.is_file()
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_checkpoints_are_written_at_the_interval_and_leave_nothing_beside(tmp_path):
+    file, seen = tmp_path / "fit.ckpt", []
+
+    def look(state):
+        seen.append(file.exists())
+
+    model = PHCLE(**OPTIONS, max_iter=3)
+    model.fit(contexts(), checkpoint=file, checkpoint_every=0.0, on_step=look)
+    assert seen == [True, True, True]
+    assert [path.name for path in tmp_path.iterdir()] == ["fit.ckpt"]
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+@pytest.mark.parametrize(
+    ("changed", "data", "message"),
+    [
+        ({"dim": 5}, contexts, r"dim=4, this fit 5"),
+        ({"ridge": 2.0}, contexts, r"ridge=10.0, this fit 2.0"),
+        ({"random_state": 7}, contexts, r"random_state=0, this fit 7"),
+        ({"dtype": "float64"}, contexts, r"dtype='float32', this fit 'float64'"),
+        ({}, lambda: contexts("feral"), r"other data in 'tags'"),
+        ({}, lambda: contexts()[:1], r"only the checkpoint has 'tags'"),
+    ],
+)
+def test_a_checkpoint_of_another_fit_is_refused_with_the_difference(
+    tmp_path, changed, data, message
+):
+    file = tmp_path / "fit.ckpt"
+    PHCLE(**OPTIONS, max_iter=2).fit(contexts(), checkpoint=file)
+    with pytest.raises(FileError, match=message):
+        PHCLE(**{**OPTIONS, **changed}).fit(data(), checkpoint=file, resume=True)
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_a_checkpoint_that_is_there_is_not_overwritten(tmp_path):
+    file = tmp_path / "fit.ckpt"
+    PHCLE(**OPTIONS, max_iter=1).fit(contexts(), checkpoint=file)
+    with pytest.raises(FileError, match="there is a checkpoint already"):
+        PHCLE(**OPTIONS).fit(contexts(), checkpoint=file)
+
+
+def test_bad_checkpoints_are_named(tmp_path):
+    file = tmp_path / "fit.ckpt"
+    with pytest.raises(FileError, match="no such checkpoint"):
+        PHCLE(**OPTIONS).fit(contexts(), checkpoint=file, resume=True)
+    file.write_bytes(b"nonsense")
+    with pytest.raises(FileError, match=r"fit\.ckpt: is damaged"):
+        PHCLE(**OPTIONS).fit(contexts(), checkpoint=file, resume=True)
+    with pytest.raises(OptionError, match="resume needs a checkpoint"):
+        PHCLE(**OPTIONS).fit(contexts(), resume=True)
+    PHCLE(dim=4, calibrate=False).fit(contexts()).embedding_.save(file)
+    with pytest.raises(FileError, match="is not a checkpoint"):
+        PHCLE(**OPTIONS).fit(contexts(), checkpoint=file, resume=True)

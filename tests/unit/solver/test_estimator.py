@@ -1,0 +1,253 @@
+"""PHCLE as a user meets it: options, results, determinism, back ends, interruption."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from problems import random_contexts
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.errors import BackendError, ConvergenceWarning, OptionError, PhcleError
+from phcle.options import OPTIONS
+
+
+def family_of(imagenet, name):
+    """All labels below the named label's family in WordNet."""
+    root = {"weasel": "musteline mammal", "Egyptian cat": "feline"}.get(
+        name, "stringed instrument"
+    )
+    above = {}
+    for child, parent in imagenet.edges:
+        above.setdefault(child, []).append(parent)
+
+    def is_below(node):
+        return imagenet.names[node] == root or any(map(is_below, above.get(node, [])))
+
+    return {label for label in imagenet.labels if is_below(label)}
+
+
+def test_neighbours_of_coffeepot_include_teapot_and_caldron(hierarchy_model):
+    embedding = hierarchy_model.embedding_
+    near = {embedding.name_of(x) for x, _ in embedding.nearest("coffeepot", k=5)}
+    assert {"teapot", "caldron"} <= near
+
+
+@pytest.mark.parametrize("name", ["weasel", "Egyptian cat", "violin"])
+def test_five_nearest_labels_are_all_of_the_family(hierarchy_model, imagenet, name):
+    family = family_of(imagenet, name)
+    assert len(family) >= 6
+    near = hierarchy_model.embedding_.nearest(name, k=5)
+    assert {label for label, _ in near} <= family
+
+
+def test_constructor_and_option_table_agree():
+    signature = inspect.signature(PHCLE.__init__)
+    defaults = {
+        name: parameter.default
+        for name, parameter in signature.parameters.items()
+        if name != "self"
+    }
+    assert defaults == {option.name: option.default for option in OPTIONS}
+    assert PHCLE().get_params() == defaults
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dim": 0}, r"'dim' option must be a whole number, 1 or more. Got 0"),
+        ({"dim": 2.5}, r"'dim'.*Got 2.5"),
+        ({"ridge": -1}, r"'ridge'.*above 0.*Got -1"),
+        ({"ridge": float("nan")}, r"'ridge'.*Got nan"),
+        ({"solver": "papper"}, r"'solver'.*Did you mean 'paper'"),
+        ({"weights": 3}, r"'weights'.*Got 3"),
+        ({"tol": "small"}, r"'tol'.*Got 'small'"),
+    ],
+)
+def test_bad_option_is_refused_with_its_value(options, message):
+    with pytest.raises(OptionError, match=message):
+        PHCLE(**options).fit([])
+
+
+def test_unknown_option_suggests_the_nearest_name():
+    with pytest.raises(OptionError, match="Did you mean 'ridge'"):
+        PHCLE().set_params(rige=1)
+
+
+def test_sklearn_can_clone_it():
+    from sklearn.base import clone
+
+    assert clone(PHCLE(dim=7)).dim == 7
+
+
+def test_same_seed_gives_the_same_bits(rng, backend_options):
+    contexts = random_contexts(rng, 9)
+    options = {"dim": 4, "random_state": 3} | backend_options
+    one = PHCLE(**options).fit(contexts).embedding_.vectors
+    two = PHCLE(**options).fit(contexts).embedding_.vectors
+    assert np.array_equal(one, two)
+
+
+def test_same_seed_gives_the_same_bits_on_imagenet(imagenet, hierarchy_model):
+    again = PHCLE(backend="numpy").fit(imagenet.hierarchy())
+    assert np.array_equal(again.embedding_.vectors, hierarchy_model.embedding_.vectors)
+
+
+def test_another_seed_gives_another_start(rng):
+    contexts = random_contexts(rng)
+    fits = [
+        PHCLE(dim=3, init="random", random_state=seed).fit(contexts) for seed in (0, 1)
+    ]
+    first = [model.history_[0]["objective"] for model in fits]
+    assert first[0] != first[1]
+
+
+@pytest.mark.parametrize("solver", ["mm", "paper"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_back_end_agrees_with_numpy_from_the_same_start(
+    rng, backend_options, dtype, solver
+):
+    contexts = random_contexts(rng, 9)
+    options = {"dim": 4, "tol": 0, "max_iter": 5, "dtype": dtype, "solver": solver}
+    with pytest.warns(ConvergenceWarning):
+        here = PHCLE(**options, backend="numpy").fit(contexts).embedding_.vectors
+    with pytest.warns(ConvergenceWarning):
+        there = PHCLE(**options, **backend_options).fit(contexts).embedding_.vectors
+    assert np.abs(here - there).max() / np.abs(here).max() < 1e-4
+
+
+def test_stopping_early_warns(rng):
+    with pytest.warns(ConvergenceWarning, match="after 2 sweeps"):
+        PHCLE(dim=2, max_iter=2, tol=0).fit(random_contexts(rng))
+
+
+def test_history_has_every_term_of_every_sweep(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    expected = {
+        "objective",
+        "gap",
+        "relational:first",
+        "relational:second",
+        "descriptive:patchy",
+        "descriptive:tags",
+        "descriptive:whole",
+        "sparsity",
+        "ridge",
+        "context_ridge",
+    }
+    for record in model.history_:
+        assert expected <= set(record)
+    objectives = [record["objective"] for record in model.history_]
+    assert objectives == sorted(objectives, reverse=True)
+
+
+def test_any_mix_of_context_kinds_can_be_fitted(rng):
+    contexts = random_contexts(rng, 7)
+    for chosen in (
+        contexts[:1],
+        contexts[:2],
+        contexts[2:],
+        [contexts[3], contexts[0]],
+    ):
+        model = PHCLE(dim=3).fit(chosen)
+        assert np.isfinite(model.embedding_.vectors).all()
+        assert set(model.weights_) == {context.name for context in chosen}
+
+
+def test_more_dimensions_than_labels_is_fine(rng):
+    model = PHCLE(dim=40).fit(random_contexts(rng))
+    assert model.embedding_.vectors.shape == (6, 40)
+
+
+def test_complete_only_keeps_labels_that_every_context_knows(rng):
+    contexts = random_contexts(rng, 12)[:3]
+    model = PHCLE(dim=3, complete_only=True).fit(contexts)
+    expected = set.intersection(*(set(c.observed_labels) for c in contexts))
+    assert set(model.embedding_.labels) == expected
+    assert 0 < len(expected) < 12
+
+
+def test_ctrl_c_keeps_the_last_whole_sweep(rng):
+    model = PHCLE(dim=3, tol=0)
+
+    def interrupt(state):
+        if state.iteration == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(random_contexts(rng), on_step=interrupt)
+    assert len(model.history_) == 4  # three sweeps and the last solve
+    assert len(model.embedding_) == 6
+
+
+def test_ctrl_c_in_the_last_solve_keeps_the_sweeps(rng, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("phcle.estimator.solve_labels", interrupt)
+    model = PHCLE(dim=3)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(random_contexts(rng))
+    assert len(model.embedding_) == 6
+
+
+def test_diverging_step_is_an_error_and_not_a_nan(rng):
+    model = PHCLE(dim=3, solver="paper", step_size=1e6, max_iter=500, tol=0)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(PhcleError, match="smaller step_size"),
+    ):
+        model.fit(random_contexts(rng))
+    assert np.isfinite(model.embedding_.vectors).all()  # of the last finite sweep
+
+
+def test_transform_before_fit_says_so(rng):
+    with pytest.raises(PhcleError, match="needs a fit first"):
+        PHCLE().transform(random_contexts(rng))
+
+
+def test_scale_of_the_input_does_not_matter(rng):
+    """Counts times 1000 and attributes in grams instead of kilograms."""
+    labels = [f"label{i}" for i in range(8)]
+    counts = rng.integers(0, 5, (8, 5)) + np.eye(8, 5)
+    values = rng.normal(size=(8, 3)) + 5
+    columns = [f"c{i}" for i in range(5)]
+
+    def fit(factor):
+        return PHCLE(dim=3).fit(
+            [
+                RelationalContext.from_matrix(factor * counts, labels, columns),
+                DescriptiveContext(
+                    "v", tuple(labels), ("x", "y", "z"), factor * values
+                ),
+            ]
+        )
+
+    one, other = fit(1).embedding_, fit(1000.0).embedding_
+    assert np.allclose(one.vectors, other.vectors, atol=1e-4)
+    predicted = [e.contexts[1].predict(e.vectors) for e in (one, other)]
+    assert np.allclose(1000 * predicted[0], predicted[1], rtol=1e-3)
+
+
+def test_verbose_shows_a_progress_bar_on_standard_error(rng, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    PHCLE(dim=2, verbose=True).fit(random_contexts(rng))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "learning" in captured.err
+
+
+def test_mixed_precision_ends_where_double_precision_does(imagenet):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    options = {"backend": "torch", "device": "cpu", "dim": 30, "calibrate": False}
+    tree = imagenet.hierarchy()
+    mixed = PHCLE(**options, precision="mixed").fit(tree).history_[-1]["gap"]
+    double = PHCLE(**options, dtype="float64").fit(tree).history_[-1]["gap"]
+    assert mixed == pytest.approx(double, rel=0.01)
+
+
+@pytest.mark.parametrize("wrong", [{"backend": "numpy"}, {"dtype": "float64"}])
+def test_mixed_precision_needs_torch_and_single_precision(imagenet, wrong):
+    with pytest.raises(BackendError, match="precision='mixed' needs"):
+        PHCLE(precision="mixed", **wrong).fit(imagenet.hierarchy())

@@ -1,0 +1,256 @@
+"""Labels that arrive after the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from problems import random_contexts
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
+from phcle.backends.protocol import choose_backend
+from phcle.contexts.relational.hierarchy import KINDS
+from phcle.errors import ContextError, ContextWarning
+from phcle.solver import foldin
+from phcle.solver.foldin import COARSE_SAMPLE
+
+
+def worst(embedding, again):
+    """Largest relative difference of a label's two vectors."""
+    return max(
+        np.linalg.norm(embedding[x] - again[x]) / np.linalg.norm(embedding[x])
+        for x in again.labels
+    )
+
+
+def test_training_labels_fold_back_onto_their_own_vectors(rng, backend_options):
+    contexts = random_contexts(rng, 9)
+    model = PHCLE(dim=4, **backend_options).fit(contexts)
+    assert worst(model.embedding_, model.transform(contexts)) < 1e-4
+
+
+def test_training_labels_fold_back_on_imagenet(imagenet):
+    contexts = imagenet.contexts()
+    model = PHCLE(backend="numpy").fit(contexts, names=imagenet.names)
+    again = model.transform(contexts)
+    assert len(again) == 1000
+    assert worst(model.embedding_, again) < 1e-4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hierarchy_needs_only_the_new_edges(imagenet, kind):
+    held_out = [x for x in imagenet.labels if imagenet.names[x] == "teapot"]
+    edges = [pair for pair in imagenet.edges if pair[0] not in held_out]
+    known = [x for x in imagenet.labels[400:] if x not in held_out]
+    tree = RelationalContext.from_hierarchy(edges, kind=kind, labels=known)
+    model = PHCLE(dim=30).fit(tree, names=imagenet.names)
+    new_edges = [pair for pair in imagenet.edges if pair[0] in held_out]
+    new = model.transform(RelationalContext.from_hierarchy(new_edges))
+    assert new.labels == tuple(held_out)
+    near = model.embedding_.joined(new).nearest("teapot", k=4)
+    assert {"coffeepot", "caldron"} <= {imagenet.names[label] for label, _ in near}
+
+
+def test_held_out_labels_find_the_neighbours_of_a_full_fit(imagenet):
+    contexts = imagenet.contexts()
+    rng = np.random.default_rng(0)
+    held_out = [imagenet.labels[i] for i in rng.choice(1000, 50, replace=False)]
+    kept = [x for x in imagenet.labels if x not in set(held_out)]
+    full = PHCLE(dim=50).fit(contexts).embedding_
+    model = PHCLE(dim=50).fit(contexts, labels=kept)
+    new = model.transform(
+        [
+            RelationalContext.from_hierarchy(imagenet.edges, labels=held_out),
+            *(context.rows_for(held_out) for context in contexts[1:]),
+        ]
+    )
+    joined = model.embedding_.joined(new)
+    overlap = [
+        len({x for x, _ in full.nearest(q, 10)} & {x for x, _ in joined.nearest(q, 10)})
+        for q in held_out
+    ]
+    assert np.mean(overlap) > 7
+
+
+def test_fold_in_works_on_a_loaded_file(rng, tmp_path):
+    contexts = random_contexts(rng, 9)
+    model = PHCLE(dim=4).fit(contexts)
+    model.embedding_.save(tmp_path / "labels.phcle")
+    again = fold_in(load(tmp_path / "labels.phcle"), contexts)
+    assert np.allclose(again.vectors, model.transform(contexts).vectors, atol=1e-7)
+
+
+def test_a_start_on_a_sample_of_many_columns_ends_at_the_optimum(rng, backend_options):
+    n_columns = COARSE_SAMPLE + 300
+    counts = sp.random_array((30, n_columns), density=0.4, rng=rng, format="csr")
+    columns = tuple(f"c{i}" for i in range(n_columns))
+    labels = tuple(f"l{i}" for i in range(30))
+    many = RelationalContext("many", labels, columns, counts)
+    model = PHCLE(dim=3, calibrate=False, **backend_options).fit(many)
+    assert worst(model.embedding_, model.transform(many)) < 1e-4
+
+
+def test_transform_takes_the_back_end_that_suits_the_number_of_pairs(rng, monkeypatch):
+    asked = {}
+
+    def choose(*options, n_pairs):
+        asked["n_pairs"] = n_pairs
+        return choose_backend(*options)
+
+    contexts = random_contexts(rng, 9)
+    model = PHCLE(dim=3).fit(contexts)
+    monkeypatch.setattr(foldin, "choose_backend", choose)
+    model.transform(contexts)
+    n_columns = sum(
+        len(c.columns) for c in contexts if isinstance(c, RelationalContext)
+    )
+    assert asked == {"n_pairs": 9 * n_columns}
+
+
+def test_one_context_is_enough(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("whole", ("fresh",), ("u", "v"), np.array([[1.0, np.nan]]))
+    folded = model.transform(new)
+    assert folded.labels == ("fresh",)
+    assert np.linalg.norm(folded["fresh"]) > 0
+
+
+def test_a_label_without_usable_context_is_refused_by_name(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext(
+        "whole", ("known", "blank"), ("u", "v"), np.array([[1, 2], [np.nan, np.nan]])
+    )
+    with pytest.raises(ContextError, match="anything about 'blank'"):
+        model.transform(new)
+
+
+def test_an_unknown_context_is_refused_with_the_names_of_the_fit(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("hole", ("fresh",), ("u",), np.array([[1.0]]))
+    with pytest.raises(ContextError, match=r"no context 'hole'. Did you mean 'whole'"):
+        model.transform(new)
+
+
+def test_a_context_of_the_other_kind_is_refused(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("first", ("fresh",), ("u",), np.array([[1.0]]))
+    with pytest.raises(ContextError, match="'first' was relational at the fit"):
+        model.transform(new)
+
+
+def test_unknown_columns_are_counted_in_a_warning(rng):
+    model = PHCLE(dim=3).fit(random_contexts(rng))
+    new = DescriptiveContext("whole", ("fresh",), ("u", "w"), np.array([[1.0, 2.0]]))
+    with pytest.warns(ContextWarning, match="1 columns were not in the fit.*'w'"):
+        model.transform(new)
+
+
+def test_later_texts_are_weighed_as_at_the_fit(rng):
+    texts = {
+        "cat": "small furry pet that purrs and hunts mice",
+        "dog": "loyal furry pet that barks and guards",
+        "wolf": "wild furry hunter that howls and hunts in packs",
+        "mouse": "small furry rodent that squeaks",
+        "lion": "large wild hunter that roars and hunts",
+    }
+    model = PHCLE(dim=3).fit(DescriptiveContext.from_texts(texts))
+    one = {"cat": texts["cat"]}
+    alone = model.transform(DescriptiveContext.from_texts(one, min_count=1))
+    assert np.allclose(alone["cat"], model.embedding_["cat"], atol=1e-4)
+
+
+def test_later_text_cells_know_what_they_are_not():
+    colours = ["red", "red", "blue", "green", "blue", "green"]
+    labels = tuple(f"label{i}" for i in range(6))
+    cells = {"colour": colours, "weight": [1.0, 1.2, 5.0, 3.0, 5.5, 2.8]}
+    model = PHCLE(dim=3).fit(DescriptiveContext.from_cells(labels, cells, "table"))
+    one = {"colour": ["red"], "weight": [1.0]}
+    folded = model.transform(DescriptiveContext.from_cells(("label0",), one, "table"))
+    assert np.allclose(folded["label0"], model.embedding_["label0"], atol=1e-4)
+
+
+def test_hierarchy_over_fixed_labels_folds_back_beside_other_labels(rng):
+    edges = [(f"leaf{i}", f"node{i % 4}") for i in range(16)]
+    edges += [(f"node{i}", "root") for i in range(4)]
+    some = [f"leaf{i}" for i in range(10)]
+    tags = {f"leaf{i}": [f"tag{i % 3}"] for i in range(16)}
+    tree = RelationalContext.from_hierarchy(edges, kind="shared", labels=some)
+    contexts = [tree, DescriptiveContext.from_tags(tags)]
+    model = PHCLE(dim=4).fit(contexts)
+    assert worst(model.embedding_, model.transform(contexts)) < 1e-4
+
+
+def test_an_unknown_parent_suggests_the_nearest_node(imagenet, hierarchy_model):
+    new = RelationalContext.from_hierarchy([("espresso maker", "n0399047")])
+    with pytest.raises(ContextError, match="Did you mean 'n03990474'"):
+        hierarchy_model.transform(new)
+
+
+def test_adding_a_label_twice_is_refused(rng):
+    contexts = random_contexts(rng)
+    model = PHCLE(dim=3).fit(contexts)
+    with pytest.raises(ContextError, match="'label0'"):
+        model.embedding_.joined(model.transform(contexts))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_pairs_end_in_the_precision_of_the_sweeps_as_near_as_in_double(
+    dtype, imagenet, monkeypatch, backend_options
+):
+    contexts = imagenet.contexts()
+    options = {**backend_options, "dtype": dtype}
+    model = PHCLE(dim=20, max_iter=5, tol=0.01, **options).fit(contexts)
+    few = model.transform(contexts)  # few pairs end in double precision
+    seen = []
+    solve = foldin.solve_rows
+
+    def watched(backend, *args, **options):
+        seen.append(backend.dtype)
+        return solve(backend, *args, **options)
+
+    monkeypatch.setattr(foldin, "solve_rows", watched)
+    monkeypatch.setattr(foldin, "DOUBLE_UP_TO", 0)
+    many = model.transform(contexts)
+    assert set(seen) == {dtype}
+    assert worst(few, many) < 1e-4
+    assert worst(model.embedding_, many) < 1e-4
+
+
+@pytest.mark.parametrize("precision", ["full", "mixed"])
+def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
+    precision, imagenet, monkeypatch
+):
+    torch_backend = pytest.importorskip("phcle.backends.torch_backend")
+    contexts = imagenet.contexts()
+    model = PHCLE(dim=20, max_iter=5, backend="torch", device="cpu", tol=0.01)
+    embedding = model.fit(contexts).embedding_
+    seen = []
+    solve = foldin.solve_rows
+
+    def watched(backend, *args, **options):
+        seen.append((backend.dtype, backend.precision))
+        return solve(backend, *args, **options)
+
+    class Accelerated(torch_backend.TorchBackend):
+        """As if a GPU were there, which multiplies in plain torch."""
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.is_accelerated = True
+            self.tile = self.gathered = 10_000_000
+
+        def with_dtype(self, dtype):
+            return Accelerated("cpu", dtype)
+
+        def in_halves(self):
+            return Accelerated("cpu", "float32", precision)
+
+    monkeypatch.setattr(foldin, "solve_rows", watched)
+    monkeypatch.setattr(foldin, "DOUBLE_UP_TO", 0)
+    monkeypatch.setattr(
+        foldin, "choose_backend", lambda *a, **k: Accelerated("cpu", "float32")
+    )
+    again = fold_in(embedding, contexts, backend="torch")
+    assert seen[-1] == ("float32", "full")
+    assert seen[0] == ("float32", precision)
+    assert worst(embedding, again) < 1e-4
