@@ -135,7 +135,7 @@ def _with_known_parents(
     file: ContextFile,
 ) -> list[tuple[str, str]]:
     """Edges with the node meant where a parent is given by its readable name."""
-    from phcle.uses.nodes import NodeNames
+    from phcle.uses.node_names import NodeNames
 
     new = {child for child, _ in edges}
     nodes = NodeNames(embedding, tree)
