@@ -70,7 +70,7 @@ def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
 
 def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
     from phcle.contexts import RelationalContext
-    from phcle.contexts.readers import context_files as readers
+    from phcle.contexts.readers import label_files as readers
 
     tree = _hierarchy(embedding, file.name)
     if file.sort == "hierarchy" and tree is not None:
