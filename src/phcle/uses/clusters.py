@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
+from phcle.answers import Agreement
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, did_you_mean, some
 
@@ -58,15 +59,6 @@ class Clusters:
     def group_of(self, label: str) -> tuple[str, ...]:
         """The cluster that a label is in."""
         return self.groups[int(self.number[self.labels.index(label)])]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How well clusters agree with a taxonomy; 1 is the most, 0 is chance."""
-
-    cophenetic: float
-    rand_index: float
-    n_families: int
 
 
 def cluster_labels(
