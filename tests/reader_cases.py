@@ -127,7 +127,7 @@ def resealed(data: bytes) -> bytes:
 
 def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
-    from phcle.uses import answers
+    from phcle.uses import named_answers as answers
 
     json.dumps(answers.summary(embedding))
     if not len(embedding):

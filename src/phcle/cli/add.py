@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import (
     EmbeddingFile,
     Json,
@@ -15,7 +15,7 @@ from phcle.cli.flags import (
     with_flags,
 )
 from phcle.cli.output import check_can_write, show
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["add"]
 
@@ -62,8 +62,10 @@ def add(
 
 def _show_added(answer: answers.Answer) -> None:
     added = answer["added"]
-    tables.show_nearest(added[:SHOWN_LABELS])
-    tables.show_written(
+    terminal_tables.show_nearest(added[:SHOWN_LABELS])
+    terminal_tables.show_written(
         f"{answer['file']}: {answer['labels']} labels, of which {len(added)} new"
     )
-    tables.show_next([["phcle", "describe", answer["file"], added[0]["label"]]])
+    terminal_tables.show_next(
+        [["phcle", "describe", answer["file"], added[0]["label"]]]
+    )
