@@ -36,8 +36,8 @@ __all__ = [
     "ContextSummary",
     "DescribedLabel",
     "Description",
-    "DifferentLabel",
     "Differences",
+    "DifferentLabel",
     "DrawnClusters",
     "EmbeddingInfo",
     "EmbeddingSummary",
@@ -82,6 +82,7 @@ __all__ = [
     "UnderstoodAttribute",
     "UnderstoodFile",
     "UnderstoodPicture",
+    "ValueSort",
     "WantedAttribute",
     "as_json",
 ]

@@ -38,7 +38,9 @@ def _about_embedding(path: Path) -> EmbeddingInfo:
     from phcle.embedding import load
     from phcle.uses.named_answers import summarise
 
-    return EmbeddingInfo(file=str(path), what="embedding", **vars(summarise(load(path))))
+    return EmbeddingInfo(
+        file=str(path), what="embedding", **vars(summarise(load(path)))
+    )
 
 
 def _about_checkpoint(path: Path) -> CheckpointInfo:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from phcle.answers import Agreement
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
-from phcle.answers import Agreement
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, did_you_mean, some
 
