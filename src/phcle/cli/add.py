@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.context_files import context_files
 from phcle.cli.flags import (
     EmbeddingFile,
@@ -16,7 +16,7 @@ from phcle.cli.flags import (
 )
 from phcle.cli.new_contexts import read_new_contexts
 from phcle.cli.output import check_can_write, show
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["add"]
 
@@ -39,7 +39,7 @@ def add(
     else to the only one of its sort; NAME=FILE says which one is meant.
     """
     from phcle import fold_in
-    from phcle.contexts.readers.context_files import read_names
+    from phcle.contexts.readers.label_files import read_names
     from phcle.embedding import load
 
     files = context_files(given)
@@ -60,8 +60,10 @@ def add(
 
 def _show_added(answer: answers.Answer) -> None:
     added = answer["added"]
-    tables.show_nearest(added[:SHOWN_LABELS])
-    tables.show_written(
+    terminal_tables.show_nearest(added[:SHOWN_LABELS])
+    terminal_tables.show_written(
         f"{answer['file']}: {answer['labels']} labels, of which {len(added)} new"
     )
-    tables.show_next([["phcle", "describe", answer["file"], added[0]["label"]]])
+    terminal_tables.show_next(
+        [["phcle", "describe", answer["file"], added[0]["label"]]]
+    )

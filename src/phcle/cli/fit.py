@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.context_files import context_files, files_read, read_contexts
-from phcle.cli.edge import say
+from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
     NamesFile,
@@ -24,7 +24,7 @@ from phcle.cli.flags import (
 )
 from phcle.cli.output import check_can_write, show
 from phcle.options import check_options
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
     from phcle import PHCLE
@@ -107,10 +107,10 @@ def fit(
     embedding.save(out)
     if as_json or not quiet:
         answer = {"file": str(out), **answers.summary(embedding), "seconds": seconds}
-        show(answer, tables.show_summary, as_json=as_json)
+        show(answer, terminal_tables.show_summary, as_json=as_json)
     if not (as_json or quiet):
-        tables.show_written(out)
-        tables.show_next(next_steps(embedding, out, embedding.labels[0]))
+        terminal_tables.show_written(out)
+        terminal_tables.show_next(next_steps(embedding, out, embedding.labels[0]))
 
 
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.context_files import ContextFile, context_files, read_contexts
-from phcle.cli.edge import say
+from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import THESAURI, Json, NamesFile, context_flags, with_flags
 from phcle.cli.output import check_can_write, show
 from phcle.cli.tune_scores import Judged, make_score
@@ -191,7 +191,7 @@ def _inputs(
 
 def _show(answer: dict[str, Any]) -> None:
     typer.echo(answer["measured"])
-    tables.show_table(
+    terminal_tables.show_table(
         ("", "default options", "best of the search"),
         [
             (title, *("–" if x is None else f"{x:.4f}" for x in pair))
@@ -199,7 +199,7 @@ def _show(answer: dict[str, Any]) -> None:
         ],
     )
     shares = answer["importances"]
-    tables.show_table(
+    terminal_tables.show_table(
         ("option", "value", "mattered"),
         [
             (name, _shown(value), f"{shares[name]:.0%}" if name in shares else "")
@@ -207,7 +207,7 @@ def _show(answer: dict[str, Any]) -> None:
         ],
     )
     typer.echo(f"{answer['trials']} trials, {answer['pruned']} of them stopped early")
-    tables.show_written(answer["file"])
+    terminal_tables.show_written(answer["file"])
     step = ["phcle", "fit", "--config", answer["file"], "--out", "labels.phcle"]
     typer.echo(f"Try next:\n  {shlex.join(step)}")
 
