@@ -67,7 +67,7 @@ def architecture() -> Figure:
         box(axes, 0.2 + 3.66 * i, 3.6, 2.82, 2.0, title, text, colour)
         if i:
             arrow(axes, (3.66 * i - 0.58, 4.6), (3.66 * i + 0.14, 4.6))
-    words = "NumPy · numba · PyTorch, Triton · several processes"
+    words = "NumPy · numba · PyTorch · several processes"
     box(axes, 2.7, 1.9, 4.8, 1.1, "backends", words, GREY)
     arrow(axes, (5.1, 3.05), (5.1, 3.55))
     box(axes, 0.2, 0.2, 13.8, 1.1, "errors · files", "used by all", GREY)
