@@ -1,7 +1,29 @@
-"""Stage 1, what is known about labels: relational and descriptive contexts."""
+"""Stage 1, what is known about labels: relational and descriptive contexts.
 
-from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.relational.data import RelationalContext
-from phcle.contexts.relational.hierarchy import Hierarchy
+The classes load when they are first used: the command line lists the kinds of files
+without loading NumPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phcle.contexts.descriptive.data import DescriptiveContext
+    from phcle.contexts.relational.data import RelationalContext
+    from phcle.contexts.relational.hierarchy import Hierarchy
 
 __all__ = ["DescriptiveContext", "Hierarchy", "RelationalContext"]
+
+_HOMES = {
+    "DescriptiveContext": "phcle.contexts.descriptive.data",
+    "Hierarchy": "phcle.contexts.relational.hierarchy",
+    "RelationalContext": "phcle.contexts.relational.data",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'phcle.contexts' has no attribute {name!r}")
