@@ -112,13 +112,14 @@ def reproduce(
 
 def _assemble(out: Path) -> None:
     """All tables in one page, where the extra that makes it is installed."""
+    from phcle.optional_imports import install_command
     from phcle.report import assemble
-    from phcle.report.extras import REMEDY, has_extra
+    from phcle.report.report_libraries import can_write_reports
 
-    if has_extra():
+    if can_write_reports():
         say(f"all tables in one page: {assemble(out)}")
     else:
-        say(f"for one page with all tables: {REMEDY}")
+        say(f"for one page with all tables: {install_command('report')}")
 
 
 def _studies(what: str, data: Path) -> Iterator[str]:

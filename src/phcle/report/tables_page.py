@@ -10,8 +10,8 @@ from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError
 from phcle.experiments.render import as_markdown
 from phcle.files.json_toml import parse_json
-from phcle.report.extras import needed
 from phcle.report.html_page import as_data_uri, write_page
+from phcle.report.report_libraries import needed
 
 __all__ = ["assemble"]
 

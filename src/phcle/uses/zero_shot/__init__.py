@@ -1,4 +1,11 @@
-"""Recognising classes never seen in training, and what an embedding is worth for it."""
+"""Recognise classes without training images, and measure how well it works.
+
+Here live the classifiers (`ESZSL`, `SJE`, `ConSE`, on the base class in `classifier`),
+the tasks and splits that they are tested on, accuracy measures, the choice of options
+on validation classes (`grid_search`), and `evaluate`, which compares embeddings.
+
+Modules here may import what `phcle.uses` may; they do not import its other modules.
+"""
 
 from phcle.uses.zero_shot.class_splits import (
     UnseenClassSplit,
