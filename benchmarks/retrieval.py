@@ -20,7 +20,7 @@ import numpy as np
 from memory import random_tree
 
 from phcle import LabelEmbedding, RelationalContext
-from phcle.baselines import pmi_svd_embedding
+from phcle_paper.baselines import pmi_svd_embedding
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ContextWarning
 from phcle.uses.retrieval import Neighbours

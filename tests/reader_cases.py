@@ -24,11 +24,12 @@ import numpy as np
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.cli.context_files import ContextFile, read_context
 from phcle.contexts.readers import context_files as readers
-from phcle.datasets import load_feature_folder, men
+from phcle.datasets import load_feature_folder
+from phcle_paper.datasets import men
 from phcle.datasets.feature_folder import read_array, read_feature_rows
-from phcle.datasets.imnet_attributes import load_imnet_attributes
-from phcle.datasets.mat_files import MatFile
-from phcle.datasets.releases import XLSA17
+from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
+from phcle_paper.datasets.mat_files import MatFile
+from phcle_paper.datasets.releases import XLSA17
 from phcle.files.archive import checksum
 from phcle.solver.checkpoint import Checkpoint
 
@@ -322,8 +323,8 @@ def read_vocabulary(path: Path) -> Any:
 
 
 def read_debian(path: Path) -> Any:
-    from phcle.datasets.debian import parse_package
-    from phcle.datasets.debian_index import read_stanzas
+    from phcle_paper.datasets.debian import parse_package
+    from phcle_paper.datasets.debian_index import read_stanzas
 
     return [parse_package(stanza) for stanza in read_stanzas(path)]
 

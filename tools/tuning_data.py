@@ -20,7 +20,7 @@ import numpy as np
 
 from phcle.contexts import DescriptiveContext
 from phcle.datasets import ImageNet1K, load_imagenet1k
-from phcle.experiments.benches import load_bench
+from phcle_paper.tables.image_benchmarks import load_bench
 
 
 def write_table(

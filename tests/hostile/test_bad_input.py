@@ -406,7 +406,7 @@ def test_reading_standard_input_does_not_wait(tmp_path):
     "line", [b"\xff\xfe", b"[" * 50_000, b'{"cell": "a"}', b"[]", b"9" * 5000]
 )
 def test_finished_cells_that_are_damaged_are_told_or_computed_again(tmp_path, line):
-    from phcle.experiments.cells import CellFile
+    from phcle_paper.tables.saved_results import CellFile
 
     path = tmp_path / "table2.cells"
     CellFile(path, "mark").add("a", [{"x": 1}])

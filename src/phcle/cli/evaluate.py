@@ -16,7 +16,7 @@ from phcle.files.writing import make_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-    from phcle.experiments.user_data import UserTask
+    from phcle.uses.zero_shot.user_pictures import UserTask
 
 __all__ = ["evaluate"]
 
@@ -76,8 +76,8 @@ def evaluate(
     Options of the classifiers are chosen on validation classes among the seen ones.
     """
     from phcle.embedding import load
-    from phcle.experiments.settings import known
-    from phcle.experiments.user_data import user_task
+    from phcle_paper.tables.settings import known
+    from phcle.uses.zero_shot.user_pictures import user_task
     from phcle.progress import counted_progress
     from phcle.uses.zero_shot import SEARCHES
     from phcle.uses.zero_shot import evaluate as score
@@ -120,7 +120,7 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def _write(answer: dict[str, Any], out: Path) -> None:
     """The same as files."""
     from phcle import __version__
-    from phcle.experiments.render import write_table
+    from phcle_paper.tables.rendering import write_table
 
     make_folder(out)
     table = {

@@ -20,9 +20,9 @@ from phcle.contexts.alignment import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, OptionError, PhcleError, some
 from phcle.estimator import PHCLE
-from phcle.experiments.completion_phcle import predict_without
-from phcle.experiments.completion_task import CompletionTask, Rows, draw, scores
-from phcle.experiments.settings import known as check_known
+from phcle_paper.studies.completion_readings import predict_without
+from phcle.tuning import CompletionTask, Rows, draw, scores
+from phcle_paper.tables.settings import known as check_known
 from phcle.uses.zero_shot import SEARCHES, TrainingImages, ZeroShotTask, evaluate
 from phcle.uses.zero_shot.selection import select_by_split
 from phcle.uses.zero_shot.tasks import validation_splits

@@ -1,0 +1,32 @@
+"""Names of classes: as one reads them, and lists of them in text files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from phcle.contexts.readers import read_labels
+from phcle.errors import FileError, did_you_mean
+
+__all__ = ["read_class_list", "readable_name"]
+
+
+def readable_name(name: str) -> str:
+    """A name as one reads it.
+
+    >>> readable_name("killer+whale")
+    'killer whale'
+    """
+    return " ".join(name.replace("+", " ").replace("_", " ").split())
+
+
+def read_class_list(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
+    """One class per line, all of which must be among `classes`."""
+    names = tuple(map(readable_name, read_labels(path)))
+    for name in names:
+        if name not in classes:
+            raise FileError(
+                f"{path}: {name!r} is not a class of this data set."
+                f"{did_you_mean(name, classes)}"
+            )
+    return names
