@@ -17,8 +17,8 @@ import phcle
 from phcle import PHCLE, load
 from phcle.errors import FileError
 from phcle.explorer import prepared
-from phcle.uses.retrieval import Neighbours
-from phcle.uses.understanding import load_map
+from phcle.uses.neighbour_search import Neighbours
+from phcle.uses.pictures import load_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"

@@ -39,7 +39,7 @@ def add(
     else to the only one of its sort; NAME=FILE says which one is meant.
     """
     from phcle import fold_in
-    from phcle.contexts.readers.context_files import read_names
+    from phcle.contexts.readers.label_files import read_names
     from phcle.embedding import load
 
     files = context_files(given)

@@ -41,7 +41,7 @@ def clusters(
     """
     from phcle.embedding import load
     from phcle.uses.clusters import cluster_labels
-    from phcle.uses.heatmap import draw_heatmaps
+    from phcle.uses.similarity_heatmap import draw_heatmaps
 
     if out is not None:
         check_can_write(out, [file])
@@ -60,7 +60,7 @@ def index(
 ) -> None:
     """Make an approximate index beside a large embedding, which nearest then uses."""
     from phcle.embedding import load
-    from phcle.uses.retrieval import Neighbours, index_file
+    from phcle.uses.neighbour_search import Neighbours, index_file
 
     path = index_file(file)
     check_can_write(path, [file])

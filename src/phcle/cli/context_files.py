@@ -87,7 +87,7 @@ def read_contexts(
     A vocabulary or ontology gives two: its taxonomy, and the texts in it.
     """
     from phcle.contexts.alignment import align
-    from phcle.contexts.readers.context_files import (
+    from phcle.contexts.readers.label_files import (
         read_labels,
         read_names,
         read_vectors,
@@ -144,7 +144,7 @@ def read_context(
 
 def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
     from phcle.contexts import DescriptiveContext, RelationalContext
-    from phcle.contexts.readers import context_files as readers
+    from phcle.contexts.readers import label_files as readers
 
     path, name = file.path, file.name
     if file.sort == "hierarchy":

@@ -37,7 +37,7 @@ def export(
     from phcle.embedding import load
     from phcle.embedding.export import export as write
     from phcle.embedding.export import format_of
-    from phcle.report.atlas import ATLAS, write_atlas
+    from phcle.report.embedding_atlas import ATLAS, write_atlas
 
     chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))
     if chosen != "projector":

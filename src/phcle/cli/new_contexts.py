@@ -70,7 +70,7 @@ def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
 
 def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
     from phcle.contexts import RelationalContext
-    from phcle.contexts.readers import context_files as readers
+    from phcle.contexts.readers import label_files as readers
 
     tree = _hierarchy(embedding, file.name)
     if file.sort == "hierarchy" and tree is not None:
@@ -135,7 +135,7 @@ def _with_known_parents(
     file: ContextFile,
 ) -> list[tuple[str, str]]:
     """Edges with the node meant where a parent is given by its readable name."""
-    from phcle.uses.nodes import NodeNames
+    from phcle.uses.node_names import NodeNames
 
     new = {child for child, _ in edges}
     nodes = NodeNames(embedding, tree)

@@ -47,7 +47,7 @@ def nearest(
 ) -> None:
     """List the labels most similar to each given label or vector."""
     from phcle.embedding import load
-    from phcle.uses.retrieval import Neighbours
+    from phcle.uses.neighbour_search import Neighbours
 
     if not labels and vector is None:
         raise OptionError("nothing is asked; give labels, or --vector with a file.")

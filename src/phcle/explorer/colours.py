@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from phcle.explorer.workspace import Opened
-from phcle.report.layout2d import Layout
 from phcle.report.map_data import colourings, map_data
-from phcle.uses.by_description import attribute_column, descriptive_context
+from phcle.report.map_layout import Layout
+from phcle.uses.attribute_search import attribute_column, descriptive_context
 
 __all__ = ["MapFile", "attribute_colouring", "map_json"]
 

@@ -18,8 +18,8 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.workspace import Opened
 from phcle.uses import answers
-from phcle.uses.by_description import descriptive_context
-from phcle.uses.nodes import NodeNames
+from phcle.uses.attribute_search import descriptive_context
+from phcle.uses.node_names import NodeNames
 
 __all__ = ["NewLabel", "Value", "land", "landed", "sort_of"]
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError
 from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
-from phcle.report.layout2d import lay_out
+from phcle.report.map_layout import lay_out
 from phcle.uses.neighbour_table import NeighbourTable
 
 __all__ = ["Prepared", "digest_of", "load_prepared", "prepare", "prepared_file"]

@@ -17,7 +17,7 @@ from phcle.errors import OptionError
 from phcle.explorer.new_label import sort_of
 from phcle.explorer.workspace import Opened, Workspace
 from phcle.uses import answers
-from phcle.uses.by_description import Wanted, descriptive_context, find_labels
+from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
 
 __all__ = [
     "comparison",
@@ -237,7 +237,7 @@ def found_attributes(opened: Opened, typed: str, limit: int) -> Answer:
     }
 
 
-def fitting_labels(opened: Opened, wanted: Sequence[Wanted], k: int) -> Answer:
+def fitting_labels(opened: Opened, wanted: Sequence[Criterion], k: int) -> Answer:
     """Labels that fit a description best."""
     supports = {}
     for name in dict.fromkeys(x.context for x in wanted):

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Query
 
 from phcle.errors import OptionError
-from phcle.uses.by_description import Wanted
+from phcle.uses.attribute_search import Criterion
 
 __all__ = ["BETWEEN", "Has", "HasNot", "parse_wanted"]
 
@@ -24,13 +24,13 @@ HasNot = Annotated[
 ]
 
 
-def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Wanted]:
+def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
     """What is asked for, without repetitions.
 
     >>> parse_wanted(["parts::lid"], [])
-    [Wanted(context='parts', column='lid', present=True)]
+    [Criterion(context='parts', column='lid', present=True)]
     """
-    found: dict[tuple[str, str], Wanted] = {}
+    found: dict[tuple[str, str], Criterion] = {}
     for texts, present in ((has, True), (has_not, False)):
         for text in texts:
             context, between, column = text.partition(BETWEEN)
@@ -39,5 +39,5 @@ def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Wanted]:
                     f"an attribute must be given as context{BETWEEN}name. "
                     f"Got {text!r} instead."
                 )
-            found[context, column] = Wanted(context, column, present)
+            found[context, column] = Criterion(context, column, present)
     return list(found.values())

@@ -17,14 +17,14 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.preparation import Preparation
 from phcle.explorer.search import Suggestions
-from phcle.report.branches import Branches, find_branches, hierarchy_of
-from phcle.report.layout2d import principal_layout
-from phcle.uses.differences import Differences, neighbourhood_differences
+from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
+from phcle.report.map_layout import principal_layout
 from phcle.uses.neighbour_table import StoredNeighbours
+from phcle.uses.neighbourhood_comparison import Differences, neighbourhood_differences
 
 if TYPE_CHECKING:
     from phcle.contexts.relational.taxonomy import Hierarchy
-    from phcle.uses.understanding import FeatureNetwork, ImageMap
+    from phcle.uses.pictures import FeatureNetwork, ImageMap
 
 __all__ = ["Opened", "Workspace"]
 

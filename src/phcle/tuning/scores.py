@@ -24,7 +24,7 @@ from phcle_paper.studies.completion_readings import predict_without
 from phcle.tuning import CompletionTask, Rows, draw, scores
 from phcle_paper.tables.settings import known as check_known
 from phcle.uses.zero_shot import SEARCHES, TrainingImages, ZeroShotTask, evaluate
-from phcle.uses.zero_shot.selection import select_by_split
+from phcle.uses.zero_shot.grid_search import select_by_split
 from phcle.uses.zero_shot.tasks import validation_splits
 
 __all__ = [

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from phcle.embedding import LabelEmbedding
     from phcle.embedding.fitted import Fitted
+    from phcle.uses.neighbour_search import Neighbours
     from phcle.uses.neighbour_table import StoredNeighbours
-    from phcle.uses.retrieval import Neighbours
 
 __all__ = [
     "added",

@@ -119,7 +119,7 @@ def test_the_penalty_is_taken_off_seen_candidates_alone(kind, planted_problem):
 
 def test_among_unseen_classes_nothing_has_to_be_balanced(planted_problem, monkeypatch):
     embedding, task = planted_problem
-    monkeypatch.setattr("phcle.uses.zero_shot.base.choose_penalties", None)
+    monkeypatch.setattr("phcle.uses.zero_shot.classifier.choose_penalties", None)
     model = ESZSL(embedding, seen_penalty="auto").fit(*task.images(task.seen))
     assert model.seen_penalty_ == 0
 

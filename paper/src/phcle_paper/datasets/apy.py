@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers import read_labels
-from phcle.contexts.readers import read_lines
+from phcle.contexts.readers.label_files import read_labels
+from phcle.contexts.readers.delimited import read_lines
 from phcle.datasets import read_array
 from phcle.datasets import ImageData
 from phcle_paper.datasets.releases import APY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle_paper.datasets.class_names import readable_name
 from phcle_paper.datasets.releases import IMNET
 from phcle.errors import ContextError, FileError

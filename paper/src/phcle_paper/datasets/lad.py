@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers import read_lines
+from phcle.contexts.readers.delimited import read_lines
 from phcle_paper.datasets.class_names import readable_name
 from phcle_paper.datasets.class_attributes import ClassAttributes
 from phcle_paper.datasets.imagenet_matches import ImageNetMatch, match_names

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from phcle.contexts.readers import read_lines
+from phcle.contexts.readers.delimited import read_lines
 from phcle_paper.datasets.releases import MEN
 from phcle.errors import FileError
 

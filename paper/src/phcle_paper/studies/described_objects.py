@@ -25,7 +25,7 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
 from phcle import PHCLE
 from phcle_paper.tables.image_benchmarks import APY_NODES
-from phcle.uses.understanding import ImageMap, OwnAttributes
+from phcle.uses.pictures import ImageMap, PictureAttributes
 from phcle.uses.zero_shot import Spectrum, TrainingImages
 
 __all__ = [
@@ -177,7 +177,7 @@ def predictions(
     found: dict[str, dict[str, Floats]] = {method: {} for method in METHODS}
     described = objects.attributes[rows].copy()
     described[~is_described] = np.nan
-    pull = OwnAttributes(images, embedding, context.name, described)
+    pull = PictureAttributes(images, embedding, context.name, described)
     found["mean attributes"]["–"] = np.tile(mean, (len(X), 1))
     for C in choices.C:
         scores = images.logistic("standardize", C).predict_proba(test)[:, is_told]

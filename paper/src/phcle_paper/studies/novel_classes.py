@@ -18,7 +18,7 @@ from phcle_paper.studies.described_objects import (
     imagenet_hierarchy,
 )
 from phcle_paper.studies.picture_panels import Panel, panel_of
-from phcle.uses.understanding import ImageMap
+from phcle.uses.pictures import ImageMap
 
 __all__ = ["NOVEL", "novel_panels"]
 

@@ -14,7 +14,6 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.files import write_whole
 from phcle.uses.stable_svg import svg_of
-from phcle.uses.understanding import Understanding
 
 __all__ = ["Panel", "draw_panels", "panel_of"]
 

@@ -32,7 +32,7 @@ from phcle_paper.studies.described_objects import (
 from phcle_paper.studies.novel_classes import novel_panels
 from phcle_paper.studies.related_labels import related_rows
 from phcle_paper.studies.picture_panels import Panel, draw_panels, panel_of
-from phcle.uses.understanding import ImageMap
+from phcle.uses.pictures import ImageMap
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle import __version__
-from phcle.contexts.readers import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
 from phcle_paper.tables.rendering import write_table
 from phcle.files import parse_toml

@@ -14,7 +14,7 @@ from phcle.errors import PhcleWarning
 from phcle import PHCLE
 from phcle_paper.tables.image_benchmarks import Bench, load_bench
 from phcle_paper.studies.described_objects import OURS, Penalties
-from phcle.uses.understanding import ImageMap
+from phcle.uses.pictures import ImageMap
 from phcle.uses.zero_shot import ZeroShotTask, validation_splits
 from phcle.uses.zero_shot import TrainingImages
 

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.readers import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError
 from phcle_paper.tables.rendering import as_markdown
 from phcle.files import parse_json
 from phcle.report.extras import needed
-from phcle.report.page import as_data_uri, write_page
+from phcle.report.html_page import as_data_uri, write_page
 
 __all__ = ["assemble"]
 

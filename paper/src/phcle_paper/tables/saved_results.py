@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle import __version__
-from phcle.contexts.readers import read_lines
+from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle_paper.tables.settings import Experiment
 from phcle.files import write_whole

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.readers import read_text
+from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
 from phcle.files import parse_toml
 from phcle.options import OPTIONS

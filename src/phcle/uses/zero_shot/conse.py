@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses.zero_shot.base import ZeroShotClassifier, positive, unit_rows
-from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive, unit_rows
+from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["ConSE"]
 

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from scipy.linalg import solve
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses.zero_shot.base import ZeroShotClassifier, positive
-from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
+from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["ESZSL", "carry_over"]
 

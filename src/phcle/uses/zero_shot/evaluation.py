@@ -11,18 +11,18 @@ import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
-from phcle.uses.zero_shot.base import ZeroShotClassifier
-from phcle.uses.zero_shot.features import TrainingImages
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier
 from phcle.uses.zero_shot.frames import pandas_for
-from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
-from phcle.uses.zero_shot.seen_penalty import Make, choose_penalties, lower_seen
-from phcle.uses.zero_shot.selection import (
+from phcle.uses.zero_shot.grid_search import (
     SEARCHES,
     Choice,
     Search,
     Variants,
     select,
 )
+from phcle.uses.zero_shot.image_features import TrainingImages
+from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
+from phcle.uses.zero_shot.seen_penalty import Make, choose_penalties, lower_seen
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
 
 if TYPE_CHECKING:

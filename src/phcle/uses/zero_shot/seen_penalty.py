@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import OptionError
-from phcle.uses.zero_shot.features import TrainingImages
+from phcle.uses.zero_shot.image_features import TrainingImages
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out
 
 if TYPE_CHECKING:
-    from phcle.uses.zero_shot.base import ZeroShotClassifier
+    from phcle.uses.zero_shot.classifier import ZeroShotClassifier
 
 __all__ = ["Make", "balancing_penalty", "choose_penalties", "lower_seen"]
 

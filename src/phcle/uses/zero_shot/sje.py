@@ -19,8 +19,8 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses.zero_shot.base import ZeroShotClassifier, positive
-from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
+from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["SJE"]
 

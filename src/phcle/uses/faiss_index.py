@@ -19,7 +19,7 @@ import numpy.typing as npt
 from phcle.errors import BackendError, FileError
 from phcle.files.archive import checksum, read_sealed, write_sealed
 
-__all__ = ["CellIndex", "has_faiss"]
+__all__ = ["FaissIndex", "has_faiss"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -40,7 +40,7 @@ SPARE = 10
 
 
 @dataclass(frozen=True, eq=False)
-class CellIndex:
+class FaissIndex:
     """Vectors of length one, sorted into cells."""
 
     index: Any  # of FAISS
@@ -48,7 +48,7 @@ class CellIndex:
     digest: str  # of the vectors
 
     @classmethod
-    def of(cls, units: Floats) -> CellIndex:
+    def of(cls, units: Floats) -> FaissIndex:
         """Sort vectors of length one into cells."""
         faiss = _faiss()
         n_vectors, dim = units.shape
@@ -68,7 +68,7 @@ class CellIndex:
     @classmethod
     def with_cells(
         cls, units: Floats, centers: Floats, cells: npt.NDArray[np.int32]
-    ) -> CellIndex:
+    ) -> FaissIndex:
         """Put vectors into cells that were found before."""
         faiss = _faiss()
         n_cells, dim = centers.shape
@@ -100,7 +100,7 @@ class CellIndex:
         write_sealed(path, FORMAT, VERSION, {"vectors": self.digest}, tensors)
 
     @classmethod
-    def load(cls, path: Path, units: Floats) -> CellIndex:
+    def load(cls, path: Path, units: Floats) -> FaissIndex:
         """The index of these vectors, from the cells that `save` has written.
 
         FAISS has a format of its own, but reads it as it comes; a stranger's file must

@@ -9,7 +9,7 @@ import numpy as np
 
 from phcle.errors import FileError
 from phcle.files.archive import read_sealed, write_sealed
-from phcle.uses.understanding.image_map import ImageMap
+from phcle.uses.pictures.image_map import ImageMap
 
 __all__ = ["FORMAT", "VERSION", "load_map", "save_map"]
 

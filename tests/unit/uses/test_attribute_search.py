@@ -7,7 +7,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import ContextError, OptionError
-from phcle.uses.by_description import Wanted, attribute_column, find_labels
+from phcle.uses.attribute_search import Criterion, attribute_column, find_labels
 
 TREE = [(f"cat {i}", "felid") for i in range(8)] + [
     (f"bird {i}", "bird") for i in range(8)
@@ -34,7 +34,7 @@ def embedding():
 
 
 def test_labels_that_fit_come_first_observed_before_predicted(embedding):
-    found = find_labels(embedding, [Wanted("looks", "wings")], k=16)
+    found = find_labels(embedding, [Criterion("looks", "wings")], k=16)
     names = [fit.label for fit in found]
     assert set(names[:6]) == {f"bird {i}" for i in range(6)}
     assert set(names[6:8]) == {"bird 6", "bird 7"}  # predicted
@@ -42,13 +42,13 @@ def test_labels_that_fit_come_first_observed_before_predicted(embedding):
 
 
 def test_an_unwanted_attribute_counts_against_a_label(embedding):
-    wanted = [Wanted("looks", "claws"), Wanted("looks", "wings", present=False)]
+    wanted = [Criterion("looks", "claws"), Criterion("looks", "wings", present=False)]
     best = {fit.label for fit in find_labels(embedding, wanted, k=6)}
     assert best == {f"cat {i}" for i in range(6)}
 
 
 def test_one_wrong_attribute_is_not_outweighed(embedding):
-    wanted = [Wanted("looks", "fur"), Wanted("looks", "wings")]
+    wanted = [Criterion("looks", "fur"), Criterion("looks", "wings")]
     found = find_labels(embedding, wanted, k=16)
     known = [fit.score for fit in found if all(x for _, x in fit.chances)]
     assert len(known) == 12
@@ -87,8 +87,8 @@ def test_what_a_column_predicts_is_what_a_description_lists(embedding):
     ("wanted", "error", "told"),
     [
         ([], OptionError, "an attribute or more"),
-        ([Wanted("tree", "felid")], OptionError, "no attributes are called 'tree'"),
-        ([Wanted("looks", "wing")], ContextError, "Did you mean 'wings'"),
+        ([Criterion("tree", "felid")], OptionError, "no attributes are called 'tree'"),
+        ([Criterion("looks", "wing")], ContextError, "Did you mean 'wings'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(embedding, wanted, error, told):

@@ -9,7 +9,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import FileError, OptionError, UnknownLabelError
-from phcle.uses.understanding import ImageMap, OwnAttributes, load_map
+from phcle.uses.pictures import ImageMap, PictureAttributes, load_map
 from phcle.uses.zero_shot import ESZSL, TrainingImages
 
 
@@ -107,7 +107,7 @@ def test_own_attributes_move_vectors_where_the_best_fit_lies(problem):
     own = np.repeat(values, 15, axis=0)[seen]
     own = own + np.random.default_rng(1).normal(size=own.shape)
     own[3, 2] = np.nan
-    found = OwnAttributes(images, embedding, "looks", own, pull=0.5)
+    found = PictureAttributes(images, embedding, "looks", own, pull=0.5)
     U = context.factor.astype(float)
     rho = 0.5 * np.trace(U.T @ U) / 4
     away = []
@@ -136,9 +136,9 @@ def test_own_attributes_must_fit_pictures_and_context(problem):
     embedding, X, y, _ = problem
     images = TrainingImages(X, y)
     with pytest.raises(OptionError, match=r"no descriptive context 'nose'.*'looks'"):
-        OwnAttributes(images, embedding, "nose", np.ones((120, 5)))
+        PictureAttributes(images, embedding, "nose", np.ones((120, 5)))
     with pytest.raises(OptionError, match=r"\(120, 5\)\. Got \(120, 4\)"):
-        OwnAttributes(images, embedding, "looks", np.ones((120, 4)))
+        PictureAttributes(images, embedding, "looks", np.ones((120, 4)))
 
 
 def test_saved_map_gives_the_same_answers(problem, image_map, tmp_path):

@@ -20,7 +20,7 @@ from phcle.contexts.labels import as_labels
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
 from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
-from phcle.uses.zero_shot.features import FeatureSide, TrainingImages, as_features
+from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages, as_features
 from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
 
 __all__ = ["ZeroShotClassifier", "class_matrix", "positive", "unit_rows"]

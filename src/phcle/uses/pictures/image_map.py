@@ -27,10 +27,10 @@ from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
 from phcle.files.archive import checksum
-from phcle.uses.understanding.own_attributes import OwnAttributes
-from phcle.uses.zero_shot.base import positive
+from phcle.uses.pictures.picture_attributes import PictureAttributes
+from phcle.uses.zero_shot.classifier import positive
 from phcle.uses.zero_shot.eszsl import carry_over
-from phcle.uses.zero_shot.features import Scaling, TrainingImages, as_features
+from phcle.uses.zero_shot.image_features import Scaling, TrainingImages, as_features
 
 __all__ = ["ImageMap", "Understanding", "fingerprint"]
 
@@ -154,7 +154,7 @@ class ImageMap:
             )
         return found
 
-    def corrected(self, own: OwnAttributes, ridge: float = 10.0) -> ImageMap:
+    def corrected(self, own: PictureAttributes, ridge: float = 10.0) -> ImageMap:
         """The map with what the pictures' own attributes add to it."""
         return replace(
             self,
@@ -198,7 +198,7 @@ class ImageMap:
 
     def save(self, path: str | Path) -> None:
         """Write one pickle-free file; an existing one is replaced only when whole."""
-        from phcle.uses.understanding.map_storage import save_map
+        from phcle.uses.pictures.image_map_storage import save_map
 
         save_map(self, Path(path))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.report.branches import Branches
+from phcle.report.hierarchy_branches import Branches
 from phcle.uses import answers
 
 __all__ = [

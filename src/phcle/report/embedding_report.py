@@ -11,12 +11,12 @@ import numpy as np
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.files.writing import make_folder
-from phcle.report import figures, sections
-from phcle.report.branches import Branches, find_branches, hierarchy_of
+from phcle.report import figures, section_data
 from phcle.report.extras import needed
-from phcle.report.layout2d import lay_out
+from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
+from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.map_data import colourings, map_data
-from phcle.report.page import as_data_uri, write_page
+from phcle.report.map_layout import lay_out
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,23 +60,23 @@ def write_report(
     layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
     ways = colourings(embedding, branches)
     data: dict[str, Any] = {
-        "summary": sections.summary(embedding),
-        "coverage": sections.coverage(embedding),
-        "convergence": sections.convergence(embedding),
-        "sparsity": sections.sparsity(embedding),
-        "retrieval": sections.retrieval(
+        "summary": section_data.summary(embedding),
+        "coverage": section_data.coverage(embedding),
+        "convergence": section_data.convergence(embedding),
+        "sparsity": section_data.sparsity(embedding),
+        "retrieval": section_data.retrieval(
             embedding,
-            asked or sections.spread_labels(embedding, branches, N_SHOWN),
+            asked or section_data.spread_labels(embedding, branches, N_SHOWN),
             N_NEIGHBOURS,
         ),
     }
     tell("drawing figures")
-    named = sections.spread_labels(embedding, branches, N_TRIED)
+    named = section_data.spread_labels(embedding, branches, N_TRIED)
     drawn = _draw_figures(embedding, data, layout.places, ways[0], named)
     pictures = _save_figures(drawn, folder)
     together = _with_neighbours(data["retrieval"]) if asked else []
     if len(together) < 2:
-        together = sections.spread_labels(embedding, branches, N_CLUSTERED)
+        together = section_data.spread_labels(embedding, branches, N_CLUSTERED)
     pictures["clusters"] = _draw_clusters(embedding, together, folder)
     page = out / "report.html"
     write_page(
@@ -157,7 +157,7 @@ def _draw_clusters(
 ) -> str:
     """The heat map of some labels, as the address of a picture."""
     from phcle.uses.clusters import cluster_labels
-    from phcle.uses.heatmap import draw_heatmaps
+    from phcle.uses.similarity_heatmap import draw_heatmaps
 
     clusters = cluster_labels(embedding, labels, n=min(8, len(labels)))
     for ending in ("svg", "png"):

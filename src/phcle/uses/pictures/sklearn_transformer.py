@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.to_frame import column_names
-from phcle.uses.understanding.image_map import CLASS_RIDGE, FEATURE_RIDGE, ImageMap
+from phcle.uses.pictures.image_map import CLASS_RIDGE, FEATURE_RIDGE, ImageMap
 
 __all__ = ["PicturesToEmbedding"]
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.search import best_of
 from phcle.errors import FileError
-from phcle.uses.cell_index import CellIndex, has_faiss
+from phcle.uses.faiss_index import FaissIndex, has_faiss
 
 __all__ = ["EXACT_UP_TO", "Neighbours", "index_file"]
 
@@ -48,12 +48,12 @@ class Neighbours:
         if exact is None:
             exact = len(embedding) <= EXACT_UP_TO or not has_faiss()
         self.embedding = embedding
-        self.index = None if exact else CellIndex.of(embedding.unit_vectors)
+        self.index = None if exact else FaissIndex.of(embedding.unit_vectors)
 
     @classmethod
     def load(cls, embedding: LabelEmbedding, path: str | Path) -> Neighbours:
         """With an index that `save` has written for this embedding."""
-        index = CellIndex.load(Path(path), embedding.unit_vectors)
+        index = FaissIndex.load(Path(path), embedding.unit_vectors)
         found = cls(embedding, exact=True)
         found.index = index
         return found

@@ -9,9 +9,9 @@ import pytest
 
 from phcle import LabelEmbedding
 from phcle.errors import BackendError, FileError
-from phcle.uses import retrieval
-from phcle.uses.cell_index import CellIndex
-from phcle.uses.retrieval import Neighbours, index_file
+from phcle.uses import neighbour_search
+from phcle.uses.faiss_index import FaissIndex
+from phcle.uses.neighbour_search import Neighbours, index_file
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_few_labels_are_searched_exactly(embedding):
 
 def test_many_labels_get_an_index_unless_it_is_refused(embedding, monkeypatch):
     pytest.importorskip("faiss", reason="the extra 'index' is not installed")
-    monkeypatch.setattr(retrieval, "EXACT_UP_TO", 999)
+    monkeypatch.setattr(neighbour_search, "EXACT_UP_TO", 999)
     assert not Neighbours(embedding).is_exact
     assert Neighbours(embedding, exact=True).is_exact
 
@@ -105,13 +105,13 @@ def test_damaged_or_foreign_index_is_refused(indexed, embedding, tmp_path):
     data[-100] ^= 1
     path.write_bytes(data)
     with pytest.raises(FileError, match="checksum"):
-        CellIndex.load(path, embedding.unit_vectors)
+        FaissIndex.load(path, embedding.unit_vectors)
     embedding.save(path)
     with pytest.raises(FileError, match="is not an index"):
-        CellIndex.load(path, embedding.unit_vectors)
+        FaissIndex.load(path, embedding.unit_vectors)
     path.write_bytes(b"nothing")
     with pytest.raises(FileError, match="damaged"):
-        CellIndex.load(path, embedding.unit_vectors)
+        FaissIndex.load(path, embedding.unit_vectors)
 
 
 def test_an_exact_search_has_no_index_to_save(embedding, tmp_path):

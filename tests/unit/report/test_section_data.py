@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from phcle import LabelEmbedding
-from phcle.report import sections
-from phcle.report.branches import find_branches, hierarchy_of
+from phcle.report import section_data
+from phcle.report.hierarchy_branches import find_branches, hierarchy_of
 
 
 def test_coverage_counts_pairs_and_combinations(zoo_embedding):
-    found = sections.coverage(zoo_embedding)
+    found = section_data.coverage(zoo_embedding)
     tree, looks = (set(c.observed_labels) for c in zoo_embedding.contexts)
     assert found["names"] == ["tree", "looks"]
     assert found["together"] == [
@@ -27,7 +27,7 @@ def test_coverage_counts_pairs_and_combinations(zoo_embedding):
 
 
 def test_terms_of_the_history_add_up_to_the_objective(zoo_embedding):
-    found = sections.convergence(zoo_embedding)
+    found = section_data.convergence(zoo_embedding)
     total = np.sum([term["values"] for term in found["terms"]], axis=0)
     np.testing.assert_allclose(total, found["objective"], rtol=1e-6)
     assert {"tree", "looks", "ridge on C"} <= {x["name"] for x in found["terms"]}
@@ -41,7 +41,7 @@ def test_attributes_near_zero_are_counted_and_named(zoo_embedding):
         zoo_embedding,
         contexts=(zoo_embedding.contexts[0], replace(looks, factor=factor)),
     )
-    (found,) = sections.sparsity(silent)
+    (found,) = section_data.sparsity(silent)
     assert (found["kept"], found["near_zero"]) == (2, 1)
     assert [name for name, _ in found["weakest"]] == ["bark"]
     assert {name for name, _ in found["strongest"]} == set(looks.columns)
@@ -50,7 +50,7 @@ def test_attributes_near_zero_are_counted_and_named(zoo_embedding):
 
 def test_labels_shown_come_from_every_branch(zoo_embedding):
     branches = find_branches(hierarchy_of(zoo_embedding)[1], zoo_embedding.labels)
-    shown = sections.spread_labels(zoo_embedding, branches, 3)
+    shown = section_data.spread_labels(zoo_embedding, branches, 3)
     codes = [branches.codes[zoo_embedding.labels.index(label)] for label in shown]
     assert sorted(codes) == [0, 1, 2]
 
@@ -58,13 +58,13 @@ def test_labels_shown_come_from_every_branch(zoo_embedding):
 def test_without_branches_the_labels_shown_are_spread_over_the_list(rng):
     labels = tuple(f"label {i}" for i in range(10))
     plain = LabelEmbedding(labels, rng.standard_normal((10, 3)))
-    assert sections.spread_labels(plain, None, 4) == [
+    assert section_data.spread_labels(plain, None, 4) == [
         *("label 0", "label 3", "label 6", "label 9")
     ]
 
 
 def test_neighbours_are_those_of_the_embedding(zoo_embedding):
-    (found,) = sections.retrieval(zoo_embedding, ["lion"], 3)
+    (found,) = section_data.retrieval(zoo_embedding, ["lion"], 3)
     expected = zoo_embedding.nearest("lion", k=3)
     assert [x["name"] for x in found["neighbours"]] == [
         zoo_embedding.name_of(label) for label, _ in expected

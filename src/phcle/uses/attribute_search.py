@@ -18,7 +18,7 @@ from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, did_you_mean, some
 
-__all__ = ["AttributeColumn", "Fit", "Wanted", "attribute_column", "find_labels"]
+__all__ = ["AttributeColumn", "Criterion", "Match", "attribute_column", "find_labels"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -38,7 +38,7 @@ class AttributeColumn:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Criterion:
     """An attribute that labels shall have, or shall not have."""
 
     context: str
@@ -47,7 +47,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Fit:
+class Match:
     """A label, how well it fits, and the chance of each attribute asked for."""
 
     label: str
@@ -118,11 +118,11 @@ def attribute_column(
 
 def find_labels(
     embedding: LabelEmbedding,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[Criterion],
     k: int = 20,
     *,
     supports: Mapping[str, Floats] | None = None,
-) -> list[Fit]:
+) -> list[Match]:
     """The k labels that fit a description best, best first."""
     if not wanted:
         raise OptionError("a description needs an attribute or more. Got none.")
@@ -138,7 +138,7 @@ def find_labels(
         told += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
     score = np.exp(told / len(wanted))
     return [
-        Fit(
+        Match(
             embedding.labels[i],
             float(score[i]),
             tuple((float(x.chance[i]), bool(x.is_observed[i])) for x in columns),

@@ -17,15 +17,15 @@ import numpy.typing as npt
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, some
-from phcle.uses.zero_shot.base import positive
-from phcle.uses.zero_shot.features import Spectrum, TrainingImages
+from phcle.uses.zero_shot.classifier import positive
+from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 
-__all__ = ["OwnAttributes"]
+__all__ = ["PictureAttributes"]
 
 Floats = npt.NDArray[np.floating]
 
 
-class OwnAttributes:
+class PictureAttributes:
     """Attributes of single pictures, made ready for a map's correction.
 
     Parameters

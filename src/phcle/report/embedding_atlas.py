@@ -16,7 +16,7 @@ import numpy as np
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import BackendError
 from phcle.files.writing import write_whole
-from phcle.report.layout2d import lay_out
+from phcle.report.map_layout import lay_out
 from phcle.uses.neighbour_table import NeighbourTable
 
 __all__ = ["ATLAS", "write_atlas"]

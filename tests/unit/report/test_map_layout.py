@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle.report import layout2d
-from phcle.report.layout2d import lay_out
+from phcle.report import map_layout
+from phcle.report.map_layout import lay_out
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def test_neighbours_are_those_of_the_cosine(clouds):
 def test_similar_labels_lie_together(clouds, method, monkeypatch):
     if method == "openTSNE":
         pytest.importorskip("openTSNE", reason="openTSNE is not installed")
-        monkeypatch.setattr(layout2d, "FEW", 100)
-        monkeypatch.setattr(layout2d, "LATE", 100)
+        monkeypatch.setattr(map_layout, "FEW", 100)
+        monkeypatch.setattr(map_layout, "LATE", 100)
     found = lay_out(clouds, jobs=1)
     assert found.method == f"t-SNE ({method})"
     assert mean_own_share(found.places) > 0.97
@@ -45,8 +45,8 @@ def test_similar_labels_lie_together(clouds, method, monkeypatch):
 
 
 def test_without_open_tsne_many_labels_get_principal_components(clouds, monkeypatch):
-    monkeypatch.setattr(layout2d, "FEW", 100)
-    monkeypatch.setattr(layout2d, "find_spec", lambda name: None)
+    monkeypatch.setattr(map_layout, "FEW", 100)
+    monkeypatch.setattr(map_layout, "find_spec", lambda name: None)
     found = lay_out(clouds)
     assert "principal components; pip install" in found.method
     assert mean_own_share(found.places) > 0.5
