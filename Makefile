@@ -70,8 +70,8 @@ $(VENV)/core: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/dev: $(VENV)/core
-	$(PIP) -e '.[dev]'
+$(VENV)/dev: $(VENV)/core paper/pyproject.toml
+	$(PIP) -e '.[dev]' -e ./paper
 	touch $@
 
 .venv-core/done: pyproject.toml constraints.txt

@@ -25,13 +25,13 @@ from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, 
 from phcle.cli.context_files import ContextFile, read_context
 from phcle.contexts.readers import label_files as readers
 from phcle.datasets import load_feature_folder
-from phcle_paper.datasets import men
 from phcle.datasets.feature_folder import read_array, read_feature_rows
+from phcle.files.archive import checksum
+from phcle.solver.checkpoint import Checkpoint
+from phcle_paper.datasets import men
 from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import XLSA17
-from phcle.files.archive import checksum
-from phcle.solver.checkpoint import Checkpoint
 
 ROWS = {
     "hierarchy": b"child,parent\ncat,felid\nlion,felid\ndog,canid\ncanid,beast\n",

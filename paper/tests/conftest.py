@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import scipy.io
 
+from phcle.datasets import load_imagenet1k
 from phcle_paper.datasets import APY_PAPER, AWA_PAPER
 
-SHARED = Path(__file__).parents[3].parent / "shared" / "data"
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 EACH = 4  # images of a class
 
 
@@ -55,8 +56,6 @@ def small_data(tmp_path_factory):
         folder / "awa" / "att_splits_with_wv.mat",
         {"allclasses_names": names, "wv": vectors},
     )
-    from phcle.datasets import load_imagenet1k
-
     tiny = folder / "tiny-imagenet"
     tiny.mkdir()
     wnids = np.array(load_imagenet1k().labels[::80])  # 13 classes
@@ -77,3 +76,13 @@ def shared_data():
     if not SHARED.is_dir():
         pytest.skip("the folder shared/data is not beside the checkout")
     return SHARED
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture(scope="session")
+def imagenet():
+    return load_imagenet1k()

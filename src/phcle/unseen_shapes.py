@@ -14,9 +14,13 @@ from phcle.datasets.shapes import RenderedShapes
 from phcle.errors import BackendError
 from phcle.estimator import PHCLE
 from phcle.files.writing import write_whole
-from phcle.uses.zero_shot import SEARCHES, ZeroShotTask, validation_splits
-from phcle.uses.zero_shot.grid_search import select
-from phcle.uses.zero_shot.metrics import mean_class_accuracy
+from phcle.uses.zero_shot import (
+    SEARCHES,
+    ZeroShotTask,
+    mean_class_accuracy,
+    select,
+    validation_splits,
+)
 
 __all__ = ["NewShapes", "draw_answers", "recognise_new_shapes"]
 

@@ -1,8 +1,13 @@
-"""The paper's tables on a user's copy of the data."""
+"""The command `phcle reproduce`: the paper's tables on a user's copy of the data.
+
+`phcle-paper` is the same command under a name of its own.
+"""
 
 from __future__ import annotations
 
+import json
 import shlex
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +15,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli.edge import say
-from phcle.cli.flags import Json
-from phcle.cli.output import show
-from phcle.errors import FileError, OptionError
+from phcle.errors import FileError, OptionError, check_choice
 
 if TYPE_CHECKING:
     from phcle_paper.tables.settings import Experiment
 
-__all__ = ["reproduce"]
+__all__ = ["main", "reproduce"]
+
+
+def main() -> None:
+    """Run `phcle reproduce` with the words that follow `phcle-paper`."""
+    from phcle.cli import main as run_phcle
+
+    sys.argv[1:1] = ["reproduce"]
+    run_phcle()
 
 
 def reproduce(
@@ -72,18 +82,20 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A trial run on few images.")
     ] = False,
-    as_json: Json = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of tables.")
+    ] = False,
 ) -> None:
     """Make the paper's tables anew, with its numbers beside them, and further studies.
 
     An interrupted table goes on where it stopped when it is started again with the same
     settings and the same --out.
     """
+    from phcle_paper.studies.registry import STUDIES, Request, run_study
     from phcle_paper.tables import settings
     from phcle_paper.tables.runner import reproduce as run
-    from phcle_paper.studies.registry import STUDIES, Request, run_study
 
-    settings.known("what to make", what, (*settings.TABLES, *STUDIES, "all"))
+    check_choice("what to make", what, (*settings.TABLES, *STUDIES, "all"))
     if not data.is_dir():
         raise FileError(f"{data}: no such folder; --data names the folder of all data.")
     command = _command(context)
@@ -107,18 +119,21 @@ def reproduce(
         made.append({**found, "files": str(out / f"{study}.md")})
     if what == "all":
         _assemble(out)
-    show(made, _show, as_json=as_json)
+    if as_json:
+        typer.echo(json.dumps(made, indent=2))
+    else:
+        _show(made)
 
 
 def _assemble(out: Path) -> None:
     """All tables in one page, where the extra that makes it is installed."""
-    from phcle.report import assemble
-    from phcle.report.extras import REMEDY, has_extra
+    from phcle.report import REMEDY, has_extra
+    from phcle_paper.tables.page import assemble
 
     if has_extra():
-        say(f"all tables in one page: {assemble(out)}")
+        _say(f"all tables in one page: {assemble(out)}")
     else:
-        say(f"for one page with all tables: {REMEDY}")
+        _say(f"for one page with all tables: {REMEDY}")
 
 
 def _studies(what: str, data: Path) -> Iterator[str]:
@@ -130,13 +145,18 @@ def _studies(what: str, data: Path) -> Iterator[str]:
     for study in STUDIES if what == "all" else ():
         missing = missing_folders(study, data)
         if missing:
-            say(f"{study}: left out, there is no {missing[0]}")
+            _say(f"{study}: left out, there is no {missing[0]}")
         else:
             yield study
 
 
+def _say(message: str) -> None:
+    """One line on standard error."""
+    typer.echo(f"phcle: {message}", err=True)
+
+
 def _teller(name: str) -> Callable[[str], None]:
-    return lambda message: say(f"{name}: {message}")
+    return lambda message: _say(f"{name}: {message}")
 
 
 def _adapted(
@@ -163,7 +183,7 @@ def _experiments(
     from phcle_paper.tables.image_benchmarks import FOLDERS, has_features
 
     if dataset is not None:
-        settings.known("--dataset", dataset, settings.DATASETS)
+        check_choice("--dataset", dataset, settings.DATASETS)
     if config is not None:
         found = settings.load_config(config)
         if what not in ("all", found.table) or dataset not in (None, found.dataset):
@@ -182,7 +202,8 @@ def _experiments(
                 found_any = True
                 yield settings.load_shipped(table, each)
             else:
-                say(f"{table}-{each}: left out, {data / FOLDERS[each]} has no features")
+                place = data / FOLDERS[each]
+                _say(f"{table}-{each}: left out, {place} has no features")
     if not found_any:
         raise FileError(
             f"{data}: holds no data set with features of images; it must hold "

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from scipy.io import loadmat
 
 from phcle import DescriptiveContext, RelationalContext, load
-from phcle_paper.baselines import attribute_embedding, word_vector_embedding
 from phcle.errors import ContextError
+from phcle_paper.baselines import attribute_embedding, word_vector_embedding
 
 AWA = Path(__file__).parents[3].parent / "shared/data/awa/att_splits_with_wv.mat"
 

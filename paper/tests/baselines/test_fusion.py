@@ -7,8 +7,8 @@ import pytest
 from sklearn.cross_decomposition import CCA
 
 from phcle import LabelEmbedding
-from phcle_paper.baselines import cca_embedding, concatenated_embedding
 from phcle.errors import ContextError, ContextWarning, OptionError
+from phcle_paper.baselines import cca_embedding, concatenated_embedding
 
 
 def embed(values, labels=None, **options):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from phcle import RelationalContext
-from phcle_paper.baselines import hierarchy_embedding
 from phcle.contexts import Hierarchy
 from phcle.errors import ContextError, OptionError
+from phcle_paper.baselines import hierarchy_embedding
 
 EDGES = [
     ("cat", "felid"),

@@ -7,8 +7,8 @@ import pytest
 from problems import random_contexts
 
 from phcle import PHCLE
-from phcle_paper.baselines import phcle_full_context, phcle_without_sparsity
 from phcle.errors import OptionError
+from phcle_paper.baselines import phcle_full_context, phcle_without_sparsity
 
 
 def test_full_context_keeps_the_labels_that_every_context_knows(rng):

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from phcle import RelationalContext
+from phcle.errors import ContextError, ContextWarning, OptionError
 from phcle_paper.baselines import pmi_svd_embedding
 from phcle_paper.baselines.pmi_svd import shifted_pmi
-from phcle.errors import ContextError, ContextWarning, OptionError
 
 COUNTS = [[2, 0, 0], [0, 1, 1], [2, 1, 1]]  # rows 2, 2, 4; columns 4, 2, 2; total 8
 

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from phcle import LabelEmbedding
+from phcle.errors import OptionError
 from phcle_paper.baselines import reduce_embedding
 from phcle_paper.baselines.reduction import left_singular, reduce_dimensions, unit_rows
-from phcle.errors import OptionError
 
 
 def test_all_dimensions_of_the_rank_keep_every_inner_product(rng):

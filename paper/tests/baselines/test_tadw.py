@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from phcle import DescriptiveContext, RelationalContext
+from phcle.errors import ContextError, ConvergenceWarning, OptionError
 from phcle_paper.baselines import tadw_embedding
 from phcle_paper.baselines.tadw import factorise, proximity, text_features
-from phcle.errors import ContextError, ConvergenceWarning, OptionError
 
 LABELS = tuple(f"label{i}" for i in range(8))
 

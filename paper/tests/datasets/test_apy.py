@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle_paper.datasets import load_apy, load_apy_objects, load_class_attributes
 from phcle.errors import FileError
+from phcle_paper.datasets import load_apy, load_apy_objects, load_class_attributes
 
 FILES = {
     "attribute_names.txt": "Round\nVert Cyl\n",

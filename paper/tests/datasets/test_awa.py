@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.io
 
-from phcle_paper.datasets import load_awa, load_awa_word_vectors
 from phcle.errors import FileError, OptionError
+from phcle_paper.datasets import load_awa, load_awa_word_vectors
 
 FILES = {
     "classes.txt": "     1\tkiller+whale\n     2\tox\n",

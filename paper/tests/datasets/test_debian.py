@@ -10,10 +10,10 @@ import pytest
 from debian_index import KINDS, index_text
 
 from phcle import PHCLE
+from phcle.errors import FileError, OptionError
 from phcle_paper.datasets import load_debian
 from phcle_paper.datasets.debian import parse_package
 from phcle_paper.datasets.debian_index import read_stanzas
-from phcle.errors import FileError, OptionError
 
 
 @pytest.fixture

@@ -7,7 +7,16 @@ from itertools import combinations
 
 import pytest
 
-from phcle_paper.datasets import APY_PAPER, AWA_ANIMALS_OUTSIDE, AWA_CORRECTED, AWA_PAPER, load_apy, load_awa, load_class_attributes, load_xlsa17
+from phcle_paper.datasets import (
+    APY_PAPER,
+    AWA_ANIMALS_OUTSIDE,
+    AWA_CORRECTED,
+    AWA_PAPER,
+    load_apy,
+    load_awa,
+    load_class_attributes,
+    load_xlsa17,
+)
 
 
 @pytest.mark.parametrize(

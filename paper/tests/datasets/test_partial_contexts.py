@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from phcle.contexts import DescriptiveContext
-from phcle_paper.datasets import load_imnet_attributes, load_lad, load_men, match_lad, match_names, match_wnids
 from phcle.errors import ContextError, FileError
+from phcle_paper.datasets import (
+    load_imnet_attributes,
+    load_lad,
+    load_men,
+    match_lad,
+    match_names,
+    match_wnids,
+)
 
 LAD_FILES = {
     "label_list.txt": "Label_A_01, giant_panda, 熊\nLabel_H_01, ringlet, 卷\n"

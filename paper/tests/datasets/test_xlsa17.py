@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.io
 
-from phcle_paper.datasets import load_class_attributes, load_xlsa17
 from phcle.errors import FileError, OptionError
+from phcle_paper.datasets import load_class_attributes, load_xlsa17
 
 CLASSES = ["killer+whale", "ox", "art_gallery"]
 

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.datasets.wordnet import FOLDER
+from phcle.datasets import WORDNET_FOLDER
 from phcle.errors import ContextError, OptionError
+from phcle.tuning.completion import (
+    CompletionTask,
+    column_means,
+    draw,
+    scores,
+    splits,
+)
 from phcle_paper.studies import completion, completion_readings
 from phcle_paper.studies.completion import Settings, score_split
 from phcle_paper.studies.completion_readings import (
@@ -23,13 +30,6 @@ from phcle_paper.studies.completion_rivals import (
     ridge_regression,
     rivals,
     tree_distances,
-)
-from phcle.tuning import (
-    CompletionTask,
-    column_means,
-    draw,
-    scores,
-    splits,
 )
 from phcle_paper.studies.registry import Request, run_study
 
@@ -262,8 +262,8 @@ def test_wrong_requests_are_refused(task, others):
 
 
 @pytest.mark.skipif(
-    not (FOLDER / "data.noun").is_file(),
-    reason=f"WordNet's files are not in {FOLDER}: apt-get install wordnet-base",
+    not (WORDNET_FOLDER / "data.noun").is_file(),
+    reason=f"WordNet's files are not in {WORDNET_FOLDER}: apt-get install wordnet-base",
 )
 def test_the_study_runs_on_real_attributes_and_goes_on_where_it_stopped(
     shared_data, tmp_path, monkeypatch

@@ -5,9 +5,9 @@ import pytest
 
 from phcle.embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError
+from phcle_paper.studies.partial_contexts import _drift
 from phcle_paper.studies.prediction_confidence import Settings as ConfidenceSettings
 from phcle_paper.studies.prediction_confidence import _row
-from phcle_paper.studies.partial_contexts import _drift
 from phcle_paper.studies.registry import Request, run_study
 
 

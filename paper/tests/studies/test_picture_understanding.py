@@ -21,8 +21,8 @@ from phcle_paper.studies.described_objects import (
     shape_objects,
 )
 from phcle_paper.studies.novel_classes import novel_panels
-from phcle_paper.studies.registry import _settings
 from phcle_paper.studies.picture_panels import Panel, draw_panels
+from phcle_paper.studies.registry import _settings
 
 OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}
 ONE = Penalties([1.0], [0.1], [1.0], [0.01])

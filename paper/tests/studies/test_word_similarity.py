@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from phcle.contexts import RelationalContext
-from phcle_paper.datasets.men import WordPair
 from phcle.datasets.wordnet import WordNetNouns
 from phcle.errors import ContextError, OptionError
+from phcle_paper.datasets.men import WordPair
 from phcle_paper.studies import noun_contexts, noun_pairs, word_similarity
 from phcle_paper.studies.noun_contexts import gloss_texts, noun_sentences
 from phcle_paper.studies.noun_pairs import NounPairs

@@ -7,8 +7,13 @@ import pytest
 
 from phcle.errors import FileError
 from phcle_paper.tables import label_sentences as sentences
-from phcle_paper.tables.image_benchmarks import APY_NODES, has_features, load_bench, thinned
 from phcle_paper.tables.embeddings import available, make_embeddings
+from phcle_paper.tables.image_benchmarks import (
+    APY_NODES,
+    has_features,
+    load_bench,
+    thinned,
+)
 from phcle_paper.tables.settings import load_shipped
 
 

@@ -5,6 +5,7 @@ from importlib.resources import files
 import pytest
 
 from phcle.errors import FileError, OptionError
+from phcle_paper.studies.registry import STUDIES
 from phcle_paper.tables.settings import (
     DATASETS,
     TABLES,
@@ -13,7 +14,6 @@ from phcle_paper.tables.settings import (
     parse,
     quick,
 )
-from phcle_paper.studies.registry import STUDIES
 
 SMALL = """
 table = "table2"

@@ -10,7 +10,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phcle.datasets.class_names import readable_name
     from phcle.datasets.feature_folder import (
         load_feature_folder,
         read_array,
@@ -20,9 +19,14 @@ if TYPE_CHECKING:
     from phcle.datasets.imagenet1k import ImageNet1K, load_imagenet1k
     from phcle.datasets.picture_features import picture_features
     from phcle.datasets.shapes import RenderedShapes, load_shapes
-    from phcle.datasets.wordnet import WordNetNouns, load_wordnet_nouns
+    from phcle.datasets.wordnet import (
+        WORDNET_FOLDER,
+        WordNetNouns,
+        load_wordnet_nouns,
+    )
 
 __all__ = [
+    "WORDNET_FOLDER",
     "ImageData",
     "ImageNet1K",
     "RenderedShapes",
@@ -34,17 +38,15 @@ __all__ = [
     "picture_features",
     "read_array",
     "read_feature_rows",
-    "readable_name",
 ]
 
 _HOMES = {
-    "class_names": ("readable_name",),
     "feature_folder": ("load_feature_folder", "read_array", "read_feature_rows"),
     "image_data": ("ImageData",),
     "imagenet1k": ("ImageNet1K", "load_imagenet1k"),
     "picture_features": ("picture_features",),
     "shapes": ("RenderedShapes", "load_shapes"),
-    "wordnet": ("WordNetNouns", "load_wordnet_nouns"),
+    "wordnet": ("WORDNET_FOLDER", "WordNetNouns", "load_wordnet_nouns"),
 }
 
 

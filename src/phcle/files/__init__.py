@@ -1,1 +1,23 @@
-"""Files: written whole, read with care. Used by every other package."""
+"""Files: written whole, read with care. Used by every other package.
+
+Modules here import `errors` only.
+"""
+
+from phcle.files.json_toml import parse_json, parse_toml
+from phcle.files.writing import (
+    check_is_file,
+    is_folder,
+    make_folder,
+    read_bytes,
+    write_whole,
+)
+
+__all__ = [
+    "check_is_file",
+    "is_folder",
+    "make_folder",
+    "parse_json",
+    "parse_toml",
+    "read_bytes",
+    "write_whole",
+]

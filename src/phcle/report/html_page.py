@@ -15,7 +15,9 @@ from phcle.report.extras import needed
 __all__ = ["as_data_uri", "write_page"]
 
 
-def write_page(path: Path, template: str, **values: Any) -> None:
+def write_page(
+    path: Path, template: str, *, package: str = "phcle.report", **values: Any
+) -> None:
     """Fill a template and write it whole.
 
     Every value is escaped, unless it was marked as HTML by us; data goes into the page
@@ -23,7 +25,9 @@ def write_page(path: Path, template: str, **values: Any) -> None:
     """
     jinja2 = needed("jinja2")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("phcle.report"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(x) for x in (package, "phcle.report")]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

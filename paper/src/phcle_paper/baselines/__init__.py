@@ -8,7 +8,10 @@ from phcle_paper.baselines.ale import attribute_embedding
 from phcle_paper.baselines.cca import cca_embedding
 from phcle_paper.baselines.cnc import concatenated_embedding
 from phcle_paper.baselines.hle import hierarchy_embedding
-from phcle_paper.baselines.phcle_variants import phcle_full_context, phcle_without_sparsity
+from phcle_paper.baselines.phcle_variants import (
+    phcle_full_context,
+    phcle_without_sparsity,
+)
 from phcle_paper.baselines.pmi_svd import pmi_svd_embedding
 from phcle_paper.baselines.reduction import reduce_embedding
 from phcle_paper.baselines.tadw import tadw_embedding

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from phcle_paper.baselines.complete_contexts import known_values
-from phcle_paper.baselines.reduction import as_dense, reduce_dimensions, unit_rows
 from phcle.contexts import DescriptiveContext
 from phcle.embedding import LabelEmbedding
+from phcle_paper.baselines.complete_contexts import known_values
+from phcle_paper.baselines.reduction import as_dense, reduce_dimensions, unit_rows
 
 __all__ = ["attribute_embedding"]
 

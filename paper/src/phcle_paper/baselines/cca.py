@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle_paper.baselines.complete_contexts import joined_names, shared_labels
-from phcle_paper.baselines.reduction import NEGLIGIBLE, Floats, check_dim, left_singular
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError
+from phcle_paper.baselines.complete_contexts import joined_names, shared_labels
+from phcle_paper.baselines.reduction import NEGLIGIBLE, Floats, check_dim, left_singular
 
 __all__ = ["cca_embedding"]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from phcle.embedding import LabelEmbedding
 from phcle_paper.baselines.complete_contexts import joined_names, shared_labels
 from phcle_paper.baselines.reduction import reduce_dimensions
-from phcle.embedding import LabelEmbedding
 
 __all__ = ["concatenated_embedding"]
 

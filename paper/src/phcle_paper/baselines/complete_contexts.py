@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from phcle_paper.baselines.reduction import Matrix
-from phcle.contexts import DescriptiveContext
-from phcle.contexts import as_labels
-from phcle.contexts.matrices import take_rows
+from phcle.contexts import DescriptiveContext, as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
+from phcle_paper.baselines.reduction import Matrix
 
 __all__ = ["is_fully_known", "joined_names", "known_values", "shared_labels"]
 
@@ -55,7 +54,7 @@ def known_values(
         if isinstance(context.values, np.ndarray):
             known = ~np.isnan(context.values[first])
         else:
-            known = take_rows(context.observed, [first]).toarray()[0] > 0
+            known = context.observed[[first]].toarray()[0] > 0
         raise ContextError(
             f"context {context.name!r}: the value of label {context.labels[first]!r} "
             f"for column {context.columns[int(np.argmin(known))]!r} is unknown "
@@ -64,7 +63,7 @@ def known_values(
         )
     if isinstance(context.values, np.ndarray):
         return wanted, context.values[rows]
-    return wanted, take_rows(context.values, rows.tolist())
+    return wanted, sp.csr_array(context.values[rows])
 
 
 def shared_labels(

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from phcle_paper.baselines.node_similarity import SIMILARITIES
-from phcle_paper.baselines.reduction import reduce_dimensions
-from phcle.contexts import as_labels
-from phcle.contexts import RelationalContext
-from phcle.contexts.relational.hierarchy import HierarchyCounts
-from phcle.contexts import Hierarchy
+from phcle.contexts import Hierarchy, RelationalContext, as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, did_you_mean
+from phcle_paper.baselines.node_similarity import SIMILARITIES
+from phcle_paper.baselines.reduction import reduce_dimensions
 
 __all__ = ["hierarchy_embedding"]
 
 
 def hierarchy_embedding(
-    hierarchy: Hierarchy | HierarchyCounts | RelationalContext,
+    hierarchy: Hierarchy | RelationalContext,
     labels: Iterable[Any] | None = None,
     *,
     nodes: Iterable[Any] | None = None,
@@ -81,16 +78,13 @@ def _check_similarity(similarity: str) -> None:
         )
 
 
-def _tree_of(
-    given: Hierarchy | HierarchyCounts | RelationalContext,
-) -> tuple[Hierarchy, tuple[str, ...]]:
+def _tree_of(given: Any) -> tuple[Hierarchy, tuple[str, ...]]:
     """The taxonomy and the labels that go with it."""
     if isinstance(given, RelationalContext) and given.hierarchy is not None:
         return given.hierarchy.hierarchy, given.labels
-    if isinstance(given, HierarchyCounts):
-        given = given.hierarchy
-    if isinstance(given, Hierarchy):
-        return given, given.leaves
+    tree = getattr(given, "hierarchy", given)  # a recipe for counts holds its tree
+    if isinstance(tree, Hierarchy):
+        return tree, tree.leaves
     what = getattr(given, "name", type(given).__name__)
     raise ContextError(
         "a hierarchy is needed: a Hierarchy, or a context made by "

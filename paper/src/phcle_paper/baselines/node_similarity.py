@@ -20,11 +20,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from phcle.contexts import Hierarchy
 from phcle_paper.baselines.reduction import Floats
-from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 
 __all__ = ["SIMILARITIES"]
+
+Ints = npt.NDArray[np.int64]
 
 
 def _most_over_ancestors(

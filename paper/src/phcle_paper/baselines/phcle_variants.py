@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from phcle import PHCLE
 from phcle.contexts import Context
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError
-from phcle import PHCLE
 
 __all__ = ["phcle_full_context", "phcle_without_sparsity"]
 

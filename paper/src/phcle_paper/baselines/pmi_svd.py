@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle_paper.baselines.reduction import NEGLIGIBLE, check_dim, left_singular
-from phcle.contexts import as_labels
-from phcle.contexts import RelationalContext
+from phcle.contexts import RelationalContext, as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, OptionError, some
+from phcle_paper.baselines.reduction import NEGLIGIBLE, check_dim, left_singular
 
 __all__ = ["pmi_svd_embedding", "shifted_pmi"]
 

@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.contexts import DescriptiveContext, RelationalContext, as_labels
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ContextError, ConvergenceWarning, OptionError, some
 from phcle_paper.baselines.complete_contexts import is_fully_known, known_values
 from phcle_paper.baselines.reduction import (
     NEGLIGIBLE,
@@ -26,12 +29,6 @@ from phcle_paper.baselines.reduction import (
     check_dim,
     left_singular,
 )
-from phcle.contexts.alignment import align
-from phcle.contexts import DescriptiveContext
-from phcle.contexts.labels import as_labels, index_of
-from phcle.contexts import RelationalContext
-from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, ConvergenceWarning, OptionError, some
 
 __all__ = ["factorise", "proximity", "tadw_embedding", "text_features"]
 
@@ -109,7 +106,7 @@ def proximity(context: RelationalContext, labels: tuple[str, ...]) -> sp.csr_arr
     """
     counts = context.rows_for(labels)
     if set(context.columns) == set(context.labels):
-        position = index_of(context.columns)
+        position = {column: i for i, column in enumerate(context.columns)}
         step = sp.csr_array(counts[:, [position[label] for label in labels]])
     else:
         step = sp.csr_array(_row_shares(counts) @ _row_shares(sp.csr_array(counts.T)))
@@ -221,10 +218,15 @@ def _both_contexts(
     wanted: Iterable[Any] | None,
 ) -> tuple[tuple[str, ...], sp.csr_array, Matrix]:
     """Labels that both contexts know in full, M, and the descriptions."""
-    aligned = align([relational, descriptive], labels=wanted, complete_only=True)
-    kept = _complete(aligned.labels, descriptive, wanted)
+    if wanted is None:
+        labels = tuple(dict.fromkeys((*relational.labels, *descriptive.labels)))
+    else:
+        labels = as_labels(wanted, "labels")
+    relational = relational.naming_also(labels)
+    known = set(relational.observed_labels) & set(descriptive.observed_labels)
+    kept = _complete(tuple(x for x in labels if x in known), descriptive, wanted)
     _, values = known_values(descriptive, kept)
-    return kept, proximity(aligned.relational[0], kept), values
+    return kept, proximity(relational, kept), values
 
 
 def _as_history(objectives: Iterable[float]) -> tuple[dict[str, float], ...]:

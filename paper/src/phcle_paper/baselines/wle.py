@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from phcle_paper.baselines.ale import attribute_embedding
 from phcle.contexts import DescriptiveContext
 from phcle.embedding import LabelEmbedding
+from phcle_paper.baselines.ale import attribute_embedding
 
 __all__ = ["word_vector_embedding"]
 

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.label_files import read_labels
 from phcle.contexts.readers.delimited import read_lines
-from phcle.datasets import read_array
-from phcle.datasets import ImageData
-from phcle_paper.datasets.releases import APY
+from phcle.contexts.readers.label_files import read_labels
+from phcle.datasets import ImageData, read_array
 from phcle.errors import FileError, did_you_mean
+from phcle_paper.datasets.releases import APY
 
 __all__ = ["AnnotatedObjects", "load_apy", "load_apy_objects"]
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_lines
-from phcle_paper.datasets.class_names import read_class_list, readable_name
+from phcle.errors import FileError, OptionError, did_you_mean
 from phcle_paper.datasets.class_attributes import ClassAttributes
+from phcle_paper.datasets.class_names import read_class_list, readable_name
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import AWA
-from phcle.errors import FileError, OptionError, did_you_mean
 
 __all__ = ["load_awa", "load_awa_word_vectors"]
 

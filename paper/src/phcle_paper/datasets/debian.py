@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle_paper.datasets.debian_index import REMEDY, read_stanzas
 from phcle.errors import FileError, OptionError
+from phcle_paper.datasets.debian_index import REMEDY, read_stanzas
 
 __all__ = ["DebianPackages", "Package", "facet_of", "load_debian", "parse_package"]
 

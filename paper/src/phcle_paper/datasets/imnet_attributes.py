@@ -6,11 +6,10 @@ from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_text
+from phcle.errors import ContextError, FileError
+from phcle.files import is_folder, parse_json
 from phcle_paper.datasets.class_names import readable_name
 from phcle_paper.datasets.releases import IMNET
-from phcle.errors import ContextError, FileError
-from phcle.files import parse_json
-from phcle.files import is_folder
 
 __all__ = ["load_imnet_attributes"]
 

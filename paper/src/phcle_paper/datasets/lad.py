@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_lines
-from phcle_paper.datasets.class_names import readable_name
+from phcle.errors import FileError
 from phcle_paper.datasets.class_attributes import ClassAttributes
+from phcle_paper.datasets.class_names import readable_name
 from phcle_paper.datasets.imagenet_matches import ImageNetMatch, match_names
 from phcle_paper.datasets.releases import LAD
-from phcle.errors import FileError
 
 __all__ = ["load_lad", "match_lad"]
 

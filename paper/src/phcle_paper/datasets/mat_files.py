@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle_paper.datasets.mat5 import HEADER, Mat5Error, is_version_7_3, read_variables
-from phcle_paper.datasets.releases import Release
 from phcle.errors import FileError, some
 from phcle.files import read_bytes
+from phcle_paper.datasets.mat5 import HEADER, Mat5Error, is_version_7_3, read_variables
+from phcle_paper.datasets.releases import Release
 
 __all__ = ["MatFile"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phcle.contexts.readers.delimited import read_lines
-from phcle_paper.datasets.releases import MEN
 from phcle.errors import FileError
+from phcle_paper.datasets.releases import MEN
 
 __all__ = ["WordPair", "load_men"]
 

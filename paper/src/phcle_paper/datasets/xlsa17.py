@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle_paper.datasets.class_names import read_class_list, readable_name
 from phcle.datasets import ImageData
+from phcle.errors import FileError, OptionError, some
 from phcle_paper.datasets.class_attributes import ClassAttributes
+from phcle_paper.datasets.class_names import read_class_list, readable_name
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import XLSA17
-from phcle.errors import FileError, OptionError, some
 
 __all__ = ["load_class_attributes", "load_xlsa17"]
 

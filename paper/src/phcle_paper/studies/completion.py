@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle.contexts import DescriptiveContext
-from phcle.datasets import WordNetNouns, load_wordnet_nouns
-from phcle.datasets.wordnet import FOLDER
-from phcle_paper.tables.saved_results import CellFile, digest_of
-from phcle_paper.studies.completion_readings import CHOSEN, READINGS, choose, readings
-from phcle_paper.studies.completion_rivals import rivals
-from phcle.tuning import (
+from phcle.datasets import WORDNET_FOLDER, WordNetNouns, load_wordnet_nouns
+from phcle.errors import check_choice
+from phcle.tuning.completion import (
     CompletionTask,
     Floats,
     Rows,
     scores,
     splits,
 )
+from phcle.uses.zero_shot import corrected_error
+from phcle_paper.parallel import in_parallel
+from phcle_paper.studies.completion_readings import CHOSEN, READINGS, choose, readings
+from phcle_paper.studies.completion_rivals import rivals
 from phcle_paper.studies.noun_contexts import (
     ATTRIBUTES,
     gloss_texts,
@@ -34,9 +35,7 @@ from phcle_paper.studies.noun_contexts import (
     noun_sentences,
     plain_numbers,
 )
-from phcle_paper.tables.settings import known as check_known
-from phcle_paper.parallel import in_parallel
-from phcle.uses.zero_shot import corrected_error
+from phcle_paper.tables.saved_results import CellFile, digest_of
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -53,7 +52,7 @@ __all__ = [
     "summaries",
 ]
 
-NEEDS = ("awa", "lad", FOLDER)
+NEEDS = ("awa", "lad", WORDNET_FOLDER)
 
 Row = dict[str, Any]
 SCORES = {"r2": "R²", "auc": "AUC"}
@@ -85,7 +84,7 @@ class Settings:
 
 def run(settings: Settings, request: Request) -> dict[str, Any]:
     """The table: every method on every data set, and PHCLE's lead over it."""
-    check_known("reference", settings.reference, (*READINGS, CHOSEN))
+    check_choice("reference", settings.reference, (*READINGS, CHOSEN))
     if request.quick:
         few = settings.options[:2]
         settings = replace(settings, n_splits=2, n_validations=1, options=few)
@@ -94,7 +93,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     rows: list[Row] = []
     tasks: dict[str, CompletionTask] = {}
     for name in settings.datasets:
-        check_known("a data set", name, ATTRIBUTES)
+        check_choice("a data set", name, ATTRIBUTES)
         tasks[name], note = _task(name, nouns, request)
         notes[note] = None
     for name, task in tasks.items():

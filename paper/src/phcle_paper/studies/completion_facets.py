@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts import DescriptiveContext
-from phcle.embedding.fitted import FittedDescriptive
-from phcle.errors import ConvergenceWarning
 from phcle import PHCLE
+from phcle.contexts import DescriptiveContext
+from phcle.errors import ConvergenceWarning
+from phcle.tuning.completion import (
+    CompletionTask,
+    Floats,
+    column_means,
+    predicted_values,
+    scores_against,
+)
 from phcle_paper.studies.completion_rivals import (
     context_block,
     neighbours_mean,
     ridge_regression,
-)
-from phcle.tuning import (
-    CompletionTask,
-    Floats,
-    column_means,
-    scores_against,
 )
 
 __all__ = ["FacetPlan", "draw_facets", "score_facets"]
@@ -152,9 +152,4 @@ def _fitted_values(task: CompletionTask, left: Floats, options: Options) -> Floa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         embedding = PHCLE(**options).fit([attributes, *task.others]).embedding_
-    fitted = next(
-        context
-        for context in embedding.contexts
-        if isinstance(context, FittedDescriptive) and context.name == name
-    )
-    return np.asarray(fitted.predict(embedding.select(task.labels).vectors))
+    return predicted_values(embedding, name, task.labels)

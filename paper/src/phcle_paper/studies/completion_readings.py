@@ -11,7 +11,6 @@ known ones; hidden labels take no part in it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,18 +18,17 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts import RelationalContext
-from phcle.embedding.fitted import FittedDescriptive
-from phcle.errors import ConvergenceWarning, OptionError
-from phcle import PHCLE
-from phcle_paper.studies.completion_rivals import ridge_regression
-from phcle.tuning import (
+from phcle.errors import OptionError
+from phcle.tuning.completion import (
     CompletionTask,
     Floats,
     Rows,
     column_means,
     draw,
+    predict_without,
     scores,
 )
+from phcle_paper.studies.completion_rivals import ridge_regression
 
 __all__ = [
     "CHOSEN",
@@ -39,7 +37,6 @@ __all__ = [
     "Fit",
     "choose",
     "fit_without",
-    "predict_without",
     "readings",
 ]
 
@@ -82,29 +79,6 @@ class Choice:
     options: Options
     stretch: float
     r2: float
-
-
-def predict_without(
-    task: CompletionTask,
-    known: Rows,
-    hidden: Rows,
-    options: Options,
-    labels: Sequence[str] | None = None,
-) -> tuple[PHCLE, Floats]:
-    """A fit without the hidden attributes, and what it takes them for."""
-    model = PHCLE(**options)
-    contexts = [task.without(known), *task.others]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        embedding = model.fit(contexts, labels=labels).embedding_
-    fitted = next(
-        context
-        for context in embedding.contexts
-        if isinstance(context, FittedDescriptive)
-        and context.name == task.attributes.name
-    )
-    own = embedding.select([task.labels[i] for i in hidden]).vectors
-    return model, np.asarray(fitted.predict(own))
 
 
 def fit_without(

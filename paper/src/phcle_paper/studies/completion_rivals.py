@@ -10,10 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts import Context
-from phcle.contexts import Hierarchy
-from phcle.tuning import (
+from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
+from phcle.tuning.completion import (
     CompletionTask,
     Floats,
     Rows,

@@ -16,17 +16,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts import Context
+from phcle import PHCLE
+from phcle.contexts import Context, DescriptiveContext, RelationalContext
 from phcle.datasets import load_imagenet1k, load_shapes
-from phcle_paper.datasets import load_apy, load_apy_objects
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
-from phcle import PHCLE
-from phcle_paper.tables.image_benchmarks import APY_NODES
 from phcle.uses.pictures import ImageMap, PictureAttributes
 from phcle.uses.zero_shot import Spectrum, TrainingImages
+from phcle_paper.datasets import load_apy, load_apy_objects
+from phcle_paper.tables.image_benchmarks import APY_NODES
 
 __all__ = [
     "APY_LABELS",
@@ -170,7 +168,7 @@ def predictions(
     test = scaling.apply(np.asarray(X, images.X.dtype))
     spectrum = Spectrum.of(scaling.apply(images.X[is_described]), own - mean)
     context = next(
-        x for x in embedding.contexts if isinstance(x, FittedDescriptive) and x.readable
+        x for x in embedding.contexts if x.kind == "descriptive" and x.readable
     )
     of_class = objects.class_values(told)
     is_told = np.isin(images.classes, told)

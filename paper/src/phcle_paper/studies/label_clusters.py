@@ -17,10 +17,10 @@ import numpy as np
 from phcle.contexts import Hierarchy
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, OptionError
-from phcle_paper.tables.image_benchmarks import Bench, load_bench
-from phcle_paper.tables.embeddings import make_embedding
 from phcle.uses.clusters import Clusters, agreement, cluster_labels, families
 from phcle.uses.similarity_heatmap import draw_heatmaps
+from phcle_paper.tables.embeddings import make_embedding
+from phcle_paper.tables.image_benchmarks import Bench, load_bench
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request

@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phcle_paper.baselines import hierarchy_embedding, word_vector_embedding
+from phcle import PHCLE
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.datasets import ImageNet1K, load_imagenet1k
-from phcle_paper.datasets import AWA_CORRECTED, load_awa, load_class_attributes
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning
-from phcle import PHCLE
+from phcle.errors import ConvergenceWarning, check_choice
+from phcle_paper.baselines import hierarchy_embedding, word_vector_embedding
+from phcle_paper.datasets import AWA_CORRECTED, load_awa, load_class_attributes
 from phcle_paper.tables.image_benchmarks import APY_NODES, FOLDERS
 from phcle_paper.tables.label_sentences import label_sentences
-from phcle_paper.tables.settings import known
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -52,7 +51,7 @@ class Settings:
 def run(settings: Settings, request: Request) -> dict[str, Any]:
     """The table: the nearest labels of every query, the paper's beside them."""
     for name, plan in settings.embeddings.items():
-        known(f"the method of {name!r}", plan.get("method", ""), METHODS)
+        check_choice(f"the method of {name!r}", plan.get("method", ""), METHODS)
     imagenet = load_imagenet1k()
     words, note = label_sentences(imagenet, request.sentences)
     described = _attributes(request.data)

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts import has_sentence_encoder
+from phcle.contexts import DescriptiveContext, RelationalContext, has_sentence_encoder
 from phcle.datasets import WordNetNouns
+from phcle.errors import OptionError
 from phcle_paper.datasets import load_awa, load_lad, match_nouns
 from phcle_paper.datasets.lad import FALSE_FRIENDS, GROUPS
-from phcle.errors import OptionError
 
 __all__ = [
     "ATTRIBUTES",

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.datasets import WordNetNouns
-from phcle_paper.datasets import WordPair
 from phcle.errors import ContextError, OptionError
+from phcle_paper.datasets import WordPair
 
 __all__ = ["NounPairs", "Row"]
 

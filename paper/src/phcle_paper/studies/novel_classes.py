@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from phcle.datasets import load_imagenet1k
+from phcle.uses.pictures import ImageMap
 from phcle_paper.datasets import load_xlsa17
-from phcle_paper.tables.image_benchmarks import FOLDERS
 from phcle_paper.studies.described_objects import (
     APY_LABELS,
     DescribedObjects,
     imagenet_hierarchy,
 )
 from phcle_paper.studies.picture_panels import Panel, panel_of
-from phcle.uses.pictures import ImageMap
+from phcle_paper.tables.image_benchmarks import FOLDERS
 
 __all__ = ["NOVEL", "novel_panels"]
 

@@ -20,20 +20,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.contexts import DescriptiveContext
-from phcle.contexts import Context
-from phcle_paper.datasets import load_awa, load_imnet_attributes, load_lad, match_lad, match_wnids
-from phcle_paper.datasets.paper_splits import AWA_CORRECTED
-from phcle.embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning
 from phcle import PHCLE
+from phcle.contexts import Context, DescriptiveContext
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ConvergenceWarning, check_choice
+from phcle.uses.zero_shot import (
+    ZeroShotTask,
+    corrected_error,
+    evaluate,
+    pandas_for,
+    resplits,
+)
+from phcle_paper.datasets import (
+    load_awa,
+    load_imnet_attributes,
+    load_lad,
+    match_lad,
+    match_wnids,
+)
+from phcle_paper.datasets.paper_splits import AWA_CORRECTED
+from phcle_paper.parallel import in_parallel
 from phcle_paper.tables.image_benchmarks import Bench, load_bench
 from phcle_paper.tables.saved_results import CellFile, digest_of
-from phcle_paper.tables.settings import known
-from phcle_paper.parallel import in_parallel
-from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
-from phcle.uses.zero_shot import corrected_error
-from phcle.uses.zero_shot import pandas_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +122,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
 def _additions(settings: Settings) -> Iterator[Addition]:
     """Every base alone, then with every description that is not in it already."""
     for base in settings.bases:
-        known("a base", base, BASES)
+        check_choice("a base", base, BASES)
         for options in settings.options:
             yield Addition(base, NOTHING, options)
             for partial in settings.partial:
@@ -139,7 +147,7 @@ def _descriptions(
         HALF: lambda: sentences.rows_for(half),
     }
     for name in settings.partial:
-        known("a description", name, loaders)
+        check_choice("a description", name, loaders)
     return {name: replace(loaders[name](), name=name) for name in settings.partial}
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.files import write_whole
+from phcle.uses.pictures import Understanding
 from phcle.uses.stable_svg import svg_of
 
 __all__ = ["Panel", "draw_panels", "panel_of"]

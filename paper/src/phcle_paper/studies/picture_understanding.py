@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.datasets import load_shapes
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, did_you_mean
-from phcle_paper.tables.image_benchmarks import has_features
+from phcle.uses.pictures import ImageMap
 from phcle_paper.studies.described_objects import (
     APY_LABELS,
     METHODS,
@@ -30,9 +31,9 @@ from phcle_paper.studies.described_objects import (
     shape_objects,
 )
 from phcle_paper.studies.novel_classes import novel_panels
-from phcle_paper.studies.related_labels import related_rows
 from phcle_paper.studies.picture_panels import Panel, draw_panels, panel_of
-from phcle.uses.pictures import ImageMap
+from phcle_paper.studies.related_labels import related_rows
+from phcle_paper.tables.image_benchmarks import has_features
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -123,9 +124,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
 
 
 def _n_unseen_shapes() -> int:
-    from phcle.datasets.shapes import UNSEEN
-
-    return sum(map(len, UNSEEN.values()))
+    return len(load_shapes(n_images=1).unseen)
 
 
 def _labels(objects: DescribedObjects, classes: Sequence[str]) -> tuple[str, ...]:
@@ -281,8 +280,6 @@ def _figures(
 
 
 def _shape_pictures(settings: Settings) -> npt.NDArray[np.uint8]:
-    from phcle.datasets import load_shapes
-
     return load_shapes(n_images=settings.shape_images).images
 
 

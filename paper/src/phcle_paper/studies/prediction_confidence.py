@@ -16,17 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts import DescriptiveContext
-from phcle.contexts import Context
-from phcle.datasets import load_imagenet1k
-from phcle_paper.datasets import load_lad, match_lad
-from phcle.embedding.describe import confidences
-from phcle.embedding.fitted import FittedDescriptive
-from phcle.errors import ContextError, ConvergenceWarning
 from phcle import PHCLE
-from phcle_paper.studies.partial_contexts import awa_of_imagenet
-from phcle_paper.tables.settings import known
+from phcle.contexts import Context, DescriptiveContext
+from phcle.datasets import load_imagenet1k
+from phcle.embedding.describe import confidences
+from phcle.errors import ContextError, ConvergenceWarning, check_choice
+from phcle_paper.datasets import load_lad, match_lad
 from phcle_paper.parallel import in_parallel
+from phcle_paper.studies.partial_contexts import awa_of_imagenet
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -121,8 +118,7 @@ def _trial(
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = PHCLE(**settings.options, random_state=settings.seed).fit(contexts)
     embedding = model.embedding_
-    fitted = next(c for c in embedding.contexts if c.name == source)
-    assert isinstance(fitted, FittedDescriptive)
+    fitted: Any = next(c for c in embedding.contexts if c.name == source)
     sure = confidences(embedding, fitted, embedding.select(hidden).vectors)
     if fitted.calibration is None or sure is None:
         raise ContextError(f"context {source!r} has too few labels to calibrate.")
@@ -143,7 +139,7 @@ def _contexts(source: str, data: Path) -> tuple[list[Context], int]:
         "LAD attributes": lambda: match_lad(load_lad(data / "lad")).context,
     }
     names = [context.name for context in own]
-    known("a source", source, [*names, *loaders])
+    check_choice("a source", source, [*names, *loaders])
     if source in names:
         return own, names.index(source)
     return [*own, replace(loaders[source](), name=source)], len(own)

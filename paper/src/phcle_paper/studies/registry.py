@@ -17,9 +17,8 @@ from typing import Any
 from phcle import __version__
 from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError, did_you_mean
+from phcle.files import make_folder, parse_toml
 from phcle_paper.tables.rendering import write_table
-from phcle.files import parse_toml
-from phcle.files import make_folder
 
 __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 
@@ -80,9 +79,7 @@ def _settings(name: str, kind: Any, config: Path | None) -> Any:
     """Settings of a study from its file, with every key known."""
     if config is None:
         where = f"{name}.toml"
-        text = (
-            files("phcle_paper").joinpath(f"configs/{where}").read_text("utf-8")
-        )
+        text = files("phcle_paper").joinpath(f"configs/{where}").read_text("utf-8")
     else:
         where, text = str(config), read_text(config)
     raw = parse_toml(text, where)

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from phcle import PHCLE
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
-from phcle import PHCLE
-from phcle_paper.tables.image_benchmarks import Bench, load_bench
-from phcle_paper.studies.described_objects import OURS, Penalties
 from phcle.uses.pictures import ImageMap
-from phcle.uses.zero_shot import ZeroShotTask, validation_splits
-from phcle.uses.zero_shot import TrainingImages
+from phcle.uses.zero_shot import TrainingImages, ZeroShotTask, validation_splits
+from phcle_paper.studies.described_objects import OURS, Penalties
+from phcle_paper.tables.image_benchmarks import Bench, load_bench
 
 __all__ = ["related_rows"]
 

@@ -19,16 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts import Context
-from phcle.datasets import load_wordnet_nouns
-from phcle_paper.datasets import load_men
-from phcle.datasets.wordnet import FOLDER
-from phcle.errors import ContextError, ConvergenceWarning, OptionError
 from phcle import PHCLE
-from phcle_paper.tables.saved_results import CellFile, digest_of
+from phcle.contexts import Context, DescriptiveContext, RelationalContext
+from phcle.datasets import WORDNET_FOLDER, load_wordnet_nouns
+from phcle.errors import ContextError, ConvergenceWarning, OptionError
+from phcle.tuning.completion import column_means, dense_values
+from phcle_paper.datasets import load_men
+from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.completion_rivals import tree_distances
-from phcle.tuning import column_means, dense_values
 from phcle_paper.studies.noun_contexts import (
     gloss_texts,
     noun_hierarchy,
@@ -36,14 +34,14 @@ from phcle_paper.studies.noun_contexts import (
     plain_numbers,
 )
 from phcle_paper.studies.noun_pairs import NounPairs, Row
-from phcle_paper.parallel import in_parallel
+from phcle_paper.tables.saved_results import CellFile, digest_of
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
 
 __all__ = ["NEEDS", "Settings", "path_similarity", "run", "score_options"]
 
-NEEDS = ("word-sim", FOLDER)
+NEEDS = ("word-sim", WORDNET_FOLDER)
 PAIRS = "EN-MEN-TR-3k.txt"
 
 Floats = npt.NDArray[np.float64]

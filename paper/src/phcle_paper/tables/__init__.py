@@ -1,1 +1,1 @@
-"""The experiments: one file per table or figure."""
+"""Tables 1 to 3 of the paper: settings, prepared data, evaluation and layout."""

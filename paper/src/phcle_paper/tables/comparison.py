@@ -11,12 +11,17 @@ from scipy.stats import t as student_t
 
 from phcle import __version__
 from phcle.datasets import load_feature_folder
-from phcle_paper.datasets import APY_PAPER, AWA_CORRECTED, AWA_PAPER, load_class_attributes, load_xlsa17
 from phcle.errors import FileError
+from phcle.uses.zero_shot import compare, pandas_for
+from phcle_paper.datasets import (
+    APY_PAPER,
+    AWA_CORRECTED,
+    AWA_PAPER,
+    load_class_attributes,
+    load_xlsa17,
+)
 from phcle_paper.tables.image_benchmarks import FOLDERS, has_features
 from phcle_paper.tables.settings import Experiment
-from phcle.uses.zero_shot import compare
-from phcle.uses.zero_shot import pandas_for
 
 if TYPE_CHECKING:
     import pandas as pd

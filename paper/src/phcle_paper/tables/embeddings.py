@@ -6,6 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from phcle import PHCLE
+from phcle.contexts import DescriptiveContext, RelationalContext
+from phcle.embedding import LabelEmbedding
+from phcle.errors import OptionError, check_choice, some
 from phcle_paper.baselines import (
     attribute_embedding,
     cca_embedding,
@@ -17,12 +21,8 @@ from phcle_paper.baselines import (
     tadw_embedding,
     word_vector_embedding,
 )
-from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.embedding import LabelEmbedding
-from phcle.errors import OptionError, some
-from phcle import PHCLE
 from phcle_paper.tables.image_benchmarks import Bench
-from phcle_paper.tables.settings import EmbeddingPlan, Experiment, known
+from phcle_paper.tables.settings import EmbeddingPlan, Experiment
 
 __all__ = ["available", "make_embedding", "make_embeddings", "variant_name"]
 
@@ -45,7 +45,7 @@ def available(experiment: Experiment, bench: Bench) -> tuple[Experiment, list[st
             continue
         kept.append(replace(plan, variants=found))
     names = [plan.name for plan in kept]
-    known("reference", experiment.reference, names, experiment.name)
+    check_choice("reference", experiment.reference, names, experiment.name)
     return replace(experiment, embeddings=tuple(kept)), notes
 
 
@@ -152,7 +152,7 @@ def _cut(
 def _part(part: str, bench: Bench) -> LabelEmbedding:
     """One of several embeddings to be joined; "HLE:lin" says which similarity."""
     method, _, similarity = part.partition(":")
-    known("a part", method, ("ALE", "WLE", "HLE", "PMI+SVD"))
+    check_choice("a part", method, ("ALE", "WLE", "HLE", "PMI+SVD"))
     options = {"similarity": similarity} if similarity else {}
     return make_embedding(method, options, bench)
 

@@ -16,10 +16,17 @@ import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.datasets import ImageData, ImageNet1K, load_feature_folder, load_imagenet1k
-from phcle_paper.datasets import APY_PAPER, AWA_CORRECTED, AWA_PAPER, PaperSplit, load_awa_word_vectors, load_xlsa17
 from phcle.errors import FileError, some
-from phcle_paper.tables.label_sentences import label_sentences
 from phcle.uses.zero_shot import ZeroShotTask
+from phcle_paper.datasets import (
+    APY_PAPER,
+    AWA_CORRECTED,
+    AWA_PAPER,
+    PaperSplit,
+    load_awa_word_vectors,
+    load_xlsa17,
+)
+from phcle_paper.tables.label_sentences import label_sentences
 
 __all__ = ["FOLDERS", "Bench", "has_features", "load_bench", "thinned"]
 

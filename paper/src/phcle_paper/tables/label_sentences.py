@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from phcle.contexts import DescriptiveContext
-from phcle.contexts import has_sentence_encoder
-from phcle.datasets import ImageNet1K
-from phcle.datasets import read_array
+from phcle.contexts import DescriptiveContext, has_sentence_encoder
+from phcle.datasets import ImageNet1K, read_array
 from phcle.errors import FileError
 
 __all__ = ["label_sentences"]

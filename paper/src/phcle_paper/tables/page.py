@@ -8,10 +8,9 @@ from typing import Any
 
 from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError
-from phcle_paper.tables.rendering import as_markdown
 from phcle.files import parse_json
-from phcle.report.extras import needed
-from phcle.report.html_page import as_data_uri, write_page
+from phcle.report import as_data_uri, needed, write_page
+from phcle_paper.tables.rendering import as_markdown
 
 __all__ = ["assemble"]
 
@@ -38,7 +37,7 @@ def assemble(out: Path, *, title: str = "PHCLE, reproduced") -> Path:
     if not tables:
         raise FileError(f"{out}: holds no table of `phcle reproduce`; make one first.")
     page = out / "index.html"
-    write_page(page, "tables.html.j2", title=title, tables=tables)
+    write_page(page, "tables.html.j2", package=__package__, title=title, tables=tables)
     return page
 
 

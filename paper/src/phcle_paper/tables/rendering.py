@@ -1,15 +1,13 @@
-"""A table as Markdown, CSV and JSON."""
+"""The paper's tables as Markdown, CSV and JSON; studies use phcle's own layout."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle.files import write_whole
+from phcle import report
+from phcle.report import as_csv, markdown_grid
 
 __all__ = ["as_csv", "as_markdown", "write_table"]
 
@@ -26,43 +24,19 @@ WORDS = {
 
 def write_table(table: Table, stem: Path) -> list[Path]:
     """Write `stem` with the endings .md, .csv and .json."""
-    texts = {
-        ".md": as_markdown(table),
-        ".csv": as_csv(table),
-        ".json": json.dumps(table, indent=2) + "\n",
-    }
-    paths = []
-    for ending, text in texts.items():
-        path = stem.with_name(stem.name + ending)
-        with write_whole(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-        paths.append(path)
-    return paths
-
-
-def as_csv(table: Table) -> str:
-    """One line per number, with the command and the caveats in lines of comment."""
-    buffer = io.StringIO()
-    for line in (table["title"], table.get("command", ""), *table["caveats"]):
-        buffer.write(f"# {line}\n")
-    keys = dict.fromkeys(key for row in table["rows"] for key in row)
-    writer = csv.DictWriter(buffer, list(keys), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table["rows"])
-    return buffer.getvalue()
+    return report.write_table(table, stem, body=_body(table))
 
 
 def as_markdown(table: Table) -> str:
     """A page to read."""
+    return report.as_markdown(table, body=_body(table))
+
+
+def _body(table: Table) -> list[str]:
+    """The layout of the paper's tables; nothing for a table that lists its columns."""
     if "columns" in table:
-        body = _plain(table)
-    else:
-        body = _statistics(table) if table["table"] == "table1" else _accuracies(table)
-    lines = [f"# {table['title']}", "", *body, "", "Caveats:", ""]
-    lines += [f"- {caveat}" for caveat in table["caveats"]]
-    if table.get("command"):
-        lines += ["", f"Made by phcle {table['version']}: `{table['command']}`"]
-    return "\n".join(lines) + "\n"
+        return []
+    return _statistics(table) if table["table"] == "table1" else _accuracies(table)
 
 
 def _statistics(table: Table) -> list[str]:
@@ -74,36 +48,7 @@ def _statistics(table: Table) -> list[str]:
         )
         name = WORDS.get(row["statistic"], row["statistic"])
         rows.append((name, _count(row["paper"]), _count(row["ours"]), remark))
-    return _grid(("", "paper", "here", ""), rows)
-
-
-def _plain(table: Table) -> list[str]:
-    """The table of a study: what it measured, figures, and what was found.
-
-    `columns` maps a key of the rows to its title, a format, and the key of a standard
-    error to print beside it; only the title must be there.
-    """
-    columns = table["columns"]
-    rows = [
-        [_cell(row, key, *columns[key]) for key in columns] for row in table["rows"]
-    ]
-    lines = [*table.get("lead", ()), ""]
-    lines += _grid([title for title, *_ in columns.values()], rows)
-    for figure in table.get("figures", ()):
-        lines += ["", f"![{figure['title']}]({figure['file']})"]
-    if table.get("findings"):
-        lines += ["", *(f"- {finding}" for finding in table["findings"])]
-    return lines
-
-
-def _cell(row: Table, key: str, title: str, form: str = "", error: str = "") -> str:
-    value = row.get(key)
-    if value is None:
-        return "–"
-    text = format(value, form)
-    if error and row.get(error) is not None:
-        text += f" ± {format(row[error], form.lstrip('+'))}"
-    return text.replace("|", "\\|")
+    return markdown_grid(("", "paper", "here", ""), rows)
 
 
 def _accuracies(table: Table) -> list[str]:
@@ -112,7 +57,7 @@ def _accuracies(table: Table) -> list[str]:
     cell = {(row["embedding"], row["classifier"]): row for row in table["rows"]}
     columns = table["classifiers"]
     lines = ["Mean per-class accuracy (%) on the standard split, paper / here:", ""]
-    lines += _grid(
+    lines += markdown_grid(
         ("", *columns),
         [(name, *(_pair(cell[name, column]) for column in columns)) for name in names],
     )
@@ -124,7 +69,7 @@ def _accuracies(table: Table) -> list[str]:
             f"deviation (difference from {reference} ± its standard error):",
             "",
         ]
-        lines += _grid(
+        lines += markdown_grid(
             ("", *columns),
             [
                 (name, *(_spread(cell[name, x], name == reference) for x in columns))
@@ -152,7 +97,7 @@ def _generalised(
             )
             for name in names
         ]
-        return _grid(("", *columns), rows)
+        return markdown_grid(("", *columns), rows)
 
     return [
         "Generalised: seen / unseen / harmonic mean, answers among all classes:",
@@ -202,8 +147,3 @@ def _number(value: float | None) -> str:
 
 def _count(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"
-
-
-def _grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from phcle.errors import FileError
-from phcle_paper.tables.image_benchmarks import Bench, load_bench, thinned
-from phcle_paper.tables.saved_results import CellFile, fingerprint
-from phcle_paper.tables.embeddings import available, make_embeddings
-from phcle_paper.tables.rendering import write_table
-from phcle_paper.tables.settings import Experiment
-from phcle_paper.tables.comparison import accuracy_table, statistics_table
-from phcle_paper.parallel import in_parallel
 from phcle.files import make_folder
 from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
+from phcle_paper.parallel import in_parallel
+from phcle_paper.tables.comparison import accuracy_table, statistics_table
+from phcle_paper.tables.embeddings import available, make_embeddings
+from phcle_paper.tables.image_benchmarks import Bench, load_bench, thinned
+from phcle_paper.tables.rendering import write_table
+from phcle_paper.tables.saved_results import CellFile, fingerprint
+from phcle_paper.tables.settings import Experiment
 
 __all__ = ["reproduce", "run_cells"]
 

@@ -15,8 +15,8 @@ from typing import Any
 from phcle import __version__
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
-from phcle_paper.tables.settings import Experiment
 from phcle.files import write_whole
+from phcle_paper.tables.settings import Experiment
 
 __all__ = ["CellFile", "digest_of", "fingerprint"]
 

@@ -12,10 +12,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from phcle import PHCLE
 from phcle.contexts.readers.delimited import read_text
-from phcle.errors import FileError, OptionError, did_you_mean
+from phcle.errors import FileError, OptionError, check_choice, did_you_mean
 from phcle.files import parse_toml
-from phcle.options import OPTIONS
 from phcle.uses.zero_shot import SEARCHES, Search
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "EmbeddingPlan",
     "Experiment",
     "SplitPlan",
-    "known",
     "load_config",
     "load_shipped",
     "parse",
@@ -35,7 +34,7 @@ TABLES = ("table1", "table2", "table3")
 DATASETS = ("awa", "awa-corrected", "tiny-imagenet", "apy")
 
 _DESCRIBED = frozenset({"center", "normalize", "dim"})
-_LEARNED = frozenset({"contexts", *(option.name for option in OPTIONS)})
+_LEARNED = frozenset({"contexts", *PHCLE().get_params()})
 METHODS: Mapping[str, frozenset[str]] = {
     "ALE": _DESCRIBED,
     "WLE": _DESCRIBED,
@@ -115,8 +114,8 @@ def load_shipped(table: str, dataset: str) -> Experiment:
     >>> load_shipped("table2", "awa").paper["PHCLE"]["eszsl"]
     69.11
     """
-    known("table", table, TABLES)
-    known("dataset", dataset, DATASETS)
+    check_choice("table", table, TABLES)
+    check_choice("dataset", dataset, DATASETS)
     file = files("phcle_paper").joinpath(f"configs/{table}-{dataset}.toml")
     return parse(file.read_text(encoding="utf-8"), f"{table}-{dataset}.toml")
 
@@ -151,8 +150,8 @@ def parse(text: str, where: str) -> Experiment:
     for key in ("table", "dataset", "title"):
         if not isinstance(raw.get(key), str):
             raise OptionError(f"{where}: needs the text {key!r}.")
-    known("table", raw["table"], TABLES, where)
-    known("dataset", raw["dataset"], DATASETS, where)
+    check_choice("table", raw["table"], TABLES, where)
+    check_choice("dataset", raw["dataset"], DATASETS, where)
     splits = _table(raw, "splits", where)
     _check_keys(splits, SplitPlan.__dataclass_fields__, f"{where}, [splits]")
     classifiers = _table(raw, "classifiers", where)
@@ -175,22 +174,9 @@ def parse(text: str, where: str) -> Experiment:
     if found.table != "table1":
         if not classifiers:
             raise OptionError(f"{where}: needs a classifier, [classifiers.eszsl].")
-        known("reference", found.reference, names, where)
+        check_choice("reference", found.reference, names, where)
         _check_keys(found.paper, names, f"{where}, [paper]")
     return found
-
-
-def known(
-    what: str, value: str, choices: Iterable[str], where: str | None = None
-) -> None:
-    """Refuse a name that is not among the choices, and suggest the nearest."""
-    listed = list(choices)
-    if value not in listed:
-        place = f"{where}: " if where else ""
-        raise OptionError(
-            f"{place}{what} must be one of {', '.join(listed)}. Got {value!r} instead."
-            f"{did_you_mean(str(value), listed)}"
-        )
 
 
 def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
@@ -200,7 +186,7 @@ def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
     if not isinstance(name, str):
         raise OptionError(f"{where}: every one of [[embeddings]] needs a name.")
     method = raw.get("method", name)
-    known(f"method of {name!r}", method, METHODS, where)
+    check_choice(f"method of {name!r}", method, METHODS, where)
     shared = raw.get("options", {})
     variants = tuple({**shared, **own} for own in raw.get("variants", [{}]))
     for variant in variants:

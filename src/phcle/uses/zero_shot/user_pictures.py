@@ -1,4 +1,4 @@
-"""A user's images and a user's embedding, brought together as zero-shot tasks."""
+"""Zero-shot tasks from a user's own image features and embedding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from phcle.datasets import ImageData, load_feature_folder
+from phcle.datasets.feature_folder import load_feature_folder
+from phcle.datasets.image_data import ImageData
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextWarning,
@@ -17,7 +18,7 @@ from phcle.errors import (
     did_you_mean,
     some,
 )
-from phcle.uses.zero_shot import ZeroShotTask, resplits
+from phcle.uses.zero_shot.tasks import ZeroShotTask, resplits
 
 __all__ = ["UserTask", "match_classes", "user_task"]
 
