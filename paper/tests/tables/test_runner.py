@@ -7,7 +7,7 @@ import pytest
 
 from phcle.errors import FileError
 from phcle_paper.tables import embeddings, runner
-from phcle_paper.tables.image_benchmarks import load_bench
+from phcle_paper.tables.image_benchmarks import load_benchmark
 from phcle_paper.tables.rendering import as_csv, as_markdown
 from phcle_paper.tables.runner import reproduce
 from phcle_paper.tables.settings import load_shipped, parse
@@ -128,14 +128,14 @@ def test_a_spectrum_is_tried_without_fitting_anew(small_data, monkeypatch):
     plan = parse(
         SMALL.replace('name = "ALE"', 'name = "ALE"\nspectrum = [0.5, 1.0]'), "x"
     ).embeddings[0]
-    bench = load_bench("apy", small_data)
+    benchmark = load_benchmark("apy", small_data)
     made = []
     real = embeddings.make_embedding
     monkeypatch.setattr(
         embeddings, "make_embedding", lambda *a: made.append(a) or real(*a)
     )
     found = embeddings.make_embeddings(
-        replace(parse(SMALL, "x"), embeddings=(plan,)), bench
+        replace(parse(SMALL, "x"), embeddings=(plan,)), benchmark
     )["ALE"]
     assert list(found) == ["spectrum=0.5", "spectrum=1"]
     assert len(made) == 1

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     )
     from phcle.datasets.image_data import ImageData
     from phcle.datasets.imagenet1k import ImageNet1K, load_imagenet1k
-    from phcle.datasets.picture_features import picture_features
     from phcle.datasets.shapes import RenderedShapes, load_shapes
+    from phcle.datasets.simple_features import picture_features
     from phcle.datasets.wordnet import (
         WORDNET_FOLDER,
         WordNetNouns,
@@ -44,7 +44,7 @@ _HOMES = {
     "feature_folder": ("load_feature_folder", "read_array", "read_feature_rows"),
     "image_data": ("ImageData",),
     "imagenet1k": ("ImageNet1K", "load_imagenet1k"),
-    "picture_features": ("picture_features",),
+    "simple_features": ("picture_features",),
     "shapes": ("RenderedShapes", "load_shapes"),
     "wordnet": ("WORDNET_FOLDER", "WordNetNouns", "load_wordnet_nouns"),
 }

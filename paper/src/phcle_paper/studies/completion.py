@@ -35,7 +35,7 @@ from phcle_paper.studies.noun_contexts import (
     noun_sentences,
     plain_numbers,
 )
-from phcle_paper.tables.saved_results import CellFile, digest_of
+from phcle_paper.tables.saved_results import SavedResults, digest_of
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -177,7 +177,7 @@ def scored(
     request: Request,
 ) -> list[list[Row]]:
     """The rows of every call, from the file where they are there already."""
-    kept = CellFile(request.out / f"{name}.cells.jsonl", digest_of(depends_on))
+    kept = SavedResults(request.out / f"{name}.cells.jsonl", digest_of(depends_on))
     left = [n for n in range(len(calls)) if str(n) not in kept.cells]
     work = in_parallel(score, [calls[n] for n in left], request.jobs)
     for done, (i, rows) in enumerate(work, 1):

@@ -20,7 +20,7 @@ from phcle.errors import ConvergenceWarning, OptionError
 from phcle.uses.clusters import Clusters, agreement, cluster_labels, families
 from phcle.uses.similarity_heatmap import draw_heatmaps
 from phcle_paper.tables.embeddings import make_embedding
-from phcle_paper.tables.image_benchmarks import Bench, load_bench
+from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -65,29 +65,29 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     figures, findings, notes = [], [], []
     for dataset in settings.datasets:
         request.tell(f"{dataset}: {len(settings.embeddings)} embeddings")
-        bench = load_bench(dataset, request.data)
+        benchmark = load_benchmark(dataset, request.data)
         panels: dict[str, Clusters] = {}
         own_rows = []
         for name, plan in settings.embeddings.items():
-            embedding = _embedding(plan, bench)
+            embedding = _embedding(plan, benchmark)
             clusters = cluster_labels(embedding, n=settings.n_clusters)
-            row = _row(dataset, name, embedding, clusters, settings, bench)
+            row = _row(dataset, name, embedding, clusters, settings, benchmark)
             own_rows.append(row)
             panels[_title(row)] = clusters
-        figures += _draw(dataset, panels, bench, request)
+        figures += _draw(dataset, panels, benchmark, request)
         findings += _findings(dataset, settings, own_rows)
         rows += own_rows
-        notes += [note for note in bench.notes if "word vectors" in note]
+        notes += [note for note in benchmark.notes if "word vectors" in note]
     return _table(settings, rows, figures, findings, notes)
 
 
-def _embedding(plan: Mapping[str, Any], bench: Bench) -> LabelEmbedding:
+def _embedding(plan: Mapping[str, Any], benchmark: ImageBenchmark) -> LabelEmbedding:
     """Vectors of the classes."""
     options = {key: value for key, value in plan.items() if key != "method"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        made = make_embedding(plan["method"], options, bench)
-    return made.select(bench.classes)
+        made = make_embedding(plan["method"], options, benchmark)
+    return made.select(benchmark.classes)
 
 
 def _row(
@@ -96,10 +96,10 @@ def _row(
     embedding: LabelEmbedding,
     clusters: Clusters,
     settings: Settings,
-    bench: Bench,
+    benchmark: ImageBenchmark,
 ) -> dict[str, Any]:
     """Agreement of one embedding with WordNet, and the paper's verdicts on it."""
-    tree = Hierarchy.from_edges(bench.imagenet.edges)
+    tree = Hierarchy.from_edges(benchmark.imagenet.edges)
     level = settings.family_level
     found = agreement(clusters, tree, level=level)
     cuts = [
@@ -107,9 +107,11 @@ def _row(
         for n in settings.cuts
     ]
     near = [label for label, _ in embedding.nearest(WEASEL, k=3)]
-    family = dict(zip(bench.classes, families(tree, bench.classes, level), strict=True))
+    family = dict(
+        zip(benchmark.classes, families(tree, benchmark.classes, level), strict=True)
+    )
     together = {clusters.group_of(label) for label in DOGS_AND_CATS}
-    names = bench.imagenet.names
+    names = benchmark.imagenet.names
     return {
         "dataset": dataset,
         "embedding": name,
@@ -144,17 +146,20 @@ def _title(row: Mapping[str, Any]) -> str:
 
 
 def _draw(
-    dataset: str, panels: Mapping[str, Clusters], bench: Bench, request: Request
+    dataset: str,
+    panels: Mapping[str, Clusters],
+    benchmark: ImageBenchmark,
+    request: Request,
 ) -> list[dict[str, str]]:
     """The pictures as PNG and SVG; the page shows the first."""
-    names = bench.imagenet.names
+    names = benchmark.imagenet.names
     for ending in (".png", ".svg"):
         draw_heatmaps(
             panels,
             request.out / f"clusters-{dataset}{ending}",
             name_of=lambda label: names[label],
         )
-    title = f"Cosine similarity of the {len(bench.classes)} labels of {dataset}"
+    title = f"Cosine similarity of the {len(benchmark.classes)} labels of {dataset}"
     return [{"title": title, "file": f"clusters-{dataset}.png"}]
 
 

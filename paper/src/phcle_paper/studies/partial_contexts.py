@@ -40,8 +40,8 @@ from phcle_paper.datasets import (
 )
 from phcle_paper.datasets.paper_splits import AWA_CORRECTED
 from phcle_paper.parallel import in_parallel
-from phcle_paper.tables.image_benchmarks import Bench, load_bench
-from phcle_paper.tables.saved_results import CellFile, digest_of
+from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
+from phcle_paper.tables.saved_results import SavedResults, digest_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,20 +88,22 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     """The table: every addition and its gain over the base alone."""
     if request.quick:
         settings = replace(settings, fit_seeds=1, random=2, classifiers=["eszsl"])
-    bench = load_bench("tiny-imagenet", request.data, sentences=request.sentences)
-    described = _descriptions(settings, bench, request.data)
+    benchmark = load_benchmark(
+        "tiny-imagenet", request.data, sentences=request.sentences
+    )
+    described = _descriptions(settings, benchmark, request.data)
     additions = list(_additions(settings))
-    mark = digest_of([asdict(settings), bench.digest])
-    kept = CellFile(request.out / "partial.cells.jsonl", mark)
+    mark = digest_of([asdict(settings), benchmark.digest])
+    kept = SavedResults(request.out / "partial.cells.jsonl", mark)
     tasks = resplits(
-        bench.task, settings.random, settings.n_unseen, settings.split_seed
+        benchmark.task, settings.random, settings.n_unseen, settings.split_seed
     )
     left = [task for task in tasks if str(task.split) not in kept.cells]
     request.tell(
         f"fitting {len(additions)} embeddings, {settings.fit_seeds} times each"
     )
     embeddings = {
-        f"{number}/{seed}": _fit(settings, addition, bench, described, seed)
+        f"{number}/{seed}": _fit(settings, addition, benchmark, described, seed)
         for number, addition in enumerate(additions)
         for seed in range(settings.fit_seeds)
     }
@@ -116,7 +118,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         _row(number, additions, frame, described, embeddings, tasks[0])
         for number in range(len(additions))
     ]
-    return _table(settings, bench, rows)
+    return _table(settings, benchmark, rows)
 
 
 def _additions(settings: Settings) -> Iterator[Addition]:
@@ -131,10 +133,10 @@ def _additions(settings: Settings) -> Iterator[Addition]:
 
 
 def _descriptions(
-    settings: Settings, bench: Bench, data: Path
+    settings: Settings, benchmark: ImageBenchmark, data: Path
 ) -> dict[str, DescriptiveContext]:
     """The descriptions by name, each over ImageNet's labels."""
-    sentences = bench.descriptions["words"]
+    sentences = benchmark.descriptions["words"]
     labels = sorted(sentences.labels)
     random = np.random.default_rng(settings.split_seed)
     half = random.permutation(labels)[: len(labels) // 2].tolist()
@@ -161,21 +163,21 @@ def awa_of_imagenet(folder: Path) -> DescriptiveContext:
 def _fit(
     settings: Settings,
     addition: Addition,
-    bench: Bench,
+    benchmark: ImageBenchmark,
     described: Mapping[str, DescriptiveContext],
     seed: int,
 ) -> LabelEmbedding:
     """Vectors of the classes that have images."""
-    contexts: list[Context] = [bench.hierarchy()]
+    contexts: list[Context] = [benchmark.hierarchy()]
     if "sentences" in addition.base:
-        contexts.append(bench.descriptions["words"])
+        contexts.append(benchmark.descriptions["words"])
     if addition.partial:
         contexts.append(described[addition.partial])
     options = settings.options[addition.options]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = PHCLE(**options, random_state=seed, calibrate=False).fit(contexts)
-    return model.embedding_.select(bench.classes)
+    return model.embedding_.select(benchmark.classes)
 
 
 def _scores(
@@ -277,7 +279,7 @@ def _or_none(value: float) -> float | None:
 
 
 def _table(
-    settings: Settings, bench: Bench, rows: list[dict[str, Any]]
+    settings: Settings, benchmark: ImageBenchmark, rows: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """The rows with titles, and whether anything was hurt beyond noise."""
     findings = []
@@ -320,6 +322,6 @@ def _table(
             "the network that made the features has seen all 1000 classes",
             "drift: cosine within a sort of labels less that between sorts, compared "
             "with the base alone",
-            *bench.notes,
+            *benchmark.notes,
         ],
     }

@@ -15,7 +15,7 @@ from phcle.errors import PhcleWarning
 from phcle.uses.pictures import ImageMap
 from phcle.uses.zero_shot import TrainingImages, ZeroShotTask, validation_splits
 from phcle_paper.studies.described_objects import OURS, Penalties
-from phcle_paper.tables.image_benchmarks import Bench, load_bench
+from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
 
 __all__ = ["related_rows"]
 
@@ -32,29 +32,31 @@ def related_rows(
     k: int,
 ) -> list[dict[str, Any]]:
     """A row for PHCLE, and one for the seen classes that a picture looks most like."""
-    bench = load_bench("tiny-imagenet", data, sentences=sentences)
+    benchmark = load_benchmark("tiny-imagenet", data, sentences=sentences)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PhcleWarning)
-        model = PHCLE(**options).fit([bench.hierarchy(), bench.descriptions["words"]])
+        model = PHCLE(**options).fit(
+            [benchmark.hierarchy(), benchmark.descriptions["words"]]
+        )
     embedding = model.embedding_
-    (check,) = validation_splits(bench.task)[:1]
+    (check,) = validation_splits(benchmark.task)[:1]
     validated = {
-        choice: _share(found, check, bench)
+        choice: _share(found, check, benchmark)
         for choice, found in _answers(check, embedding, penalties, k).items()
     }
     rows = []
-    tested = _answers(bench.task, embedding, penalties, k)
+    tested = _answers(benchmark.task, embedding, penalties, k)
     for method in (OURS, RIVAL):
         own = [choice for choice in validated if choice[0] == method]
         best = max(own, key=lambda choice: sum(validated[choice].values()))
         rows.append(
             {
                 "data": "tiny-imagenet",
-                "held_out": f"{len(bench.task.unseen)} classes",
+                "held_out": f"{len(benchmark.task.unseen)} classes",
                 "method": method,
                 "n_objects": len(tested[best]),
                 "options": best[1],
-                **_share(tested[best], bench.task, bench),
+                **_share(tested[best], benchmark.task, benchmark),
             }
         )
     return rows
@@ -83,10 +85,12 @@ def _answers(
     return found
 
 
-def _share(found: Related, task: ZeroShotTask, bench: Bench) -> dict[str, float]:
+def _share(
+    found: Related, task: ZeroShotTask, benchmark: ImageBenchmark
+) -> dict[str, float]:
     """How often the class, or a label with the same parent, is among the related."""
     parents: dict[str, set[str]] = {}
-    for child, parent in bench.imagenet.edges:
+    for child, parent in benchmark.imagenet.edges:
         parents.setdefault(child, set()).add(parent)
     truth: Sequence[str] = task.images(task.unseen)[1].tolist()
     has_class = [label in own for label, own in zip(truth, found, strict=True)]

@@ -34,7 +34,7 @@ from phcle_paper.studies.noun_contexts import (
     plain_numbers,
 )
 from phcle_paper.studies.noun_pairs import NounPairs, Row
-from phcle_paper.tables.saved_results import CellFile, digest_of
+from phcle_paper.tables.saved_results import SavedResults, digest_of
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -125,7 +125,7 @@ def _by_phcle(
         variants.append([hierarchy, *descriptions])
     numbers = [pairs.scores.tolist(), *map(plain_numbers, descriptions)]
     mark = digest_of([asdict(settings), numbers])
-    kept = CellFile(request.out / "similarity.cells.jsonl", mark)
+    kept = SavedResults(request.out / "similarity.cells.jsonl", mark)
     trials = {
         f"{v}/{o}": (pairs, contexts, settings, own)
         for v, contexts in enumerate(variants)

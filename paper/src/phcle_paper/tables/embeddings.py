@@ -21,7 +21,7 @@ from phcle_paper.baselines import (
     tadw_embedding,
     word_vector_embedding,
 )
-from phcle_paper.tables.image_benchmarks import Bench
+from phcle_paper.tables.image_benchmarks import ImageBenchmark
 from phcle_paper.tables.settings import EmbeddingPlan, Experiment
 
 __all__ = ["available", "make_embedding", "make_embeddings", "variant_name"]
@@ -30,7 +30,9 @@ NEEDS = {"ALE": "attributes", "WLE": "words"}
 """The description without which a method has nothing to work with."""
 
 
-def available(experiment: Experiment, bench: Bench) -> tuple[Experiment, list[str]]:
+def available(
+    experiment: Experiment, benchmark: ImageBenchmark
+) -> tuple[Experiment, list[str]]:
     """The experiment without what the data cannot give, and notes on what that is.
 
     PHCLE learns from the contexts that are there; a baseline that needs a missing one
@@ -38,7 +40,7 @@ def available(experiment: Experiment, bench: Bench) -> tuple[Experiment, list[st
     """
     kept, notes = [], []
     for plan in experiment.embeddings:
-        cut = [_cut(plan.method, variant, bench) for variant in plan.variants]
+        cut = [_cut(plan.method, variant, benchmark) for variant in plan.variants]
         found = tuple(variant for variant in cut if variant is not None)
         if not found:
             notes.append(f"{plan.name} is left out: the data lacks its context")
@@ -51,7 +53,7 @@ def available(experiment: Experiment, bench: Bench) -> tuple[Experiment, list[st
 
 def make_embeddings(
     experiment: Experiment,
-    bench: Bench,
+    benchmark: ImageBenchmark,
     tell: Callable[[str], None] = lambda message: None,
 ) -> dict[str, dict[str, LabelEmbedding]]:
     """Every embedding of the experiment: name, then variant, then vectors."""
@@ -64,9 +66,9 @@ def make_embeddings(
             own = {key: value for key, value in variant.items() if key != "spectrum"}
             key = repr(sorted(own.items()))
             if key not in made:
-                made[key] = make_embedding(plan.method, own, bench)
+                made[key] = make_embedding(plan.method, own, benchmark)
             found[plan.name][variant_name(plan, i)] = _at_power(
-                made[key], variant.get("spectrum", 1.0), bench.classes
+                made[key], variant.get("spectrum", 1.0), benchmark.classes
             )
     return found
 
@@ -88,26 +90,28 @@ def variant_name(plan: EmbeddingPlan, position: int) -> str:
 
 
 def make_embedding(
-    method: str, options: Mapping[str, Any], bench: Bench
+    method: str, options: Mapping[str, Any], benchmark: ImageBenchmark
 ) -> LabelEmbedding:
     """One embedding of the classes of the data set, or of more labels."""
     own = dict(options)
-    classes = bench.classes
+    classes = benchmark.classes
     if method == "ALE":
-        return attribute_embedding(_described(bench, method), labels=classes, **own)
+        return attribute_embedding(_described(benchmark, method), labels=classes, **own)
     if method == "WLE":
-        return word_vector_embedding(_described(bench, method), labels=classes, **own)
+        return word_vector_embedding(
+            _described(benchmark, method), labels=classes, **own
+        )
     if method == "HLE":
         # Akata et al. compare with all 1000 labels, so it has 1000 dimensions.
-        nodes = bench.imagenet.labels
-        return hierarchy_embedding(bench.hierarchy(), classes, nodes=nodes, **own)
+        nodes = benchmark.imagenet.labels
+        return hierarchy_embedding(benchmark.hierarchy(), classes, nodes=nodes, **own)
     if method == "PMI+SVD":
-        return pmi_svd_embedding(bench.hierarchy(own.pop("kind", "path")), **own)
+        return pmi_svd_embedding(benchmark.hierarchy(own.pop("kind", "path")), **own)
     if method in ("CNC", "CCA"):
-        parts = [_part(part, bench) for part in own.pop("parts")]
+        parts = [_part(part, benchmark) for part in own.pop("parts")]
         fuse = concatenated_embedding if method == "CNC" else cca_embedding
         return fuse(parts, labels=classes, **own)
-    contexts = [_context(name, bench) for name in own.pop("contexts")]
+    contexts = [_context(name, benchmark) for name in own.pop("contexts")]
     if method == "TADW":
         relational, descriptive = contexts
         if not isinstance(relational, RelationalContext) or not isinstance(
@@ -135,10 +139,10 @@ def _at_power(
 
 
 def _cut(
-    method: str, options: Mapping[str, Any], bench: Bench
+    method: str, options: Mapping[str, Any], benchmark: ImageBenchmark
 ) -> dict[str, Any] | None:
     """The options as far as the data allows them, or None if it does not."""
-    there = {"hierarchy", *bench.descriptions}
+    there = {"hierarchy", *benchmark.descriptions}
     own = dict(options)
     parts = [part.partition(":")[0] for part in own.get("parts", [method])]
     needed = {NEEDS.get(part, "hierarchy") for part in parts}
@@ -149,27 +153,29 @@ def _cut(
     return own if needed and needed <= there else None
 
 
-def _part(part: str, bench: Bench) -> LabelEmbedding:
+def _part(part: str, benchmark: ImageBenchmark) -> LabelEmbedding:
     """One of several embeddings to be joined; "HLE:lin" says which similarity."""
     method, _, similarity = part.partition(":")
     check_choice("a part", method, ("ALE", "WLE", "HLE", "PMI+SVD"))
     options = {"similarity": similarity} if similarity else {}
-    return make_embedding(method, options, bench)
+    return make_embedding(method, options, benchmark)
 
 
-def _described(bench: Bench, method: str) -> DescriptiveContext:
-    return bench.descriptions[NEEDS[method]]
+def _described(benchmark: ImageBenchmark, method: str) -> DescriptiveContext:
+    return benchmark.descriptions[NEEDS[method]]
 
 
-def _context(name: str, bench: Bench) -> RelationalContext | DescriptiveContext:
+def _context(
+    name: str, benchmark: ImageBenchmark
+) -> RelationalContext | DescriptiveContext:
     if name == "hierarchy":
-        return bench.hierarchy()
-    if name not in bench.descriptions:
+        return benchmark.hierarchy()
+    if name not in benchmark.descriptions:
         raise OptionError(
-            f"contexts must be among 'hierarchy', {some(bench.descriptions)}. "
+            f"contexts must be among 'hierarchy', {some(benchmark.descriptions)}. "
             f"Got {name!r} instead."
         )
-    return bench.descriptions[name]
+    return benchmark.descriptions[name]
 
 
 def _shown(value: Any) -> str:

@@ -28,7 +28,7 @@ from phcle_paper.datasets import (
 )
 from phcle_paper.tables.label_sentences import label_sentences
 
-__all__ = ["FOLDERS", "Bench", "has_features", "load_bench", "thinned"]
+__all__ = ["FOLDERS", "ImageBenchmark", "has_features", "load_benchmark", "thinned"]
 
 FOLDERS = {
     "awa": "xlsa17/AWA1",
@@ -67,7 +67,7 @@ APY_NODES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class ImageBenchmark:
     """Images with the paper's class split, and what is known about the labels."""
 
     task: ZeroShotTask
@@ -114,13 +114,13 @@ def has_features(dataset: str, folder: Path) -> bool:
     return any(not name.startswith("att_splits") for name in files)
 
 
-def load_bench(
+def load_benchmark(
     dataset: str,
     folder: Path,
     *,
     features: str | None = None,
     sentences: Path | None = None,
-) -> Bench:
+) -> ImageBenchmark:
     """Images and contexts of a data set below the folder of all data."""
     own = folder / FOLDERS[dataset]
     if not own.is_dir():
@@ -128,7 +128,7 @@ def load_bench(
             f"{own}: no such folder; --data must be the folder that holds "
             f"{FOLDERS[dataset]} for the data set {dataset!r}."
         )
-    loaders: dict[str, Callable[[], Bench]] = {
+    loaders: dict[str, Callable[[], ImageBenchmark]] = {
         "awa": lambda: _awa(AWA_PAPER, folder, features, sentences),
         "awa-corrected": lambda: _awa(AWA_CORRECTED, folder, features, sentences),
         "apy": lambda: _apy(folder, features, sentences),
@@ -155,7 +155,7 @@ def thinned(task: ZeroShotTask, most: int, seed: int) -> ZeroShotTask:
 
 def _awa(
     split: PaperSplit, folder: Path, features: str | None, sentences: Path | None
-) -> Bench:
+) -> ImageBenchmark:
     data = load_xlsa17(folder / FOLDERS["awa"], features)
     descriptions = {"attributes": _renamed(data.attributes, split.wnids, split)}
     notes = [_on_features(data)]
@@ -168,10 +168,10 @@ def _awa(
     else:
         notes.append("no word vectors: awa/att_splits_with_wv.mat is missing")
     task = _task(data, split, split.wnids)
-    return Bench(task, load_imagenet1k(), descriptions, tuple(notes))
+    return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
 
 
-def _apy(folder: Path, features: str | None, sentences: Path | None) -> Bench:
+def _apy(folder: Path, features: str | None, sentences: Path | None) -> ImageBenchmark:
     data = load_xlsa17(folder / FOLDERS["apy"], features)
     descriptions = {"attributes": _renamed(data.attributes, APY_NODES, APY_PAPER)}
     notes = [_on_features(data)]
@@ -184,10 +184,10 @@ def _apy(folder: Path, features: str | None, sentences: Path | None) -> Bench:
             labels={APY_NODES[name]: name for name in APY_PAPER.classes},
         )
     task = _task(data, APY_PAPER, APY_NODES)
-    return Bench(task, load_imagenet1k(), descriptions, tuple(notes))
+    return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
 
 
-def _tiny(folder: Path, sentences: Path | None) -> Bench:
+def _tiny(folder: Path, sentences: Path | None) -> ImageBenchmark:
     data = load_feature_folder(folder)
     missing = [key for key in ("seen", "unseen") if key not in data.splits]
     if missing:
@@ -209,7 +209,7 @@ def _tiny(folder: Path, sentences: Path | None) -> Bench:
         data.splits["unseen"],
         data.splits.get("validation"),
     )
-    return Bench(task, imagenet, {"words": words}, (note,))
+    return ImageBenchmark(task, imagenet, {"words": words}, (note,))
 
 
 def _on_features(data: ImageData) -> str:

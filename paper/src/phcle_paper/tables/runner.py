@@ -15,9 +15,9 @@ from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
 from phcle_paper.parallel import in_parallel
 from phcle_paper.tables.comparison import accuracy_table, statistics_table
 from phcle_paper.tables.embeddings import available, make_embeddings
-from phcle_paper.tables.image_benchmarks import Bench, load_bench, thinned
+from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
 from phcle_paper.tables.rendering import write_table
-from phcle_paper.tables.saved_results import CellFile, fingerprint
+from phcle_paper.tables.saved_results import SavedResults, fingerprint
 from phcle_paper.tables.settings import Experiment
 
 __all__ = ["reproduce", "run_cells"]
@@ -63,26 +63,30 @@ def reproduce(
     if experiment.table == "table1":
         table = statistics_table(experiment, data)
     else:
-        bench = load_bench(
+        benchmark = load_benchmark(
             experiment.dataset,
             data,
             features=experiment.features,
             sentences=None if sentences is None else Path(sentences),
         )
-        experiment, notes = available(experiment, bench)
-        rows = run_cells(experiment, bench, out, tell, jobs)
-        table = accuracy_table(experiment, rows, [*bench.notes, *notes])
+        experiment, notes = available(experiment, benchmark)
+        rows = run_cells(experiment, benchmark, out, tell, jobs)
+        table = accuracy_table(experiment, rows, [*benchmark.notes, *notes])
     table["command"] = command
     write_table(table, out / experiment.name)
     return table
 
 
 def run_cells(
-    experiment: Experiment, bench: Bench, out: Path, tell: Tell, jobs: int = 1
+    experiment: Experiment,
+    benchmark: ImageBenchmark,
+    out: Path,
+    tell: Tell,
+    jobs: int = 1,
 ) -> list[Row]:
     """Rows of all cells, from the file where they are known and else computed."""
-    mark = fingerprint(experiment, bench.digest)
-    kept = CellFile(out / f"{experiment.name}.cells.jsonl", mark)
+    mark = fingerprint(experiment, benchmark.digest)
+    kept = SavedResults(out / f"{experiment.name}.cells.jsonl", mark)
     if kept.changed:
         tell("settings or data have changed: earlier results are dropped")
     wanted = {
@@ -91,14 +95,14 @@ def run_cells(
             classifier,
             plan.name,
         )
-        for task in _tasks(experiment, bench)
+        for task in _tasks(experiment, benchmark)
         for classifier in experiment.classifiers
         for plan in experiment.embeddings
     }
     left = [cell for cell in wanted if cell not in kept.cells]
     if len(left) < len(wanted):
         tell(f"{len(wanted) - len(left)} of {len(wanted)} cells are finished already")
-    embeddings = make_embeddings(experiment, bench, tell) if left else {}
+    embeddings = make_embeddings(experiment, benchmark, tell) if left else {}
     began = time.perf_counter()
     calls = [
         (experiment, {name: embeddings[name]}, task, classifier)
@@ -113,11 +117,11 @@ def run_cells(
     return [row for cell in wanted for row in kept.cells[cell]]
 
 
-def _tasks(experiment: Experiment, bench: Bench) -> list[ZeroShotTask]:
+def _tasks(experiment: Experiment, benchmark: ImageBenchmark) -> list[ZeroShotTask]:
     """The paper's split, then random ones, each with its share of the images."""
     plan = experiment.splits
-    paper = thinned(bench.task, plan.images_per_class_paper, plan.split_seed)
-    random = thinned(bench.task, plan.images_per_class, plan.split_seed)
+    paper = thinned(benchmark.task, plan.images_per_class_paper, plan.split_seed)
+    random = thinned(benchmark.task, plan.images_per_class, plan.split_seed)
     drawn = (
         resplits(
             replace(random, name="random"), plan.random, plan.n_unseen, plan.split_seed

@@ -18,7 +18,7 @@ from phcle.errors import FileError
 from phcle.files import write_whole
 from phcle_paper.tables.settings import Experiment
 
-__all__ = ["CellFile", "digest_of", "fingerprint"]
+__all__ = ["SavedResults", "digest_of", "fingerprint"]
 
 Row = dict[str, Any]
 
@@ -48,7 +48,7 @@ def digest_of(what: Any) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-class CellFile:
+class SavedResults:
     """Rows by cell, on disk as soon as they are known."""
 
     def __init__(self, path: Path, mark: str) -> None:
