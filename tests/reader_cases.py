@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
-from phcle.cli.context_files import ContextFile, read_context
 from phcle.contexts.readers import label_files as readers
+from phcle.contexts.readers.files_to_contexts import ContextFile, read_context
 from phcle.datasets import load_feature_folder
 from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.files.archive import checksum
@@ -128,7 +128,7 @@ def resealed(data: bytes) -> bytes:
 
 def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
-    from phcle.uses import answers
+    from phcle.uses import named_answers as answers
 
     json.dumps(answers.summary(embedding))
     if not len(embedding):

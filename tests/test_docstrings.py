@@ -38,7 +38,7 @@ CHECKS = {"GL06", "GL07", "GL08", "SS03", "SS06", "RT01", "RT03", "EX01"} | {
 INHERITED = {"PR01", "RT01"}
 """What a method need not say if its base class or protocol does."""
 
-COMPLETE = ("phcle.errors",)
+COMPLETE = ("phcle.errors", "phcle.options")
 """Modules and packages that comply; at the end this is `("phcle",)`."""
 
 NOT_API = ("phcle.backends.kernels", "phcle.__main__")

@@ -16,7 +16,7 @@ from reader_cases import sealed, sealed_parts
 import phcle
 from phcle import PHCLE, load
 from phcle.errors import FileError
-from phcle.explorer import prepared
+from phcle.explorer import precomputed
 from phcle.uses.neighbour_search import Neighbours
 from phcle.uses.pictures import load_map
 
@@ -153,7 +153,7 @@ def test_every_index_answers_as_it_did_or_is_made_anew(name):
 def test_every_prepared_map_is_taken_up(name):
     path, about = kept(name)
     embedding = load(FORMATS / "phcle.label-embedding-1.bin")
-    found = prepared.load_prepared(path, embedding)
+    found = precomputed.load_precomputed(path, embedding)
     assert found.places.tolist() == about["places"]
     assert found.clusters.tolist() == about["clusters"]
 

@@ -76,20 +76,20 @@ def measure_fit(contexts: Sequence[Context], **options: Any) -> Measured:
         sweeps=len(timeline),
         sweeps_near=near,
         gap=gap,
-        peak_mb=_peak_mb(),
+        peak_mb=_peak_megabytes(),
         gflops=speed,
         timeline=timeline,
     )
 
 
-def _peak_mb() -> float | None:
-    """Most memory of this process so far, where the system tells."""
-    try:
-        import resource
-    except ImportError:
+def _peak_megabytes() -> float | None:
+    """The most memory this process has held, where the system counts it."""
+    if sys.platform == "win32":
         return None
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (1024**2 if sys.platform == "darwin" else 1024)
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def _n_known(context: Context) -> int:

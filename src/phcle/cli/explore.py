@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli.edge import say
+from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile
 
 if TYPE_CHECKING:

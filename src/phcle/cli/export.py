@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show
 
@@ -48,4 +48,4 @@ def export(
     else:
         write(embedding, out, chosen)
     answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
-    show(answer, lambda _: tables.show_written(out), as_json=as_json)
+    show(answer, lambda _: terminal_tables.show_written(out), as_json=as_json)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["about_file"]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show
 from phcle.errors import FileError, OptionError
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
     from phcle.datasets import ImageData
@@ -217,12 +217,12 @@ def _show_map(answer: Answer) -> None:
         from phcle.errors import some
 
         typer.echo(f"left out, without a vector: {some(answer['left_out'])}")
-    tables.show_written(answer["file"])
+    terminal_tables.show_written(answer["file"])
 
 
 def _show_pictures(found: Answer | list[Answer]) -> None:
     for answer in found if isinstance(found, list) else [found]:
-        tables.show_table(
+        terminal_tables.show_table(
             ("share", "related label"),
             ((f"{x['share']:.0%}", x["name"]) for x in answer["related"]),
             title=answer["picture"],
@@ -231,6 +231,6 @@ def _show_pictures(found: Answer | list[Answer]) -> None:
             (x["name"], f"{x['value']:.3g}", x["context"]) for x in answer["attributes"]
         ]
         if rows:
-            tables.show_table(("attribute", "value", "context"), rows)
+            terminal_tables.show_table(("attribute", "value", "context"), rows)
         else:
             typer.echo("No attribute stands out.")

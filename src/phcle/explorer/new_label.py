@@ -17,7 +17,7 @@ from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.workspace import Opened
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 from phcle.uses.attribute_search import descriptive_context
 from phcle.uses.node_names import NodeNames
 

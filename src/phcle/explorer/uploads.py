@@ -15,7 +15,7 @@ import numpy as np
 from phcle.datasets.feature_folder import read_feature_rows
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.workspace import Workspace
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["understood"]
 

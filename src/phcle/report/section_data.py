@@ -11,7 +11,7 @@ import numpy as np
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = [
     "convergence",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phcle import load
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 
 def rows_of(response):
@@ -384,5 +384,5 @@ def test_an_embedding_without_contexts_has_pages_too(bare_embedding):
         assert client.get("/api/differences").status_code == 400
         first = client.get("/api/map").json()
         assert first["names"]
-        workspace.opened.preparation.wait()
+        workspace.opened.background.wait()
         assert client.get("/api/map").json()["ready"]

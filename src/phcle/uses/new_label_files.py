@@ -1,46 +1,87 @@
-"""Files about new labels, matched with the contexts that the fit had."""
+"""Files about new labels, matched with the contexts of an embedding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from phcle.cli.context_files import ContextFile, read_context, read_thesaurus
-from phcle.cli.flags import THESAURI
+from phcle.contexts import Hierarchy, RelationalContext
+from phcle.contexts.alignment import Context
+from phcle.contexts.readers.files_to_contexts import (
+    THESAURI,
+    ContextFile,
+    Files,
+    ReadContexts,
+    SourceFile,
+    list_files,
+    read_context,
+    read_thesaurus,
+    recorded,
+)
+from phcle.contexts.readers.label_files import read_hierarchy_edges, read_names
+from phcle.contexts.readers.thesaurus import Thesaurus
+from phcle.embedding import LabelEmbedding
+from phcle.embedding.fitted import Fitted, FittedRelational
 from phcle.errors import ContextError, did_you_mean, some
-
-if TYPE_CHECKING:
-    from phcle.contexts import Hierarchy, RelationalContext
-    from phcle.contexts.alignment import Context
-    from phcle.contexts.readers.thesaurus import Thesaurus
-    from phcle.embedding import LabelEmbedding
-    from phcle.embedding.fitted import Fitted
+from phcle.uses.node_names import NodeNames
 
 __all__ = ["read_new_contexts"]
 
 
 def read_new_contexts(
-    files: Iterable[ContextFile], embedding: LabelEmbedding, *, language: str
-) -> tuple[list[Context], dict[str, str]]:
-    """Contexts of new labels, called as they were at the fit, and names in them."""
+    embedding: LabelEmbedding,
+    files: Mapping[str, Files] | Iterable[ContextFile],
+    *,
+    names: str | Path | None = None,
+    language: str = "en",
+) -> ReadContexts:
+    """Read files about new labels into contexts for `fold_in`, as `phcle add` does.
+
+    A file belongs to the context of the same name, or else to the only context of its
+    kind.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that the labels are new to.
+    files : mapping or iterable of ContextFile
+        Files by their kind, such as `{"tags": "new.csv"}`. They hold the new labels
+        only. A taxonomy holds the new edges only; its parents may be ids or readable
+        names. A vocabulary or ontology may be a newer edition of the whole.
+    names : path, optional
+        Readable names of the new labels: columns `label` and `name`.
+    language : str, default "en"
+        Language of names and texts in `skos` and `owl` files.
+
+    Returns
+    -------
+    ReadContexts
+        Contexts with the names they have in the embedding, and readable names.
+    """
     contexts: list[Context] = []
-    names: dict[str, str] = {}
-    for file in files:
+    readable: dict[str, str] = {}
+    sources: list[SourceFile] = []
+    for file in list_files(files) if isinstance(files, Mapping) else files:
         target = replace(file, given_name=_target(file, embedding))
-        if file.sort in THESAURI:
-            new = _new_part(read_thesaurus(target, language), embedding, file)
-            contexts += _contexts_of(new, embedding)
-            names.update(new.names)
-        else:
-            contexts.append(_read(target, embedding))
-    return contexts, names
+        with recorded(target, sources):
+            if file.kind in THESAURI:
+                thesaurus = read_thesaurus(target, language)
+                new = _new_part(thesaurus, embedding, file)
+                contexts += _contexts_of(new, embedding)
+                readable.update(new.names)
+            else:
+                contexts.append(_read(target, embedding))
+    if names is not None:
+        with recorded(ContextFile("names", Path(names), "names"), sources):
+            readable.update(read_names(names))
+    return ReadContexts(tuple(contexts), None, readable, tuple(sources))
 
 
 def _new_part(
     thesaurus: Thesaurus, embedding: LabelEmbedding, file: ContextFile
 ) -> Thesaurus:
-    """The nodes of a newer edition that the fit did not know."""
+    """The nodes of a newer edition that the embedding does not have."""
     tree = _hierarchy(embedding, thesaurus.name)
     known = [context.name for context in embedding.contexts]
     if thesaurus.name not in known:
@@ -59,7 +100,7 @@ def _new_part(
 
 
 def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
-    """The new edges, and the texts if the fit had those."""
+    """The new edges, and the texts if the fit had texts."""
     contexts: list[Context] = [new.hierarchy()]
     if new.texts:
         texts = new.descriptions(min_count=1)
@@ -69,16 +110,13 @@ def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
 
 
 def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
-    from phcle.contexts import RelationalContext
-    from phcle.contexts.readers import label_files as readers
-
     tree = _hierarchy(embedding, file.name)
-    if file.sort == "hierarchy" and tree is not None:
-        edges = readers.read_hierarchy_edges(file.path)
+    if file.kind == "hierarchy" and tree is not None:
+        edges = read_hierarchy_edges(file.path)
         return RelationalContext.from_hierarchy(
             _with_known_parents(edges, tree, embedding, file), name=file.name
         )
-    # With a single new text every word of it counts; the fit knows which ones matter.
+    # Every word counts, even of a single text: the fit has chosen its words.
     context = read_context(file, min_count=1)
     if isinstance(context, RelationalContext) and context.hierarchy is None:
         return _of_new_labels(context, embedding, file)
@@ -90,24 +128,22 @@ def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
     names = [context.name for context in embedding.contexts]
     if file.given_name is not None or file.name in names or not names:
         return file.name
-    fitting = [c.name for c in embedding.contexts if file.sort in _sorts(c)]
+    fitting = [c.name for c in embedding.contexts if file.kind in _file_kinds(c)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise ContextError(
             f"{file.path}: may belong to {some(fitting)}; say to which: "
-            f"--{file.sort} NAME={file.path}"
+            f"--{file.kind} NAME={file.path}"
         )
     raise ContextError(
-        f"{file.path}: nothing in the fit was learned from --{file.sort}; it had "
+        f"{file.path}: nothing in the fit was learned from --{file.kind}; it had "
         f"{some(names)}."
     )
 
 
-def _sorts(context: Fitted) -> tuple[str, ...]:
-    """The flags whose files look like the data of a context."""
-    from phcle.embedding.fitted import FittedRelational
-
+def _file_kinds(context: Fitted) -> tuple[str, ...]:
+    """The kinds of files that a context may have been read from."""
     if isinstance(context, FittedRelational):
         has_tree = context.data is not None and context.data.hierarchy is not None
         return ("hierarchy", *THESAURI) if has_tree else ("edges", "annotations")
@@ -119,8 +155,6 @@ def _sorts(context: Fitted) -> tuple[str, ...]:
 
 def _hierarchy(embedding: LabelEmbedding, name: str) -> Hierarchy | None:
     """The taxonomy of a context, if it has one."""
-    from phcle.contexts import RelationalContext
-
     for context in embedding.contexts:
         if context.name == name and isinstance(context.data, RelationalContext):
             recipe = context.data.hierarchy
@@ -134,9 +168,7 @@ def _with_known_parents(
     embedding: LabelEmbedding,
     file: ContextFile,
 ) -> list[tuple[str, str]]:
-    """Edges with the node meant where a parent is given by its readable name."""
-    from phcle.uses.node_names import NodeNames
-
+    """Edges with ids in the place of readable names of parents."""
     new = {child for child, _ in edges}
     nodes = NodeNames(embedding, tree)
 
@@ -152,7 +184,7 @@ def _with_known_parents(
 def _of_new_labels(
     context: RelationalContext, embedding: LabelEmbedding, file: ContextFile
 ) -> RelationalContext:
-    """The rows of new labels alone: known ones occur in the file as their company."""
+    """The rows of the new labels; known labels of the file only serve as columns."""
     new = [label for label in context.labels if label not in embedding]
     if not new:
         raise ContextError(f"{file.path}: names no label that is new.")

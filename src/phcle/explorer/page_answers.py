@@ -1,7 +1,7 @@
 """Questions that pages ask, answered as dictionaries that HTML and JSON render alike.
 
 What the command line answers too (`nearest`, `describe`, `explain`, `info`) comes from
-`phcle.uses.answers`.
+`phcle.uses.named_answers`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import OptionError
 from phcle.explorer.new_label import sort_of
 from phcle.explorer.workspace import Opened, Workspace
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show
 from phcle.cli.query_files import labels_or_files
@@ -67,7 +67,7 @@ def index(
     embedding = load(file)
     Neighbours(embedding, exact=False).save(path)
     answer = {"labels": len(embedding), "file": str(path)}
-    show(answer, lambda _: tables.show_written(path), as_json=as_json)
+    show(answer, lambda _: terminal_tables.show_written(path), as_json=as_json)
 
 
 def _answer(embedding: LabelEmbedding, found: Clusters) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _hierarchy(embedding: LabelEmbedding, labels: tuple[str, ...]) -> Hierarchy 
 
 
 def _show(answer: dict[str, Any]) -> None:
-    tables.show_table(
+    terminal_tables.show_table(
         ("cluster", "labels"),
         (
             (str(number), ", ".join(x["name"] for x in group))
@@ -111,4 +111,4 @@ def _show(answer: dict[str, Any]) -> None:
             f"{found['rand_index']:.3f} against {found['n_families']} families"
         )
     if "file" in answer:
-        tables.show_written(answer["file"])
+        terminal_tables.show_written(answer["file"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("rapidfuzz", reason="rapidfuzz is not installed")
 
-from phcle.explorer.search import Suggestions
+from phcle.explorer.label_suggestions import Suggestions
 
 NAMES = ["coffeepot", "coffee mug", "teapot", "golden retriever", "polar bear", "bear"]
 IDS = [f"n{i}" for i in range(len(NAMES))]

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
 from phcle.cli.query_files import labels_or_files, read_queries
 from phcle.errors import OptionError
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["describe", "explain", "info", "nearest"]
 
@@ -56,7 +56,11 @@ def nearest(
     found = answers.nearest_to_all(
         search, labels or [], vectors, k, labels_or_files(among)
     )
-    show(found[0] if len(found) == 1 else found, tables.show_nearest, as_json=as_json)
+    show(
+        found[0] if len(found) == 1 else found,
+        terminal_tables.show_nearest,
+        as_json=as_json,
+    )
 
 
 def describe(
@@ -69,7 +73,7 @@ def describe(
     from phcle.embedding import load
 
     answer = answers.description(load(file), label, k)
-    show(answer, tables.show_description, as_json=as_json)
+    show(answer, terminal_tables.show_description, as_json=as_json)
 
 
 def explain(
@@ -83,10 +87,10 @@ def explain(
     from phcle.embedding import load
 
     answer = answers.explanation(load(file), a, b, k)
-    show(answer, tables.show_explanation, as_json=as_json)
+    show(answer, terminal_tables.show_explanation, as_json=as_json)
 
 
 def _show_info(answer: answers.Answer) -> None:
     if answer["what"] == "embedding":
-        tables.show_summary(answer)
-    tables.show_provenance(answer)
+        terminal_tables.show_summary(answer)
+    terminal_tables.show_provenance(answer)

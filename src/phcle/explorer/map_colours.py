@@ -37,7 +37,7 @@ class MapFile:
 
     def content(self) -> bytes:
         """What a browser needs to draw the map as it is now."""
-        is_ready = self._opened.preparation.result is not None
+        is_ready = self._opened.background.result is not None
         with self._lock:
             if is_ready not in self._kept:
                 self._kept[is_ready] = map_json(self._opened)
@@ -46,7 +46,7 @@ class MapFile:
 
 def map_json(opened: Opened) -> bytes:
     """All that the map needs, as JSON that is sent as it is."""
-    found = opened.preparation.result
+    found = opened.background.result
     ways = colourings(opened.embedding, opened.branches)
     if found is None:
         near = np.zeros((len(opened.embedding), 0), np.int64)

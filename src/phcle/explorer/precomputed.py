@@ -21,7 +21,13 @@ from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
 from phcle.report.map_layout import lay_out
 from phcle.uses.neighbour_table import NeighbourTable
 
-__all__ = ["Prepared", "digest_of", "load_prepared", "prepare", "prepared_file"]
+__all__ = [
+    "Precomputed",
+    "digest_of",
+    "load_precomputed",
+    "precompute",
+    "precomputed_file",
+]
 
 FORMAT = "phcle.explorer"
 VERSION = 1
@@ -36,7 +42,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Precomputed:
     """Neighbours, places and clusters of all labels."""
 
     table: NeighbourTable
@@ -61,10 +67,10 @@ class Prepared:
         write_sealed(path, FORMAT, VERSION, content, tensors)
 
 
-def prepared_file(embedding_file: Path) -> Path:
+def precomputed_file(embedding_file: Path) -> Path:
     """Where it is kept: beside the embedding.
 
-    >>> prepared_file(Path("labels.phcle")).name
+    >>> precomputed_file(Path("labels.phcle")).name
     'labels.phcle.explorer'
     """
     return embedding_file.with_name(embedding_file.name + ".explorer")
@@ -76,7 +82,7 @@ def digest_of(embedding: LabelEmbedding) -> str:
     return checksum(names, {"vectors": embedding.vectors})
 
 
-def load_prepared(path: Path, embedding: LabelEmbedding) -> Prepared | None:
+def load_precomputed(path: Path, embedding: LabelEmbedding) -> Precomputed | None:
     """What was kept, or None if there is nothing that fits and is whole."""
     if not path.is_file():
         return None
@@ -84,7 +90,7 @@ def load_prepared(path: Path, embedding: LabelEmbedding) -> Prepared | None:
         content, tensors = read_sealed(path, FORMAT, VERSION, "is not of the explorer.")
         if content["embedding"] != digest_of(embedding):
             return None
-        found = Prepared(
+        found = Precomputed(
             NeighbourTable(tensors["rows"], tensors["cosines"]),
             tensors["places"],
             tensors["clusters"],
@@ -96,7 +102,7 @@ def load_prepared(path: Path, embedding: LabelEmbedding) -> Prepared | None:
     return found if _is_whole(found, len(embedding)) else None
 
 
-def _is_whole(found: Prepared, n: int) -> bool:
+def _is_whole(found: Precomputed, n: int) -> bool:
     """Whether the arrays are those of n labels, so that no answer can fail."""
     rows, cosines = found.table.rows, found.table.cosines
     return bool(
@@ -114,12 +120,12 @@ def _is_whole(found: Prepared, n: int) -> bool:
     )
 
 
-def prepare(
+def precompute(
     embedding: LabelEmbedding,
     progress: Progress = lambda stage, done, total: None,
     *,
     seed: int = 0,
-) -> Prepared:
+) -> Precomputed:
     """Find neighbours, places and clusters; `progress` is told stage, done, total."""
     n = len(embedding)
     table = NeighbourTable.of(
@@ -132,7 +138,7 @@ def prepare(
     progress("placing labels on the map", 0, n)
     layout = lay_out(units, seed=seed, table=table)
     progress("done", n, n)
-    return Prepared(table, layout.places, clusters, names, layout.method)
+    return Precomputed(table, layout.places, clusters, names, layout.method)
 
 
 def _clusters(

@@ -9,21 +9,21 @@ from typing import Any
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError
-from phcle.explorer.prepared import (
-    Prepared,
+from phcle.explorer.precomputed import (
+    Precomputed,
     digest_of,
-    load_prepared,
-    prepare,
-    prepared_file,
+    load_precomputed,
+    precompute,
+    precomputed_file,
 )
 
-__all__ = ["Preparation"]
+__all__ = ["BackgroundWork"]
 
 MANY, STEPS = 20_000, 10
 """With so many labels progress is told in so many steps."""
 
 
-class Preparation:
+class BackgroundWork:
     """What was kept beside an embedding, or else a thread that finds it.
 
     Parameters
@@ -41,14 +41,14 @@ class Preparation:
         tell: Callable[[str], None] = lambda message: None,
     ) -> None:
         self.embedding = embedding
-        self.result: Prepared | None = None
-        self._file = None if file is None else prepared_file(file)
+        self.result: Precomputed | None = None
+        self._file = None if file is None else precomputed_file(file)
         self._tell = tell
         self._stage: tuple[str, int, int] = ("waiting", 0, len(embedding))
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
         if self._file is not None:
-            self.result = load_prepared(self._file, embedding)
+            self.result = load_precomputed(self._file, embedding)
 
     def start(self) -> None:
         """Begin to prepare, if nothing was kept."""
@@ -56,7 +56,7 @@ class Preparation:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
 
-    def wait(self) -> Prepared:
+    def wait(self) -> Precomputed:
         """The result, as soon as it is there."""
         self.start()
         if self._thread is not None:
@@ -81,7 +81,7 @@ class Preparation:
 
     def _run(self) -> None:
         try:
-            found = prepare(self.embedding, self._progress)
+            found = precompute(self.embedding, self._progress)
         except BaseException as error:  # told to whoever asks for the status
             self._failure = error
             self._tell(f"the map could not be prepared: {error}")
