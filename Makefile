@@ -37,6 +37,7 @@ dist: $(VENV)/dev
 	$(PIP) build twine
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist paper
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tools/check_wheel.py --dist dist
 

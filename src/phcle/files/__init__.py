@@ -3,6 +3,7 @@
 Modules here import `errors` only.
 """
 
+from phcle.files.decompression import most_unpacked
 from phcle.files.json_toml import parse_json, parse_toml
 from phcle.files.writing import (
     check_is_file,
@@ -16,6 +17,7 @@ __all__ = [
     "check_is_file",
     "is_folder",
     "make_folder",
+    "most_unpacked",
     "parse_json",
     "parse_toml",
     "read_bytes",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.files.decompression import most_unpacked
+from phcle.files import most_unpacked
 
 __all__ = ["Mat5Error", "Variable", "is_version_7_3", "read_variables"]
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle import report
 from phcle.report import as_csv, markdown_grid
+from phcle.report import as_markdown as lay_out
+from phcle.report import write_table as write_files
 
 __all__ = ["as_csv", "as_markdown", "write_table"]
 
@@ -24,12 +25,12 @@ WORDS = {
 
 def write_table(table: Table, stem: Path) -> list[Path]:
     """Write `stem` with the endings .md, .csv and .json."""
-    return report.write_table(table, stem, body=_body(table))
+    return write_files(table, stem, body=_body(table))
 
 
 def as_markdown(table: Table) -> str:
     """A page to read."""
-    return report.as_markdown(table, body=_body(table))
+    return lay_out(table, body=_body(table))
 
 
 def _body(table: Table) -> list[str]:
