@@ -22,6 +22,7 @@ PUBLIC = {
     "phcle.embedding.describe",
     "phcle.errors",
     "phcle.files",
+    "phcle.optional_imports",
     "phcle.report",
     "phcle.tuning.completion",
     "phcle.uses.clusters",

@@ -24,11 +24,11 @@ from phcle import PHCLE
 from phcle.contexts import Context, DescriptiveContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, check_choice
+from phcle.optional_imports import import_optional
 from phcle.uses.zero_shot import (
     ZeroShotTask,
     corrected_error,
     evaluate,
-    pandas_for,
     resplits,
 )
 from phcle_paper.datasets import (
@@ -111,7 +111,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     for done, (n, rows) in enumerate(in_parallel(_scores, calls, request.jobs), 1):
         kept.add(str(left[n].split), rows)
         request.tell(f"{done} of {len(left)} splits")
-    frame = pandas_for("the study").DataFrame(
+    frame = import_optional("pandas", extra="frames", purpose="the study").DataFrame(
         [row for task in tasks for row in kept.cells[str(task.split)]]
     )
     rows = [

@@ -12,7 +12,8 @@ from scipy.stats import t as student_t
 from phcle import __version__
 from phcle.datasets import load_feature_folder
 from phcle.errors import FileError
-from phcle.uses.zero_shot import compare, pandas_for
+from phcle.optional_imports import import_optional
+from phcle.uses.zero_shot import compare
 from phcle_paper.datasets import (
     APY_PAPER,
     AWA_CORRECTED,
@@ -38,7 +39,9 @@ def accuracy_table(
     experiment: Experiment, rows: Sequence[dict[str, Any]], notes: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Accuracies in percent of every embedding and classifier, and the verdict."""
-    frame = pandas_for("an experiment").DataFrame(list(rows))
+    frame = import_optional(
+        "pandas", extra="frames", purpose="an experiment"
+    ).DataFrame(list(rows))
     paper = frame[frame["task"] == "paper"]
     random = frame[frame["task"] == "random"]
     n_splits = int(random["split"].nunique())

@@ -1,4 +1,11 @@
-"""Recognising classes never seen in training, and what an embedding is worth for it."""
+"""Recognise classes without training images, and measure how well it works.
+
+Here live the classifiers (`ESZSL`, `SJE`, `ConSE`, on the base class in `classifier`),
+the tasks and splits that they are tested on, accuracy measures, the choice of options
+on validation classes (`grid_search`), and `evaluate`, which compares embeddings.
+
+Modules here may import what `phcle.uses` may; they do not import its other modules.
+"""
 
 from phcle.uses.zero_shot.class_splits import (
     UnseenClassSplit,
@@ -8,7 +15,6 @@ from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
 from phcle.uses.zero_shot.conse import ConSE
 from phcle.uses.zero_shot.eszsl import ESZSL
 from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
-from phcle.uses.zero_shot.frames import pandas_for
 from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
 from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 from phcle.uses.zero_shot.metrics import (
@@ -53,7 +59,6 @@ __all__ = [
     "hold_out",
     "match_classes",
     "mean_class_accuracy",
-    "pandas_for",
     "resplits",
     "select",
     "unseen_class_accuracy",
