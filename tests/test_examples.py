@@ -1,4 +1,4 @@
-"""Every example of every page runs, and prints what the page says."""
+"""Every example of every page runs and prints what the page shows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PAGES = [
     *sorted(ROOT.glob("docs/**/*.md")),
     ROOT / "paper" / "README.md",
 ]
-MOST_NOT_RUN = 3  # blocks of one page
-# Commands that take minutes, and one page about data that does not ship with phcle.
+MOST_NOT_RUN = 3  # blocks per page
+# Pages with commands that take minutes, or with data that does not ship with phcle.
 MAY_NOT_RUN = (
     "benchmarks/README.md",
     "docs/performance.md",
@@ -44,11 +44,11 @@ def test_examples_of_the_page_run(page, tmp_path, monkeypatch):
         assert len(left_out) <= max(MOST_NOT_RUN, len(ran))
 
 
-def test_a_block_that_prints_something_else_is_refused():
+def test_output_that_differs_from_the_page_is_refused():
     block = Block(Path("a.md"), 1, "python", "", None, "cat 0.50 of 1,000\n... end\n")
     compare(block, "cat   0.51 of 1,010\nanything\nat all end")
     for other in ("cat 0.60 of 1,000\n x end", "dog 0.50 of 1,000\n x end", ""):
-        with pytest.raises(ExampleError, match="something else"):
+        with pytest.raises(ExampleError, match="output differs"):
             compare(block, other)
 
 
@@ -70,10 +70,10 @@ def test_a_block_without_a_language_is_refused(tmp_path):
         blocks_of(page)
 
 
-def test_a_block_that_is_not_run_says_why(tmp_path):
+def test_a_block_that_does_not_run_says_why_in_a_comment(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("*Not run by the tests: needs a GPU.*\n\n```sh\nexit 1\n```\n")
-    assert [block.reason for block in blocks_of(page)] == ["needs a GPU."]
+    page.write_text("<!-- not run: needs a GPU -->\n\n```sh\nexit 1\n```\n")
+    assert [block.reason for block in blocks_of(page)] == ["needs a GPU"]
     assert list(run_page(page, tmp_path)) == []
     (tmp_path / "again").mkdir()
     with pytest.raises(ExampleError, match="failed with 1"):

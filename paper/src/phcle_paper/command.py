@@ -127,13 +127,14 @@ def reproduce(
 
 def _assemble(out: Path) -> None:
     """All tables in one page, where the extra that makes it is installed."""
-    from phcle.report import REMEDY, has_extra
+    from phcle.optional_imports import install_command
+    from phcle.report import can_write_reports
     from phcle_paper.tables.page import assemble
 
-    if has_extra():
+    if can_write_reports():
         _say(f"all tables in one page: {assemble(out)}")
     else:
-        _say(f"for one page with all tables: {REMEDY}")
+        _say(f"for one page with all tables: {install_command('report')}")
 
 
 def _studies(what: str, data: Path) -> Iterator[str]:

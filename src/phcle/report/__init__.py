@@ -1,8 +1,17 @@
-"""Pages and files about an embedding or about results; a page opens offline."""
+"""HTML pages about an embedding that open offline, and files of result tables.
+
+`embedding_report` collects the contents (`section_data`, `hierarchy_branches`,
+`map_layout`, `map_data`), draws `figures` and fills the templates (`html_page`).
+`embedding_atlas` writes the same map for Embedding Atlas. `table_files` writes tables
+as Markdown, CSV and JSON.
+
+Modules here may import `phcle.uses`, `phcle.embedding`, `phcle.contexts`,
+`phcle.files`, `phcle.errors`, and the scripts in `phcle.web`.
+"""
 
 from phcle.report.embedding_report import write_report
-from phcle.report.extras import REMEDY, has_extra, needed
 from phcle.report.html_page import as_data_uri, write_page
+from phcle.report.report_libraries import can_write_reports, needed
 from phcle.report.table_files import (
     as_csv,
     as_markdown,
@@ -11,11 +20,10 @@ from phcle.report.table_files import (
 )
 
 __all__ = [
-    "REMEDY",
     "as_csv",
     "as_data_uri",
     "as_markdown",
-    "has_extra",
+    "can_write_reports",
     "markdown_grid",
     "needed",
     "write_page",
