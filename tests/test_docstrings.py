@@ -38,7 +38,33 @@ CHECKS = {"GL06", "GL07", "GL08", "SS03", "SS06", "RT01", "RT03", "EX01"} | {
 INHERITED = {"PR01", "RT01"}
 """What a method need not say if its base class or protocol does."""
 
-COMPLETE = ("phcle.errors", "phcle.options")
+COMPLETE = (
+    "phcle.errors",
+    "phcle.optional_imports",
+    "phcle.options",
+    "phcle.report.embedding_atlas",
+    "phcle.report.embedding_report",
+    "phcle.report.figures",
+    "phcle.report.hierarchy_branches",
+    "phcle.report.html_page",
+    "phcle.report.map_data",
+    "phcle.report.map_layout",
+    "phcle.report.report_libraries",
+    "phcle.report.section_data",
+    "phcle.uses.attribute_search",
+    "phcle.uses.clusters",
+    "phcle.uses.faiss_index",
+    "phcle.uses.neighbour_search",
+    "phcle.uses.neighbour_table",
+    "phcle.uses.neighbourhood_comparison",
+    "phcle.uses.node_names",
+    "phcle.uses.pictures",
+    "phcle.uses.similarity_heatmap",
+    "phcle.uses.sklearn_neighbours",
+    "phcle.uses.stable_svg",
+    "phcle.uses.torch_head",
+    "phcle.uses.zero_shot",
+)
 """Modules and packages that comply; at the end this is `("phcle",)`."""
 
 NOT_API = ("phcle.backends.kernels", "phcle.__main__")

@@ -39,7 +39,7 @@ made = module_at(FORMATS / "make_formats.py")
 def writers():
     """Modules that write files of ours."""
     for path in sorted(SOURCE.rglob("*.py")):
-        if "write_sealed(" in path.read_text() and path.stem != "sealed_files":
+        if "write_sealed(" in path.read_text() and path.stem != "archive":
             name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
             yield importlib.import_module(name)
 

@@ -70,7 +70,7 @@ def demo(
 def _show_new_shapes(out: Path) -> None:
     """Zero-shot classification: pictures of classes that were never seen."""
     from phcle.datasets import load_shapes
-    from phcle.experiments.new_shapes import draw_answers, recognise_new_shapes
+    from phcle.unseen_shapes import draw_answers, recognise_new_shapes
 
     found = recognise_new_shapes(load_shapes())
     terminal_tables.show_table(
@@ -90,11 +90,12 @@ def _show_new_shapes(out: Path) -> None:
 
 def _write_report(embedding: LabelEmbedding, out: Path) -> None:
     """A page with a map of the labels, where the extra that makes it is installed."""
+    from phcle.optional_imports import install_command
     from phcle.report import write_report
-    from phcle.report.extras import REMEDY, has_extra
+    from phcle.report.report_libraries import can_write_reports
 
-    if not has_extra():
-        say(f"for a page with a map of the labels: {REMEDY}")
+    if not can_write_reports():
+        say(f"for a page with a map of the labels: {install_command('report')}")
         return
     made = write_report(
         embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS

@@ -76,7 +76,7 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> Colouring:
     if (own.data is not None and own.data.is_sparse) or np.isin(known, (0, 1)).all():
         groups = ["has it", "probably has it", "has it not", "unknown"]
         shades = TAG_SHADES
-        codes = np.where(found.is_telling, 1, 3)
+        codes = np.where(found.is_confident, 1, 3)
         codes[found.is_observed] = np.where(found.chance[found.is_observed] > 0.5, 0, 2)
     else:
         low, high = np.quantile(known, [1 / 3, 2 / 3])

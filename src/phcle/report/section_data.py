@@ -1,4 +1,4 @@
-"""What a report says, as plain values that pages and figures render alike."""
+"""The contents of a report as plain values, which pages and figures show."""
 
 from __future__ import annotations
 
@@ -32,20 +32,44 @@ TERM_WORDS = {
 }
 
 NEAR_ZERO = 0.01
-"""An attribute counts for nothing below this share of the strongest of its context."""
+"""An attribute is near zero below this share of the strongest one of its context."""
 
 MOST_COMBINATIONS = 12
 MOST_ATTRIBUTES = 12
+"""Rows of the tables; more would be hard to read."""
 
 
 def summary(embedding: LabelEmbedding) -> Section:
-    """Size, contexts with coverage and weight, and how the fit ended."""
+    """Return size, contexts with coverage and weight, and the end of the fit.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    dict
+        Values for the template.
+    """
     found = answers.summary(embedding)
     return {**found, "options": {x: str(y) for x, y in found["options"].items()}}
 
 
 def coverage(embedding: LabelEmbedding) -> Section:
-    """How many labels each pair and each combination of contexts knows."""
+    """Count the labels that each pair and each combination of contexts knows.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    dict
+        `names` of the contexts, `together` (labels known in each pair), the most
+        frequent `combinations`, and the number of all combinations.
+    """
     names = [context.name for context in embedding.contexts]
     known = known_in(embedding)
     together = known.T.astype(np.int64) @ known.astype(np.int64)
@@ -66,7 +90,18 @@ def coverage(embedding: LabelEmbedding) -> Section:
 
 
 def convergence(embedding: LabelEmbedding) -> Section:
-    """Every term of the objective after each sweep, and the gap to its floor."""
+    """Return every term of the objective after each sweep, and the gap to its floor.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    dict
+        `sweeps`, `gap`, `objective` and `terms`, one value for each sweep.
+    """
     history = embedding.history
     keys = [
         key
@@ -89,10 +124,20 @@ def convergence(embedding: LabelEmbedding) -> Section:
 
 
 def sparsity(embedding: LabelEmbedding) -> list[Section]:
-    """For each descriptive context, which attributes the vectors carry.
+    """Return the strength of the attributes of each descriptive context.
 
-    The strength of an attribute is the length of its row of U. One near zero moves no
-    vector and is predicted as its mean for every label.
+    The strength of an attribute is the length of its row of U. An attribute with
+    strength near zero has no influence on the vectors, and its prediction is its mean.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    list of dict
+        One for each descriptive context.
     """
     return [
         _attributes(context)
@@ -102,17 +147,28 @@ def sparsity(embedding: LabelEmbedding) -> list[Section]:
 
 
 def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[Section]:
-    """The nearest labels of some labels."""
+    """Return the nearest labels of some labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    shown : sequence of str
+        Labels, by id or readable name.
+    k : int
+        Number of neighbours of each.
+
+    Returns
+    -------
+    list of dict
+        Each label with its neighbours.
+    """
     return [
         {
             "name": embedding.name_of(label),
             "label": label,
             "neighbours": [
-                {
-                    "name": embedding.name_of(x),
-                    "label": x,
-                    "similarity": similarity,
-                }
+                {"name": embedding.name_of(x), "label": x, "similarity": similarity}
                 for x, similarity in embedding.nearest(label, k=k)
             ],
         }
@@ -123,10 +179,24 @@ def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[S
 def spread_labels(
     embedding: LabelEmbedding, branches: Branches | None, n: int
 ) -> list[str]:
-    """A few labels from all over: the most typical ones of each branch in turn.
+    """Choose a few labels that represent all: the most typical of each branch in turn.
 
-    Typical is what is nearest to the mean of its branch. Without branches, labels at
-    even distances in the list.
+    Typical labels are nearest to the mean of their branch. Without branches, labels at
+    equal distances in the list are taken.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    branches : Branches or None
+        Branches of a hierarchy, if there is one.
+    n : int
+        How many labels to choose.
+
+    Returns
+    -------
+    list of str
+        The labels.
     """
     n = min(n, len(embedding))
     if branches is None:
@@ -146,7 +216,18 @@ def spread_labels(
 
 
 def known_in(embedding: LabelEmbedding) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which label is known in which context: (labels, contexts)."""
+    """Return which label is known in which context.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    ndarray of bool, shape (labels, contexts)
+        True where the context knows the label.
+    """
     known = np.zeros((len(embedding), len(embedding.contexts)), bool)
     for j, context in enumerate(embedding.contexts):
         own = set(context.observed_labels)
@@ -155,6 +236,7 @@ def known_in(embedding: LabelEmbedding) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _attributes(context: FittedDescriptive) -> Section:
+    """The strengths of the attributes of one context."""
     factor = np.asarray(context.factor, np.float64)
     strength = np.linalg.norm(factor, axis=1)
     order = np.argsort(-strength, kind="stable")
@@ -175,4 +257,5 @@ def _attributes(context: FittedDescriptive) -> Section:
 
 
 def _series(history: Sequence[Any], key: str) -> list[float | None]:
+    """One value of each record; None where it is missing."""
     return [record.get(key) for record in history]

@@ -1,8 +1,9 @@
-"""Labels that fit a description: some attributes wanted, others unwanted.
+"""Find labels that have some attributes and lack others.
 
-Each label has a chance of having each attribute: certainty where it is observed, the
-calibrated prediction of the model elsewhere. A label fits as well as the geometric mean
-of the chances says, so that one wrong attribute is not outweighed by many right ones.
+Each label has a probability of having each attribute: 0 or 1 where the attribute is
+observed, the calibrated prediction elsewhere. The score of a label is the geometric
+mean of these probabilities, so that many matching attributes cannot outweigh a wrong
+one.
 """
 
 from __future__ import annotations
@@ -18,28 +19,63 @@ from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, did_you_mean, some
 
-__all__ = ["AttributeColumn", "Criterion", "Match", "attribute_column", "find_labels"]
+__all__ = [
+    "AttributeColumn",
+    "Criterion",
+    "Match",
+    "attribute_column",
+    "descriptive_context",
+    "find_labels",
+]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 CERTAIN = 0.98
-"""What an observed attribute counts: a table may be wrong, and 0 would end it all."""
+"""Largest probability used in scores: tables have errors, and a single probability of 0
+would make the score of a label 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class AttributeColumn:
-    """One attribute of all labels, observed or predicted."""
+    """One attribute of all labels, observed or predicted.
 
-    value: Floats  # (labels,): observed, or else predicted, in the user's units
-    chance: Floats  # (labels,): that the label has it; 0 or 1 where observed
-    is_observed: Bools  # (labels,)
-    is_telling: Bools  # (labels,): predicted so clearly that a description lists it
+    Attributes
+    ----------
+    value : ndarray of shape (labels,)
+        Observed values, predicted ones where none is observed, in the user's units.
+    chance : ndarray of shape (labels,)
+        Probability that the label has the attribute; 0 or 1 where it is observed.
+    is_observed : ndarray of bool, shape (labels,)
+        Where the value is observed.
+    is_confident : ndarray of bool, shape (labels,)
+        Where the prediction is clear enough for `LabelEmbedding.describe` to list it.
+    """
+
+    value: Floats
+    chance: Floats
+    is_observed: Bools
+    is_confident: Bools
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """An attribute that labels shall have, or shall not have."""
+    """An attribute that labels must have, or must not have.
+
+    Attributes
+    ----------
+    context : str
+        Name of the descriptive context.
+    column : str
+        Name of the attribute.
+    present : bool, default True
+        False if labels must not have the attribute.
+
+    Examples
+    --------
+    >>> Criterion("colours", "red", present=False)
+    Criterion(context='colours', column='red', present=False)
+    """
 
     context: str
     column: str
@@ -48,15 +84,44 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Match:
-    """A label, how well it fits, and the chance of each attribute asked for."""
+    """A label, its score, and the probability of each attribute asked for.
+
+    Attributes
+    ----------
+    label : str
+        The label.
+    score : float
+        How well it fits, from 0 to 1.
+    chances : tuple of (float, bool)
+        For each criterion the probability that the label has the attribute, and
+        whether that is observed.
+    """
 
     label: str
     score: float
-    chances: tuple[tuple[float, bool], ...]  # chance of having it, is observed
+    chances: tuple[tuple[float, bool], ...]
 
 
 def descriptive_context(embedding: LabelEmbedding, name: str) -> FittedDescriptive:
-    """A descriptive context that people can read, by name."""
+    """Return a context with readable attributes by its name.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    name : str
+        Name of the context.
+
+    Returns
+    -------
+    FittedDescriptive
+        The context as the fit left it.
+
+    Raises
+    ------
+    OptionError
+        If the embedding has no such context.
+    """
     known = {
         context.name: context
         for context in embedding.contexts
@@ -64,8 +129,8 @@ def descriptive_context(embedding: LabelEmbedding, name: str) -> FittedDescripti
     }
     if name not in known:
         raise OptionError(
-            f"no attributes are called {name!r} here.{did_you_mean(name, known)} "
-            f"There are {some(known) or 'none'}."
+            f"no attributes are called {name!r} in this embedding."
+            f"{did_you_mean(name, known)} It has {some(known) or 'none'}."
         )
     return known[name]
 
@@ -77,7 +142,35 @@ def attribute_column(
     *,
     support: Floats | None = None,
 ) -> AttributeColumn:
-    """One attribute of all labels; `support` is that of the context, if at hand."""
+    """Return one attribute of all labels, observed or predicted.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to ask.
+    context : str
+        Name of a descriptive context.
+    column : str
+        Name of an attribute of this context.
+    support : ndarray, optional
+        What `phcle.embedding.describe.support_by` returns for this context and all
+        labels. Pass it to ask for many attributes of one context: computing it is slow.
+
+    Returns
+    -------
+    AttributeColumn
+        Values and probabilities, one for each label.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
+    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
+    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
+    >>> column = attribute_column(embedding, "looks", "fins")
+    >>> dict(zip(embedding.labels, column.value.tolist()))
+    {'cat': 0.0, 'dog': 0.0, 'carp': 1.0, 'eel': 1.0}
+    """
     whole = descriptive_context(embedding, context)
     own = whole.only(column)
     n = len(embedding)
@@ -95,48 +188,83 @@ def attribute_column(
     is_sparse = whole.data is not None and whole.data.is_sparse
     has_it = observed > (0 if is_sparse else own.offset[0])
     predicted = own.predict(embedding.vectors)  # (labels, 1)
-    sure = None
+    confidence = None
     if own.calibration is not None:
         if support is None:
             support = support_by(embedding, whole, embedding.vectors)
         if support is not None:
-            sure = own.calibration.confidence(predicted, own.offset, support)
-    if sure is None:
-        way = float(own.largest[0] - own.offset[0]) or 1.0
-        chance = np.clip((predicted[:, 0] - own.offset[0]) / way, 0, 1)
+            confidence = own.calibration.confidence(predicted, own.offset, support)
+    if confidence is None:
+        # Without a calibration: how far from the mean towards the largest value.
+        reach = float(own.largest[0] - own.offset[0]) or 1.0
+        chance = np.clip((predicted[:, 0] - own.offset[0]) / reach, 0, 1)
     else:
-        chance = sure[:, 0]
+        chance = confidence[:, 0]
     is_observed = ~np.isnan(observed)
-    telling = is_telling(own, predicted, sure)[:, 0] & (whole.weight > 0)
+    is_clear = is_telling(own, predicted, confidence)[:, 0] & (whole.weight > 0)
     return AttributeColumn(
         np.where(is_observed, observed, predicted[:, 0]),
         np.where(is_observed, has_it.astype(np.float64), chance),
         is_observed,
-        telling & ~is_observed,
+        is_clear & ~is_observed,
     )
 
 
 def find_labels(
     embedding: LabelEmbedding,
-    wanted: Sequence[Criterion],
+    criteria: Sequence[Criterion],
     k: int = 20,
     *,
     supports: Mapping[str, Floats] | None = None,
 ) -> list[Match]:
-    """The k labels that fit a description best, best first."""
-    if not wanted:
-        raise OptionError("a description needs an attribute or more. Got none.")
+    """Find the labels that fit some criteria best.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    criteria : sequence of Criterion
+        Attributes that labels must have or must not have.
+    k : int, default 20
+        How many labels to return.
+    supports : mapping of str to ndarray, optional
+        `support` of `attribute_column` for contexts where it is known already.
+
+    Returns
+    -------
+    list of Match
+        The k labels of highest score, best first.
+
+    Raises
+    ------
+    OptionError
+        If there are no criteria, or for an unknown context.
+    ContextError
+        For an unknown attribute.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
+    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
+    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
+    >>> found = find_labels(embedding, [Criterion("looks", "fins")], k=2)
+    >>> [match.label for match in found]
+    ['carp', 'eel']
+    """
+    if not criteria:
+        raise OptionError("a search needs an attribute or more. Got none.")
     columns = [
         attribute_column(
             embedding, x.context, x.column, support=(supports or {}).get(x.context)
         )
-        for x in wanted
+        for x in criteria
     ]
-    told = np.zeros(len(embedding))
-    for each, column in zip(wanted, columns, strict=True):
+    log_score = np.zeros(len(embedding))
+    for each, column in zip(criteria, columns, strict=True):
         right = column.chance if each.present else 1 - column.chance
-        told += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
-    score = np.exp(told / len(wanted))
+        log_score += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
+    score = np.exp(log_score / len(criteria))
     return [
         Match(
             embedding.labels[i],

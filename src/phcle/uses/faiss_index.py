@@ -1,8 +1,8 @@
 """An index of many vectors: k-means cells, of which a search visits the nearest few.
 
-FAISS's inverted file was chosen by measurement (benchmarks/README.md). Graph indexes
-(HNSW) lose neighbours where many vectors are the same, as a hierarchy gives them to
-siblings; cells keep them together.
+FAISS's inverted file index was the best in our measurements (benchmarks/README.md).
+Graph indexes (HNSW) miss neighbours where many vectors are equal, which is common for
+siblings in a hierarchy.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.errors import BackendError, FileError
+from phcle.errors import FileError
 from phcle.files.archive import checksum, read_sealed, write_sealed
+from phcle.optional_imports import import_optional
 
-__all__ = ["FaissIndex", "has_faiss"]
+__all__ = ["FaissIndex"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -27,34 +28,59 @@ FORMAT = "phcle.label-index"
 VERSION = 2
 
 CELLS_PER_ROOT = 4
-"""Cells for each square root of the number of vectors."""
+"""There are this many cells times the square root of the number of vectors."""
 
 VISITED_SHARE = 32
-"""One cell in so many is visited."""
+"""A search visits one cell in this many."""
 
 LEAST_VISITED = 16
-"""But as many as this, where there are few cells."""
+"""A search visits at least this many cells, which matters for small indexes."""
 
 SPARE = 10
-"""Answers beyond k, so that rounding in FAISS does not decide who is the last."""
+"""Candidates beyond k, so that FAISS's rounding does not decide which is the last."""
 
 
 @dataclass(frozen=True, eq=False)
 class FaissIndex:
-    """Vectors of length one, sorted into cells."""
+    """Vectors of length one, sorted into cells.
 
-    index: Any  # of FAISS
-    cells: npt.NDArray[np.int32]  # (vectors,): the cell that each is in
-    digest: str  # of the vectors
+    Attributes
+    ----------
+    index : faiss.IndexIVFFlat
+        The index of FAISS.
+    cells : ndarray of int32, shape (vectors,)
+        The cell of each vector.
+    digest : str
+        Checksum of the vectors, to recognise them when the index is loaded.
+    """
+
+    index: Any
+    cells: npt.NDArray[np.int32]
+    digest: str
 
     @classmethod
     def of(cls, units: Floats) -> FaissIndex:
-        """Sort vectors of length one into cells."""
+        """Sort vectors into new cells.
+
+        Parameters
+        ----------
+        units : ndarray of shape (vectors, dim)
+            Vectors of length one.
+
+        Returns
+        -------
+        FaissIndex
+            The index of these vectors.
+
+        Raises
+        ------
+        BackendError
+            If FAISS is not installed.
+        """
         faiss = _faiss()
         n_vectors, dim = units.shape
         n_cells = max(1, min(n_vectors, round(CELLS_PER_ROOT * n_vectors**0.5)))
-        # FAISS says on standard error that few vectors make poor cells; a vector in
-        # every cell is all that must hold.
+        # Without this, FAISS warns on standard error about cells with few vectors.
         centers = faiss.IndexFlatIP(dim)
         index = faiss.IndexIVFFlat(centers, dim, n_cells, faiss.METRIC_INNER_PRODUCT)
         index.cp.min_points_per_centroid = 1
@@ -69,7 +95,22 @@ class FaissIndex:
     def with_cells(
         cls, units: Floats, centers: Floats, cells: npt.NDArray[np.int32]
     ) -> FaissIndex:
-        """Put vectors into cells that were found before."""
+        """Put vectors into known cells.
+
+        Parameters
+        ----------
+        units : ndarray of shape (vectors, dim)
+            Vectors of length one.
+        centers : ndarray of shape (cells, dim)
+            The centre of each cell.
+        cells : ndarray of int32, shape (vectors,)
+            The cell of each vector.
+
+        Returns
+        -------
+        FaissIndex
+            The index of these vectors.
+        """
         faiss = _faiss()
         n_cells, dim = centers.shape
         around = faiss.IndexFlatIP(dim)
@@ -85,14 +126,33 @@ class FaissIndex:
         return cls(index, cells, _digest(units))
 
     def candidates(self, queries: Floats, k: int) -> Iterator[npt.NDArray[np.int64]]:
-        """For each query the rows of k vectors, or a few more, in ascending order."""
+        """Find vectors that are likely to be nearest to each query.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (queries, dim)
+            Vectors of length one.
+        k : int
+            How many vectors are needed for each query.
+
+        Yields
+        ------
+        ndarray of int64
+            For each query, the rows of k vectors or a few more, in ascending order.
+        """
         wanted = min(k + SPARE, self.index.ntotal)
         _, rows = self.index.search(np.ascontiguousarray(queries, np.float32), wanted)
         for found in rows:
             yield np.sort(found[found >= 0]).astype(np.int64)
 
     def save(self, path: Path) -> None:
-        """Write the cells; an existing file is replaced only by a whole one."""
+        """Write the cells to a file, which replaces an old one only when complete.
+
+        Parameters
+        ----------
+        path : Path
+            The file to write.
+        """
         tensors = {
             "centers": self.index.quantizer.reconstruct_n(0, self.index.nlist),
             "cells": self.cells,
@@ -101,35 +161,52 @@ class FaissIndex:
 
     @classmethod
     def load(cls, path: Path, units: Floats) -> FaissIndex:
-        """The index of these vectors, from the cells that `save` has written.
+        """Read the index of some vectors from a file.
 
-        FAISS has a format of its own, but reads it as it comes; a stranger's file must
-        not be able to lead it astray.
+        The file is in a format of our own: FAISS does not check the files it reads, so
+        a hostile file could do harm.
+
+        Parameters
+        ----------
+        path : Path
+            A file that `save` wrote.
+        units : ndarray of shape (vectors, dim)
+            The vectors that the index was made for.
+
+        Returns
+        -------
+        FaissIndex
+            The index.
+
+        Raises
+        ------
+        FileError
+            If the file is damaged, or the index of other vectors.
         """
         foreign = "is not an index of phcle."
         content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
         try:
-            digest, centers, cells = (
-                content["vectors"],
-                tensors["centers"],
-                tensors["cells"],
-            )
+            digest = content["vectors"]
+            centers, cells = tensors["centers"], tensors["cells"]
         except (KeyError, TypeError) as error:
-            raise FileError(f"{path}: is not a whole index; make it anew.") from error
+            raise FileError(
+                f"{path}: is not a complete index; make it again."
+            ) from error
         if digest != _digest(units):
             raise FileError(
-                f"{path}: is the index of another embedding; make it anew or remove it."
+                f"{path}: is the index of another embedding; make it again or "
+                "remove it."
             )
         if not _are_sound(centers, cells, units):
             raise FileError(
-                f"{path}: is not a whole index (its cells do not fit the vectors); "
-                "make it anew."
+                f"{path}: is not a complete index (its cells do not fit the vectors); "
+                "make it again."
             )
         return cls.with_cells(units, centers, cells)
 
 
 def _are_sound(centers: Any, cells: Any, units: Floats) -> bool:
-    """Whether every vector has a cell, and every cell a centre."""
+    """Whether every vector has a cell and every cell a finite centre."""
     return bool(
         centers.ndim == 2
         and centers.shape[1] == units.shape[1]
@@ -143,26 +220,14 @@ def _are_sound(centers: Any, cells: Any, units: Floats) -> bool:
     )
 
 
-def has_faiss() -> bool:
-    """Whether the library of the index is installed."""
-    from importlib.util import find_spec
-
-    return find_spec("faiss") is not None
-
-
 def _digest(units: Floats) -> str:
+    """Checksum of the vectors."""
     return checksum(FORMAT, {"vectors": units})
 
 
 def _faiss() -> Any:
-    """FAISS, or the way to get it."""
-    try:
-        with warnings.catch_warnings():
-            # Its wrapper's types are old-fashioned, which newer Pythons tell.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            import faiss
-    except ImportError as error:
-        raise BackendError(
-            "an approximate index needs FAISS: pip install 'phcle[index]'."
-        ) from error
-    return faiss
+    """Import FAISS."""
+    with warnings.catch_warnings():
+        # Newer Pythons warn about the types of its SWIG wrapper.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return import_optional("faiss", extra="index", purpose="an approximate index")

@@ -1,7 +1,7 @@
-"""Neighbours: related labels of many queries, exact or by an index.
+"""Nearest labels for many queries, by exact search or by an index.
 
-Up to 100,000 labels an exact search takes milliseconds. Above that an approximate index
-looks at a few of them only; what it finds is ranked by the same cosines.
+Up to 100,000 labels an exact search takes milliseconds. For more labels an index
+compares each query with a few percent of them. Both rank by the same cosines.
 """
 
 from __future__ import annotations
@@ -14,27 +14,35 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.search import best_of
 from phcle.errors import FileError
-from phcle.uses.faiss_index import FaissIndex, has_faiss
+from phcle.optional_imports import is_installed
+from phcle.uses.faiss_index import FaissIndex
 
 __all__ = ["EXACT_UP_TO", "Neighbours", "index_file"]
 
 EXACT_UP_TO = 100_000
-"""With more labels than this, an index is made unless an exact search is asked for."""
+"""Up to this many labels the default is an exact search, which takes milliseconds."""
 
 Near = list[tuple[str, float]]
 
 
 class Neighbours:
-    """The nearest labels of an embedding, for who has many queries.
+    """Search for the nearest labels of an embedding, made for many queries.
 
     Parameters
     ----------
-    embedding
-        Whose labels are found.
-    exact
-        True: compare with every label; False: use an index, which needs the extra
-        `phcle[index]`. None: an index above `EXACT_UP_TO` labels if the extra is
-        installed, and else an exact search.
+    embedding : LabelEmbedding
+        The embedding to search.
+    exact : bool, optional
+        True compares every label. False uses an index, which needs the extra
+        `phcle[index]`. If left out, an index is used above 100,000 labels, if the
+        extra is installed.
+
+    Attributes
+    ----------
+    embedding : LabelEmbedding
+        The embedding that is searched.
+    index : FaissIndex or None
+        The index; None for an exact search.
 
     Examples
     --------
@@ -46,13 +54,31 @@ class Neighbours:
 
     def __init__(self, embedding: LabelEmbedding, *, exact: bool | None = None) -> None:
         if exact is None:
-            exact = len(embedding) <= EXACT_UP_TO or not has_faiss()
+            exact = len(embedding) <= EXACT_UP_TO or not is_installed("faiss")
         self.embedding = embedding
         self.index = None if exact else FaissIndex.of(embedding.unit_vectors)
 
     @classmethod
     def load(cls, embedding: LabelEmbedding, path: str | Path) -> Neighbours:
-        """With an index that `save` has written for this embedding."""
+        """Search with an index from a file.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            The embedding that the index was made for.
+        path : str or Path
+            A file that `save` wrote.
+
+        Returns
+        -------
+        Neighbours
+            The search.
+
+        Raises
+        ------
+        FileError
+            If the file is damaged, or the index of another embedding.
+        """
         index = FaissIndex.load(Path(path), embedding.unit_vectors)
         found = cls(embedding, exact=True)
         found.index = index
@@ -60,16 +86,39 @@ class Neighbours:
 
     @classmethod
     def beside(cls, embedding: LabelEmbedding, file: Path) -> Neighbours:
-        """With the index that lies beside the embedding's file, or else exact.
+        """Search with the index beside the embedding's file; without one, exactly.
 
-        Making an index takes longer than a few exact searches, so none is made here.
+        Making an index takes longer than a few exact searches, so this never makes one.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            The embedding to search.
+        file : Path
+            The file that the embedding was loaded from.
+
+        Returns
+        -------
+        Neighbours
+            The search.
         """
-        if index_file(file).exists() and has_faiss():
+        if index_file(file).exists() and is_installed("faiss"):
             return cls.load(embedding, index_file(file))
         return cls(embedding, exact=True)
 
     def save(self, path: str | Path) -> None:
-        """Write the index, if there is one, beside the embedding or elsewhere."""
+        """Write the index to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write; `index_file` says where commands look for it.
+
+        Raises
+        ------
+        FileError
+            If the search is exact, so that there is no index.
+        """
         if self.index is None:
             raise FileError(
                 f"{path}: there is no index to write, as the search is exact; "
@@ -89,7 +138,22 @@ class Neighbours:
         *,
         among: Iterable[str] | None = None,
     ) -> Near:
-        """Labels most similar by cosine, best first; never the label itself."""
+        """Return the labels most similar to a label or vector.
+
+        Parameters
+        ----------
+        label_or_vector : str or array of shape (dim,)
+            A label, by id or readable name, or a vector.
+        k : int, default 10
+            How many labels to return.
+        among : iterable of str, optional
+            The labels to choose from, compared exactly; all if left out.
+
+        Returns
+        -------
+        list of (str, float)
+            Labels and cosine similarities, best first, without the label itself.
+        """
         return self.nearest_many([label_or_vector], k, among=among)[0]
 
     def nearest_many(
@@ -99,7 +163,22 @@ class Neighbours:
         *,
         among: Iterable[str] | None = None,
     ) -> list[Near]:
-        """The nearest labels of each query; `among` some labels always exactly."""
+        """Return the labels most similar to each of many labels or vectors.
+
+        Parameters
+        ----------
+        queries : iterable of str or array of shape (dim,)
+            Labels, by id or readable name, and vectors.
+        k : int, default 10
+            How many labels to return for each.
+        among : iterable of str, optional
+            The labels to choose from, compared exactly; all if left out.
+
+        Returns
+        -------
+        list of list of (str, float)
+            For each query, labels and cosine similarities, best first.
+        """
         embedding = self.embedding
         if self.index is None or among is not None:
             return embedding.nearest_many(queries, k, among=among)
@@ -115,15 +194,27 @@ class Neighbours:
             ]
             own_answer = [near for near in named if near[0] != label][:k]
             if len(own_answer) < min(k, len(embedding) - (label is not None)):
-                # More than the visited cells hold.
+                # The visited cells hold too few vectors: search exactly.
                 own_answer = embedding.nearest(vector if label is None else label, k)
             answers.append(own_answer)
         return answers
 
 
 def index_file(embedding_file: Path) -> Path:
-    """Where the index of an embedding lies: beside it.
+    """Return the path at which commands look for the index of an embedding.
 
+    Parameters
+    ----------
+    embedding_file : Path
+        The file of the embedding.
+
+    Returns
+    -------
+    Path
+        A file beside it.
+
+    Examples
+    --------
     >>> index_file(Path("labels.phcle")).name
     'labels.phcle.index'
     """

@@ -1,4 +1,4 @@
-"""Where the neighbourhoods of two embeddings differ most."""
+"""Compare the neighbourhoods of two embeddings, label by label."""
 
 from __future__ import annotations
 
@@ -18,24 +18,59 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Of every common label, the share of its nearest labels that both files name."""
+    """How many nearest neighbours each label shares between two embeddings.
 
-    labels: tuple[str, ...]  # in both embeddings
-    shared: npt.NDArray[np.float64]  # (labels,): 0 … 1
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels that both embeddings have.
+    shared : ndarray of shape (labels,)
+        Share of the k nearest neighbours that both embeddings name, from 0 to 1.
+    k : int
+        Number of neighbours compared for each label.
+
+    Examples
+    --------
+    >>> found = Differences(("cat", "dog"), np.array([0.5, 1.0]), k=2)
+    >>> found.mean, found.histogram(), found.largest(1)
+    (0.75, [0, 1, 1], [('cat', 0.5)])
+    """
+
+    labels: tuple[str, ...]
+    shared: npt.NDArray[np.float64]
     k: int
 
     @property
     def mean(self) -> float:
-        """The share over all common labels."""
+        """Mean share over all common labels."""
         return float(self.shared.mean())
 
     def histogram(self) -> list[int]:
-        """How many labels share 0, 1, … k of their neighbours."""
+        """Count the labels by how many neighbours they share.
+
+        Returns
+        -------
+        list of int
+            Number of labels that share 0, 1, … k of their neighbours.
+        """
         counts = np.bincount(np.rint(self.shared * self.k).astype(int))
         return [int(n) for n in np.pad(counts, (0, self.k + 1 - len(counts)))]
 
     def largest(self, n: int, start: int = 0) -> list[tuple[str, float]]:
-        """Labels whose neighbourhoods differ most, and the share that is common."""
+        """Return the labels whose neighbourhoods differ most.
+
+        Parameters
+        ----------
+        n : int
+            How many labels to return.
+        start : int, default 0
+            How many to skip, for pages of results.
+
+        Returns
+        -------
+        list of (str, float)
+            Labels with the share of common neighbours, the smallest share first.
+        """
         order = np.argsort(self.shared, kind="stable")[start : start + n]
         return [(self.labels[i], float(self.shared[i])) for i in order]
 
@@ -46,10 +81,38 @@ def neighbourhood_differences(
     tables: tuple[NeighbourTable, NeighbourTable],
     k: int = 10,
 ) -> Differences:
-    """Compare the k nearest labels of every label that both embeddings have.
+    """Compare the k nearest neighbours of every label that both embeddings have.
 
-    Labels that only one of them has are left out of its neighbourhoods; the tables
-    must hold enough neighbours for that.
+    Only neighbours that both embeddings have are compared.
+
+    Parameters
+    ----------
+    one, other : LabelEmbedding
+        The embeddings to compare.
+    tables : tuple of two NeighbourTable
+        The neighbours in each embedding. Where only one embedding has some labels, the
+        tables must hold more than k neighbours, as those labels are skipped.
+    k : int, default 10
+        Number of neighbours to compare; fewer if there are not as many common labels.
+
+    Returns
+    -------
+    Differences
+        The share of common neighbours for every common label.
+
+    Raises
+    ------
+    ContextError
+        If the embeddings have fewer than two labels in common.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    >>> one = LabelEmbedding(("cat", "lion", "carp"), vectors)
+    >>> other = LabelEmbedding(("cat", "lion", "carp"), vectors[[0, 2, 1]])
+    >>> tables = NeighbourTable.of(one), NeighbourTable.of(other)
+    >>> neighbourhood_differences(one, other, tables, k=1).mean
+    0.0
     """
     common = [label for label in one.labels if label in other]
     if len(common) < 2:
@@ -70,15 +133,14 @@ def neighbourhood_differences(
 def _nearest_common(
     embedding: LabelEmbedding, table: NeighbourTable, common: list[str], k: int
 ) -> Ints:
-    """Positions in `common` of the k nearest of each common label; −1: too few."""
+    """Positions in `common` of each label's k nearest; −1 where there are too few."""
     position = {label: i for i, label in enumerate(common)}
     code = np.array([position.get(label, -1) for label in embedding.labels])
     own = {label: i for i, label in enumerate(embedding.labels)}
     near = code[table.rows[[own[label] for label in common]]]  # (common, kept)
-    # Common labels first, in their order; the sort is stable.
+    # A stable sort moves common labels to the front and keeps their order.
     order = np.argsort(near < 0, axis=1, kind="stable")[:, :k]
     found = np.take_along_axis(near, order, axis=1)
     if found.shape[1] < k:
         found = np.pad(found, ((0, 0), (0, k - found.shape[1])), constant_values=-1)
-    # A place that only one of them can fill is no agreement.
     return np.asarray(found, np.int64)

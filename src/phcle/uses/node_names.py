@@ -12,8 +12,17 @@ __all__ = ["NodeNames"]
 
 
 class NodeNames:
-    """The nodes of an embedding's taxonomy under their readable names.
+    """Find nodes of a taxonomy by id or by readable name.
 
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that knows the readable names.
+    tree : Hierarchy
+        The taxonomy to search.
+
+    Examples
+    --------
     >>> tree = Hierarchy.from_edges([("n1", "n2")])
     >>> pets = LabelEmbedding(("n1",), [[1.0]], names={"n2": "pet"})
     >>> NodeNames(pets, tree).node_called("Pet")
@@ -32,7 +41,23 @@ class NodeNames:
         return found
 
     def node_called(self, text: str) -> str:
-        """The node with this id or readable name; refuses what is unknown."""
+        """Return the node with this id or readable name.
+
+        Parameters
+        ----------
+        text : str
+            An id, or a name in upper or lower case.
+
+        Returns
+        -------
+        str
+            The id of the node.
+
+        Raises
+        ------
+        ContextError
+            If no node has this name, or more than one.
+        """
         if text in self.tree.index:
             return text
         found = self._by_name.get(text.lower(), [])

@@ -1,15 +1,17 @@
-"""The similarity of labels as a picture: a heat map with a box around each cluster."""
+"""The similarity of labels as a heat map with a box around each cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from phcle.errors import BackendError, OptionError
+from phcle.errors import OptionError
 from phcle.files.writing import write_whole
+from phcle.optional_imports import import_optional
 from phcle.uses.clusters import Clusters
 from phcle.uses.stable_svg import svg_of
 
@@ -17,11 +19,15 @@ __all__ = ["FORMATS", "draw_heatmaps"]
 
 FORMATS = (".png", ".svg", ".pdf")
 
-COLOURS = "RdBu_r"  # also for who cannot tell red from green; white is 0
+COLOURS = "RdBu_r"
+"""White is 0; blue and red differ for colour-blind readers too."""
+
 INCHES_PER_LABEL = 0.12
-MARGIN = 0.8  # inches around a panel, for names and title
+MARGIN = 0.8
+"""Inches around a panel, for names and title."""
+
 MOST_NAMES = 200
-"""With more labels than this, names could not be read and are left out."""
+"""Names are drawn up to this many labels; more could not be read."""
 
 
 def draw_heatmaps(
@@ -31,18 +37,31 @@ def draw_heatmaps(
     name_of: Callable[[str], str] = str,
     columns: int = 2,
 ) -> None:
-    """Draw one heat map for each title, side by side, into a PNG, SVG or PDF file.
+    """Draw heat maps side by side into one PNG, SVG or PDF file.
 
     Parameters
     ----------
-    panels
-        Clusters by the title of their panel.
-    path
-        The file; its ending says the format.
-    name_of
-        Readable name of a label.
-    columns
-        Panels in a row.
+    panels : mapping of str to Clusters
+        The clusters of each panel, by the panel's title.
+    path : str or Path
+        The file to write; its ending sets the format.
+    name_of : callable, default str
+        Returns the readable name of a label.
+    columns : int, default 2
+        Number of panels in a row.
+
+    Raises
+    ------
+    OptionError
+        If the ending is not .png, .svg or .pdf.
+    BackendError
+        If Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from phcle.uses.clusters import cluster_labels
+    >>> clusters = cluster_labels(embedding, n=8)  # doctest: +SKIP
+    >>> draw_heatmaps({"animals": clusters}, "animals.png")  # doctest: +SKIP
     """
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
@@ -50,13 +69,14 @@ def draw_heatmaps(
             f"{path}: a picture must end in {', '.join(FORMATS)}. "
             f"Got {path.suffix or 'no ending'!r} instead."
         )
-    matplotlib = _matplotlib()
+    matplotlib = import_optional("matplotlib", extra="figures", purpose="a picture")
+    new_figure = import_module("matplotlib.figure").Figure  # no global state
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     most = max(len(clusters.labels) for clusters in panels.values())
     side = min(max(most * INCHES_PER_LABEL, 2.6), 16.0)
-    with matplotlib.rc_context({"svg.hashsalt": "phcle"}):  # no random numbers in names
-        figure = matplotlib.figure.Figure(
+    with matplotlib.rc_context({"svg.hashsalt": "phcle"}):  # names without chance
+        figure = new_figure(
             figsize=(columns * (side + MARGIN) + 0.6, rows * (side + MARGIN)),
             layout="compressed",
         )
@@ -68,10 +88,8 @@ def draw_heatmaps(
         figure.colorbar(
             image, ax=axes, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
         )
-        form, cut = (
-            path.suffix.lower()[1:],
-            {"bbox_inches": "tight", "pad_inches": 0.05},
-        )
+        form = path.suffix.lower()[1:]
+        cut = {"bbox_inches": "tight", "pad_inches": 0.05}
         with write_whole(path) as temporary:
             if form == "svg":
                 temporary.write_text(svg_of(figure, **cut), encoding="utf-8")
@@ -85,7 +103,7 @@ def draw_heatmaps(
 def _draw(
     axis: Any, title: str, clusters: Clusters, name_of: Callable[[str], str]
 ) -> Any:
-    """One heat map, with the names of the labels and a box around each cluster."""
+    """Draw one heat map with label names and a box around each cluster."""
     image = axis.imshow(clusters.similarity, cmap=COLOURS, vmin=-1.0, vmax=1.0)
     axis.set_title(title, fontsize=9)
     axis.set_xticks([])
@@ -102,20 +120,9 @@ def _draw(
 
 
 def _box(start: int, size: int) -> Any:
+    """The outline of a cluster."""
     from matplotlib.patches import Rectangle
 
     return Rectangle(
         (start - 0.5, start - 0.5), size, size, fill=False, edgecolor="black", lw=1.4
     )
-
-
-def _matplotlib() -> Any:
-    """Matplotlib without its global state, or the way to get it."""
-    try:
-        import matplotlib
-        import matplotlib.figure
-    except ImportError as error:
-        raise BackendError(
-            "a picture needs Matplotlib: pip install 'phcle[figures]'."
-        ) from error
-    return matplotlib

@@ -63,7 +63,7 @@ def test_a_column_has_observed_values_where_known_and_predictions_elsewhere(embe
     assert not column.is_observed[row("cat 7")]
     assert column.value[row("cat 7")] > column.value[row("bird 7")]
     assert set(np.unique(column.chance[column.is_observed])) <= {0.0, 1.0}
-    assert not (column.is_telling & column.is_observed).any()
+    assert not (column.is_confident & column.is_observed).any()
 
 
 def test_what_a_column_predicts_is_what_a_description_lists(embedding):
@@ -78,7 +78,7 @@ def test_what_a_column_predicts_is_what_a_description_lists(embedding):
         telling = {
             name
             for name, column in columns.items()
-            if column.is_telling[embedding.labels.index(label)]
+            if column.is_confident[embedding.labels.index(label)]
         }
         assert listed <= telling
 

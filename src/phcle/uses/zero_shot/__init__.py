@@ -1,4 +1,11 @@
-"""Recognising classes never seen in training, and what an embedding is worth for it."""
+"""Recognise classes without training images, and measure how well it works.
+
+Here live the classifiers (`ESZSL`, `SJE`, `ConSE`, on the base class in `classifier`),
+the tasks and splits that they are tested on, accuracy measures, the choice of options
+on validation classes (`grid_search`), and `evaluate`, which compares embeddings.
+
+Modules here may import what `phcle.uses` may; they do not import its other modules.
+"""
 
 from phcle.uses.zero_shot.class_splits import (
     UnseenClassSplit,
@@ -7,9 +14,9 @@ from phcle.uses.zero_shot.class_splits import (
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
 from phcle.uses.zero_shot.conse import ConSE
 from phcle.uses.zero_shot.eszsl import ESZSL
-from phcle.uses.zero_shot.evaluation import compare, evaluate
+from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
 from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
-from phcle.uses.zero_shot.image_features import TrainingImages
+from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 from phcle.uses.zero_shot.metrics import (
     GeneralisedAccuracy,
     class_accuracies,
@@ -25,6 +32,7 @@ from phcle.uses.zero_shot.tasks import (
     resplits,
     validation_splits,
 )
+from phcle.uses.zero_shot.user_pictures import UserTask, match_classes, user_task
 
 __all__ = [
     "ESZSL",
@@ -34,8 +42,10 @@ __all__ = [
     "ConSE",
     "GeneralisedAccuracy",
     "Search",
+    "Spectrum",
     "TrainingImages",
     "UnseenClassSplit",
+    "UserTask",
     "ZeroShotClassifier",
     "ZeroShotTask",
     "balancing_penalty",
@@ -43,12 +53,15 @@ __all__ = [
     "class_matrix",
     "compare",
     "confusion_frame",
+    "corrected_error",
     "evaluate",
     "generalised_accuracy",
     "hold_out",
+    "match_classes",
     "mean_class_accuracy",
     "resplits",
     "select",
     "unseen_class_accuracy",
+    "user_task",
     "validation_splits",
 ]

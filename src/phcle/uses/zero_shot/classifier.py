@@ -1,14 +1,15 @@
-"""What the zero-shot classifiers share: labels, class vectors and the way they are fit.
+"""The base class of zero-shot classifiers.
 
-A classifier has two sides. The feature side learns from images alone and turns an
-image into a reading; the class side turns readings into scores of candidate classes by
-their vectors. Only the second depends on the embedding.
+A classifier has two parts. The feature side learns from images alone and turns the
+features of an image into readings, such as the probabilities of the seen classes. The
+class side turns readings into scores of candidate classes by their vectors. Only the
+class side depends on the embedding.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,23 +19,51 @@ from sklearn.utils.validation import check_is_fitted
 
 from phcle.contexts.labels import as_labels
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.search import unit_rows
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
 from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
 from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages, as_features
 from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
 
-__all__ = ["ZeroShotClassifier", "class_matrix", "positive", "unit_rows"]
+__all__ = ["ZeroShotClassifier", "check_has_vectors", "class_matrix", "positive"]
 
 Floats = npt.NDArray[np.floating]
 
 NORMALIZATIONS = ("l2", "center", "none")
 
 PENALTY_SPLITS, PENALTY_SHARE = 3, 0.2
-"""How often which share of the classes plays the unseen ones for seen_penalty."""
+"""seen_penalty="auto" draws this many times this share of the classes as unseen ones.
+"""
 
 
 class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns from images of seen classes, answers among candidate classes."""
+    """Base class: learn from images of seen classes, choose among candidate classes.
+
+    A subclass defines `feature_side`, `decide`, `_check_options` and `_learn_classes`,
+    and its constructor stores the options below. It is a scikit-learn classifier.
+
+    Attributes
+    ----------
+    embedding : LabelEmbedding
+        One vector for every seen and every candidate class.
+    candidates : "unseen", "all" or sequence of str
+        The classes that `predict` chooses among.
+    seen_penalty : float or "auto"
+        Subtracted from the scores of seen classes.
+    normalize : {"l2", "center", "none"}
+        How class vectors are scaled; see `class_matrix`.
+    features : {"standardize", "l2", "none"}
+        How features are scaled; see `Scaling`.
+    feature_parameters : tuple of str
+        Options of the feature side. Only when one of these changes must the feature
+        side be fitted again.
+    classes_ : ndarray of str
+        The seen classes, after `fit`.
+    candidates_ : ndarray of str
+        The candidate classes, after `fit`.
+    seen_penalty_ : float
+        The penalty in use, after `fit`.
+    """
 
     embedding: LabelEmbedding
     candidates: str | Sequence[str]
@@ -43,22 +72,41 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     features: str
 
     feature_parameters: ClassVar[tuple[str, ...]]
-    """Options of the feature side; the others need no new look at the images."""
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from images of seen classes.
 
         Parameters
         ----------
-        X : (images, features)
-        y : (images,) labels; every one needs a vector in the embedding.
+        X : array of shape (images, features)
+            Features of the images.
+        y : array of shape (images,)
+            Their classes; each must have a vector in the embedding.
+
+        Returns
+        -------
+        ZeroShotClassifier
+            The fitted classifier itself.
         """
         return self.fit_images(TrainingImages(X, y))
 
     def fit_images(
         self, images: TrainingImages, side: FeatureSide | None = None
     ) -> Self:
-        """Learn from prepared images, and from their feature side if it is known."""
+        """Learn from prepared images, to share slow steps between classifiers.
+
+        Parameters
+        ----------
+        images : TrainingImages
+            Images of seen classes, with the intermediate results computed so far.
+        side : FeatureSide, optional
+            What `feature_side` returned for these images; computed if left out.
+
+        Returns
+        -------
+        ZeroShotClassifier
+            The fitted classifier itself.
+        """
         self._check_options()
         self._check_penalty()
         if not isinstance(self.embedding, LabelEmbedding):
@@ -77,7 +125,18 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: npt.ArrayLike) -> Floats:
-        """Scores (images, candidates), columns in the order of `candidates_`."""
+        """Score the candidates for each image.
+
+        Parameters
+        ----------
+        X : array of shape (images, features)
+            Features of the images.
+
+        Returns
+        -------
+        ndarray of shape (images, candidates)
+            Scores, with columns in the order of `candidates_`.
+        """
         check_is_fitted(self)
         features = as_features(X)
         if features.shape[1] != self.n_features_in_:
@@ -92,21 +151,54 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return lower_seen(scores, self.candidates_, seen, self.seen_penalty_)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.str_]:
-        """The best candidate for every image."""
+        """Return the candidate of highest score for each image.
+
+        Parameters
+        ----------
+        X : array of shape (images, features)
+            Features of the images.
+
+        Returns
+        -------
+        ndarray of str, shape (images,)
+            One class for each image.
+        """
         scores = self.decision_function(X)
         return np.asarray(self.candidates_[scores.argmax(axis=1)])
 
     @abstractmethod
     def feature_side(self, images: TrainingImages) -> FeatureSide:
-        """What images teach before the embedding comes in."""
+        """Fit the part that does not depend on the embedding.
+
+        Parameters
+        ----------
+        images : TrainingImages
+            Images of seen classes.
+
+        Returns
+        -------
+        FeatureSide
+            Turns features into readings.
+        """
 
     @abstractmethod
     def decide(self, readings: Floats) -> Floats:
-        """Scores (images, candidates) from what the feature side read."""
+        """Score the candidates from readings of the feature side.
+
+        Parameters
+        ----------
+        readings : ndarray of shape (images, readings)
+            What `FeatureSide.read` returns.
+
+        Returns
+        -------
+        ndarray of shape (images, candidates)
+            Scores before any penalty on seen classes.
+        """
 
     @abstractmethod
     def _check_options(self) -> None:
-        """Refuse options that cannot be."""
+        """Refuse invalid options."""
 
     @abstractmethod
     def _learn_classes(
@@ -115,6 +207,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the class side from class vectors (classes, dim)."""
 
     def _check_penalty(self) -> None:
+        """Refuse a penalty that is neither a finite number nor "auto"."""
         given = self.seen_penalty
         numbers = (int, float, np.integer, np.floating)
         is_number = isinstance(given, numbers) and not isinstance(given, bool)
@@ -124,7 +217,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _penalty(self, images: TrainingImages) -> float:
-        """What is taken off the scores of seen classes."""
+        """What is subtracted from the scores of seen classes."""
         if self.seen_penalty != "auto":
             return float(self.seen_penalty)
         classes = images.classes.tolist()
@@ -132,8 +225,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return 0.0
         if len(classes) < 2 * FEWEST:
             raise OptionError(
-                f"seen_penalty='auto' sets classes of y aside, and {len(classes)} are "
-                f"too few for that; {2 * FEWEST} are needed, or a number."
+                f"seen_penalty='auto' needs {2 * FEWEST} classes in y, as it sets some "
+                f"aside. Got {len(classes)}; add classes, or give a number."
             )
         options = {**self.get_params(deep=False), "seen_penalty": 0.0}
         n_unseen = share_of_classes(len(classes), PENALTY_SHARE)
@@ -146,8 +239,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found[""]
 
     def _candidates(self, seen: list[str]) -> list[str]:
-        """Labels to choose among, all of them in the embedding."""
-        _check_known(self.embedding, seen, "the classes of y")
+        """The labels to choose among, all of them in the embedding."""
+        check_has_vectors(self.embedding, seen, "the classes of y")
         if isinstance(self.candidates, str):
             if self.candidates not in ("unseen", "all"):
                 raise OptionError(
@@ -165,7 +258,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = list(as_labels(self.candidates, "candidates"))
         if not found:
             raise OptionError("candidates must name one label or more. Got none.")
-        _check_known(self.embedding, found, "candidates")
+        check_has_vectors(self.embedding, found, "candidates")
         return found
 
 
@@ -175,10 +268,26 @@ def class_matrix(
     candidates: Sequence[str],
     normalize: str,
 ) -> tuple[Floats, Floats]:
-    """Vectors of the seen and of the candidate classes, brought to scale alike.
+    """Return the vectors of seen and candidate classes, scaled in the same way.
 
-    "l2": every vector has length one. "center": the mean of the seen classes is taken
-    away first, which leaves what tells classes apart. "none": as they come.
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that holds all these classes.
+    seen : sequence of str
+        The seen classes.
+    candidates : sequence of str
+        The candidate classes.
+    normalize : {"l2", "center", "none"}
+        "l2" scales every vector to length one. "center" first subtracts the mean of the
+        seen classes, which leaves what distinguishes classes. "none" changes nothing.
+
+    Returns
+    -------
+    seen_vectors : ndarray of shape (seen, dim)
+        Vectors of the seen classes.
+    candidate_vectors : ndarray of shape (candidates, dim)
+        Vectors of the candidates.
     """
     if normalize not in NORMALIZATIONS:
         raise OptionError(
@@ -194,24 +303,56 @@ def class_matrix(
 
 
 def positive(name: str, value: Any, *, whole: bool = False) -> None:
-    """Refuse a number that is not above zero."""
+    """Refuse an option that is not a number above zero.
+
+    Parameters
+    ----------
+    name : str
+        Name of the option, for the message.
+    value : Any
+        Its value.
+    whole : bool, default False
+        Whether it must be a whole number.
+
+    Raises
+    ------
+    OptionError
+        If the value is anything else.
+    """
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, kinds) or not value > 0:
         kind = "a whole number" if whole else "a number"
         raise OptionError(f"{name} must be {kind} above 0. Got {value!r} instead.")
 
 
-def unit_rows(matrix: Floats) -> Floats:
-    """Rows at length one; a zero row stays zero."""
-    length = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return np.asarray(matrix / np.where(length > 0, length, 1))
+def check_has_vectors(
+    embedding: LabelEmbedding,
+    labels: Iterable[str],
+    source: str,
+    *,
+    name: str = "the embedding",
+) -> None:
+    """Refuse labels that the embedding has no vector for.
 
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    labels : iterable of str
+        The labels that are needed.
+    source : str
+        Where the labels come from, for the message.
+    name : str, default "the embedding"
+        What the message calls the embedding.
 
-def _check_known(embedding: LabelEmbedding, labels: Sequence[str], what: str) -> None:
-    """Name the labels that have no vector."""
+    Raises
+    ------
+    UnknownLabelError
+        If a label is missing.
+    """
     missing = [label for label in labels if label not in embedding]
     if missing:
         raise UnknownLabelError(
-            f"the embedding has no vector for {some(missing)} of {what}."
+            f"{name} has no vector for {some(missing)} of {source}."
             f"{did_you_mean(missing[0], embedding.labels)}"
         )

@@ -1,7 +1,7 @@
-"""Choosing a classifier's options and an embedding's variant on validation classes.
+"""Choose a classifier's options and an embedding's variant on validation classes.
 
-Every embedding gets the same grid. The test classes take no part: tasks come in here
-already narrowed to the seen classes (`validation_splits`).
+Every embedding gets the same grid of options. The test classes take no part: the tasks
+given here contain seen classes only (see `validation_splits`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,23 @@ Prepare = Callable[[ZeroShotTask], TrainingImages]
 
 @dataclass(frozen=True)
 class Search:
-    """A classifier, the options to choose from, and those that stay."""
+    """A classifier, a grid of options to choose from, and options that stay fixed.
+
+    Attributes
+    ----------
+    classifier : type of ZeroShotClassifier
+        The classifier.
+    grid : mapping of str to sequence
+        Values to try for each option.
+    options : mapping of str to Any
+        Values of other options; defaults of the classifier if left out.
+
+    Examples
+    --------
+    >>> search = Search(ESZSL, {"class_ridge": [0.1, 1.0], "feature_ridge": [10.0]})
+    >>> search.class_grid
+    [{'class_ridge': 0.1}, {'class_ridge': 1.0}]
+    """
 
     classifier: type[ZeroShotClassifier]
     grid: Mapping[str, Sequence[Any]]
@@ -46,7 +62,24 @@ class Search:
         candidates: str | Sequence[str] = "unseen",
         seed: int = 0,
     ) -> ZeroShotClassifier:
-        """The classifier with these options, seeded where it has chance in it."""
+        """Make the classifier with some options.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            The class vectors.
+        parameters : mapping of str to Any
+            Options from the grid.
+        candidates : "unseen", "all" or sequence of str, default "unseen"
+            The classes that it chooses among.
+        seed : int, default 0
+            Its `random_state`, if it has one that is not set otherwise.
+
+        Returns
+        -------
+        ZeroShotClassifier
+            The classifier, not fitted.
+        """
         options = {**self.options, **parameters, "candidates": candidates}
         made: ZeroShotClassifier = self.classifier(embedding, **options)
         if "random_state" in made.get_params() and "random_state" not in options:
@@ -55,13 +88,13 @@ class Search:
 
     @property
     def feature_grid(self) -> list[dict[str, Any]]:
-        """Choices that need another look at the images."""
+        """Combinations of options that need a new fit of the feature side."""
         names = self.classifier.feature_parameters
         return list(ParameterGrid({k: v for k, v in self.grid.items() if k in names}))
 
     @property
     def class_grid(self) -> list[dict[str, Any]]:
-        """Choices that do not."""
+        """Combinations of options of the class side, which is cheap to fit."""
         names = self.classifier.feature_parameters
         rest = {k: v for k, v in self.grid.items() if k not in names}
         return list(ParameterGrid(rest))
@@ -85,20 +118,30 @@ SEARCHES: Mapping[str, Search] = MappingProxyType(
                 "normalize": ["l2", "center"],
             },
         ),
-        # Steps from 0.1 to 10 gave the same accuracy: how long to learn decides.
+        # Steps from 0.1 to 10 gave the same accuracy; the number of epochs matters.
         "sje": Search(SJE, {"epochs": [1, 3, 10], "normalize": ["l2", "center"]}),
     }
 )
-"""The classifiers of the evaluation by name, with the options tried for each."""
+"""The classifiers that `evaluate` knows by name, with the options tried for each."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What did best on the validation classes."""
+    """The options that did best on the validation classes.
+
+    Attributes
+    ----------
+    variant : str
+        Name of the embedding's variant.
+    parameters : dict of str to Any
+        Options of the classifier.
+    accuracy : float
+        Mean per-class accuracy on the validation classes.
+    """
 
     variant: str
     parameters: dict[str, Any]
-    accuracy: float  # mean per-class top-1 on validation classes
+    accuracy: float
 
 
 def select(
@@ -109,10 +152,28 @@ def select(
     seed: int = 0,
     prepare: Prepare | None = None,
 ) -> dict[str, Choice]:
-    """The best variant and options of every embedding, by mean over the splits.
+    """Choose the best variant and options of every embedding.
 
-    Of equals the first counts. `prepare` gives the images of a split; pass one that
-    remembers to try several classifiers on the same splits.
+    The best has the highest mean accuracy over the splits; of equals, the first.
+
+    Parameters
+    ----------
+    search : Search
+        The classifier and its grid.
+    embeddings : mapping of str to mapping of str to LabelEmbedding
+        Variants of each embedding by name.
+    splits : sequence of ZeroShotTask
+        Validation tasks, as `validation_splits` returns them.
+    seed : int, default 0
+        Seed of the classifiers.
+    prepare : callable, optional
+        Returns the `TrainingImages` of a split. Pass one with a cache to try several
+        classifiers on the same splits.
+
+    Returns
+    -------
+    dict of str to Choice
+        The choice for each embedding.
     """
     *_, choices = select_by_split(
         search, embeddings, splits, seed=seed, prepare=prepare
@@ -128,7 +189,26 @@ def select_by_split(
     seed: int = 0,
     prepare: Prepare | None = None,
 ) -> Iterator[dict[str, Choice]]:
-    """What `select` would choose by the splits so far, after each of them."""
+    """Yield what `select` would choose from the splits so far, after each split.
+
+    Parameters
+    ----------
+    search : Search
+        The classifier and its grid.
+    embeddings : mapping of str to mapping of str to LabelEmbedding
+        Variants of each embedding by name.
+    splits : sequence of ZeroShotTask
+        Validation tasks, as `validation_splits` returns them.
+    seed : int, default 0
+        Seed of the classifiers.
+    prepare : callable, optional
+        Returns the `TrainingImages` of a split.
+
+    Yields
+    ------
+    dict of str to Choice
+        The choice for each embedding.
+    """
     shape = (len(search.feature_grid), len(search.class_grid))
     found = {
         (name, variant): np.zeros(shape)
@@ -159,7 +239,7 @@ def _trials(
     images: TrainingImages,
     seed: int,
 ) -> Iterator[tuple[tuple[str, str], tuple[int, int], float]]:
-    """Accuracy of every embedding, variant and choice; images are read once for all."""
+    """Accuracy of every embedding, variant and choice; feature sides are shared."""
     X, y = split.images(split.unseen)
     X = as_features(X)
     some_embedding = next(iter(next(iter(embeddings.values())).values()))
