@@ -23,7 +23,7 @@ from own_process import Stopwatch, peak_mb, run_apart
 from phcle import PHCLE
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import EXACT_PAIRS
-from phcle.experiments.speed import yardstick
+from phcle.fit_speed import yardstick
 
 BASE = {"labels": 4000, "nonzeros": 50, "dim": 100, "contexts": 1}
 VARIED = {

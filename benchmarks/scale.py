@@ -31,7 +31,7 @@ from phcle.contexts.alignment import align
 from phcle.contexts.relational.sampling import ColumnSamples
 from phcle.datasets import load_wordnet_nouns
 from phcle.estimator import EXACT_PAIRS, SAMPLE
-from phcle.experiments.speed import yardstick
+from phcle.fit_speed import yardstick
 from phcle.solver.balance import balance
 from phcle.solver.layout import Layout
 from phcle.solver.objective import objective_terms, softplus

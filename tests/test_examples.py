@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
 from pathlib import Path
 
 import pytest
 from run_examples import Block, ExampleError, blocks_of, compare, run_page
 
 ROOT = Path(__file__).parents[1]
+SOURCES = (ROOT / "src", ROOT / "paper" / "src")
 PAGES = [
     ROOT / "README.md",
     ROOT / "benchmarks" / "README.md",
     *sorted(ROOT.glob("docs/**/*.md")),
+    ROOT / "paper" / "README.md",
 ]
 MOST_NOT_RUN = 3  # blocks per page
 # Pages with commands that take minutes, or with data that does not ship with phcle.
@@ -33,7 +36,7 @@ def with_examples():
 )
 def test_examples_of_the_page_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, SOURCES)))
     ran = list(run_page(page, tmp_path))
     left_out = [b for b in blocks_of(page) if b.reason is not None]
     assert all(len(block.reason) > 10 for block in left_out)
@@ -78,9 +81,9 @@ def test_a_block_that_does_not_run_says_why_in_a_comment(tmp_path):
 
 
 def modules_with_doctests():
-    source = ROOT / "src"
     return [
         ".".join(path.relative_to(source).with_suffix("").parts)
+        for source in SOURCES
         for path in sorted(source.rglob("*.py"))
         if ">>> " in path.read_text(encoding="utf-8")
     ]

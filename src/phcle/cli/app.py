@@ -24,7 +24,7 @@ from phcle.cli.pictures import map as map_pictures
 from phcle.cli.pictures import understand
 from phcle.cli.query_commands import describe, explain, info, nearest
 from phcle.cli.report import report
-from phcle.cli.reproduce import reproduce
+from phcle.cli.reproduce import add_reproduce
 from phcle.cli.tune import tune
 
 __all__ = ["app", "main"]
@@ -166,13 +166,13 @@ app.command(
         "phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"
     ),
 )(bench)
-app.command(
+add_reproduce(
+    app,
     epilog=_example(
         "phcle reproduce table2 --data data --out tables --dataset awa",
         "phcle reproduce all --data data --out tables --quick",
     ),
-    no_args_is_help=True,
-)(reproduce)
+)
 
 
 def main() -> None:

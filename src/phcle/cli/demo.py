@@ -70,7 +70,7 @@ def demo(
 def _show_new_shapes(out: Path) -> None:
     """Zero-shot classification: pictures of classes that were never seen."""
     from phcle.datasets import load_shapes
-    from phcle.experiments.new_shapes import draw_answers, recognise_new_shapes
+    from phcle.unseen_shapes import draw_answers, recognise_new_shapes
 
     found = recognise_new_shapes(load_shapes())
     terminal_tables.show_table(

@@ -145,7 +145,7 @@ def _known(
 ) -> tuple[Any, list[str], list[str]]:
     """Features and labels of the pictures whose class has a vector."""
     from phcle.errors import UnknownLabelError, did_you_mean, some
-    from phcle.experiments.user_data import match_classes
+    from phcle.uses.zero_shot import match_classes
 
     labels = match_classes(embedding, data)
     left_out = [name for name in data.classes if name not in labels]
