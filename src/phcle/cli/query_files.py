@@ -1,4 +1,4 @@
-"""What a question names by files: labels to choose among, and vectors to ask about."""
+"""Labels and vectors that queries read from files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,18 @@ __all__ = ["labels_or_files", "read_queries"]
 
 
 def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
-    """Labels, some of them in files with one per line; None if none are given."""
+    """Replace the names of files among labels by the labels in them.
+
+    Parameters
+    ----------
+    given : sequence of str or None
+        Labels, and files with one label per line.
+
+    Returns
+    -------
+    list of str or None
+        All labels; None if nothing is given.
+    """
     from phcle.contexts.readers.label_files import read_labels
 
     if not given:
@@ -29,7 +40,18 @@ def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
 
 
 def read_queries(path: Path) -> dict[str, npt.NDArray[np.float64]]:
-    """The vectors of an `.npy` file by their name: one vector, or a row for each."""
+    """Read query vectors from an `.npy` file.
+
+    Parameters
+    ----------
+    path : Path
+        The file: one vector, or a matrix with one vector per row.
+
+    Returns
+    -------
+    dict
+        Vectors by a name that says where they stand.
+    """
     import numpy as np
 
     from phcle.files.numpy_arrays import read_npy
