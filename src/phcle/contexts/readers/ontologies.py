@@ -343,5 +343,5 @@ def _refuse_remote_contexts(text: str, path: Path) -> None:
             if isinstance(address, str):
                 raise FileError(
                     f"{path}: its context {address!r} lies elsewhere, and nothing is "
-                    "downloaded; put the context itself into the file."
+                    "fetched; put the context itself into the file."
                 )
