@@ -1,4 +1,4 @@
-"""Labels and vectors that queries read from files."""
+"""Read what a query names by files: lists of labels, and vectors."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["labels_or_files", "read_queries"]
 
 
 def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
-    """Replace the names of files among labels by the labels in them.
+    """Read labels that are given directly or in files.
 
     Parameters
     ----------
     given : sequence of str or None
-        Labels, and files with one label per line.
+        Labels, or names of files with one label per line.
 
     Returns
     -------
     list of str or None
-        All labels; None if nothing is given.
+        All labels; None if none are given.
     """
     from phcle.contexts.readers.label_files import read_labels
 
@@ -40,17 +40,17 @@ def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
 
 
 def read_queries(path: Path) -> dict[str, npt.NDArray[np.float64]]:
-    """Read query vectors from an `.npy` file.
+    """Read the vectors of an `.npy` file.
 
     Parameters
     ----------
     path : Path
-        The file: one vector, or a matrix with one vector per row.
+        A file with one vector, or a matrix with a vector in each row.
 
     Returns
     -------
-    dict
-        Vectors by a name that says where they stand.
+    dict of str to array
+        The vectors, named after the file and the row.
     """
     import numpy as np
 
