@@ -32,6 +32,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = False
+# As lists, not as targets of links: many classes have an attribute of the same name.
+napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"phcle {version}"
