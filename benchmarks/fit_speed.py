@@ -32,7 +32,7 @@ from phcle.contexts.alignment import align
 from phcle.datasets.imagenet1k import load_imagenet1k
 from phcle.errors import PhcleError
 from phcle.estimator import PHCLE
-from phcle.experiments.speed import yardstick
+from phcle.fit_speed import yardstick
 from phcle.options import OPTIONS
 from phcle.solver.layout import Layout
 from phcle.solver.objective import objective_terms

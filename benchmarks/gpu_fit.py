@@ -26,7 +26,7 @@ from noun_problem import load_contexts, posed, random_tree_context
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import Context
 from phcle.errors import ConvergenceWarning
-from phcle.experiments.speed import NEAR, measure_fit
+from phcle.fit_speed import NEAR, measure_fit
 from phcle.solver import foldin
 from phcle.solver.layout import Layout
 from phcle.solver.start import start_factors

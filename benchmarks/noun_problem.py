@@ -18,7 +18,7 @@ from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import Context, align
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
-from phcle.experiments.speed import noun_contexts
+from phcle.fit_speed import noun_contexts
 from phcle.options import OPTIONS
 from phcle.solver.problem import Penalties, Problem, pose
 

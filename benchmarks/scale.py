@@ -31,7 +31,7 @@ from phcle.contexts.alignment import align
 from phcle.contexts.relational.sampling import ColumnSamples
 from phcle.datasets import load_wordnet_nouns
 from phcle.estimator import EXACT_PAIRS, SAMPLE
-from phcle.experiments.speed import yardstick
+from phcle.fit_speed import yardstick
 from phcle.solver.balance import balance
 from phcle.solver.layout import Layout
 from phcle.solver.objective import objective_terms, softplus
@@ -217,12 +217,12 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
             [p["cpu_seconds"] for p in points],
             [p["gap"] for p in points],
             "o-",
-            label="mm, from its start, sweep by sweep",
+            label="mm, after each sweep",
         )
         for line in result["peers"]:
             if "gap" in line:
                 axes.plot(line["cpu_seconds"], line["gap"], "s", label=line["method"])
-        axes.set(xscale="log", yscale="log", xlabel="processor seconds")
+        axes.set(xscale="log", yscale="log", xlabel="CPU seconds")
         title = f"{result['labels']:,} labels; {result['mm']['method']}"
         axes.set(ylabel="objective − floor", title=title)
     handles, labels = axes.get_legend_handles_labels()

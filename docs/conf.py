@@ -29,9 +29,11 @@ myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
+# Docstrings state types in words, which must not become links to code.
+autodoc_typehints = "none"
 napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
 # As lists, not as targets of links: many classes have an attribute of the same name.
 napoleon_use_ivar = True
 

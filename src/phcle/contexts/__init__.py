@@ -10,16 +10,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from phcle.contexts.alignment import Context
     from phcle.contexts.descriptive.data import DescriptiveContext
+    from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
+    from phcle.contexts.labels import as_labels
     from phcle.contexts.relational.data import RelationalContext
     from phcle.contexts.relational.hierarchy import Hierarchy
 
-__all__ = ["DescriptiveContext", "Hierarchy", "RelationalContext"]
+__all__ = [
+    "Context",
+    "DescriptiveContext",
+    "Hierarchy",
+    "RelationalContext",
+    "as_labels",
+    "has_sentence_encoder",
+]
 
 _HOMES = {
+    "Context": "phcle.contexts.alignment",
     "DescriptiveContext": "phcle.contexts.descriptive.data",
     "Hierarchy": "phcle.contexts.relational.hierarchy",
     "RelationalContext": "phcle.contexts.relational.data",
+    "as_labels": "phcle.contexts.labels",
+    "has_sentence_encoder": "phcle.contexts.descriptive.sentence_encoder",
 }
 
 

@@ -15,7 +15,9 @@ from phcle.report.report_libraries import needed
 __all__ = ["as_data_uri", "write_page"]
 
 
-def write_page(path: Path, template: str, **values: Any) -> None:
+def write_page(
+    path: Path, template: str, *, package: str = "phcle.report", **values: Any
+) -> None:
     """Fill a template and write it to a file.
 
     Every value is escaped unless our code marked it as HTML. Data goes into a page
@@ -26,13 +28,18 @@ def write_page(path: Path, template: str, **values: Any) -> None:
     path : Path
         The file to write; an old one is replaced only when the new one is complete.
     template : str
-        Name of a template in `report/templates`.
+        Name of a template.
+    package : str
+        The package whose folder `templates` holds the template; those of `phcle.report`
+        can be extended.
     **values : Any
         The values that the template uses.
     """
     jinja2 = needed("jinja2")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("phcle.report"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(x) for x in (package, "phcle.report")]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -14,9 +14,9 @@ from phcle.uses.zero_shot.class_splits import (
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
 from phcle.uses.zero_shot.conse import ConSE
 from phcle.uses.zero_shot.eszsl import ESZSL
-from phcle.uses.zero_shot.evaluation import compare, evaluate
+from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
 from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
-from phcle.uses.zero_shot.image_features import TrainingImages
+from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 from phcle.uses.zero_shot.metrics import (
     GeneralisedAccuracy,
     class_accuracies,
@@ -32,6 +32,7 @@ from phcle.uses.zero_shot.tasks import (
     resplits,
     validation_splits,
 )
+from phcle.uses.zero_shot.user_pictures import UserTask, match_classes, user_task
 
 __all__ = [
     "ESZSL",
@@ -41,8 +42,10 @@ __all__ = [
     "ConSE",
     "GeneralisedAccuracy",
     "Search",
+    "Spectrum",
     "TrainingImages",
     "UnseenClassSplit",
+    "UserTask",
     "ZeroShotClassifier",
     "ZeroShotTask",
     "balancing_penalty",
@@ -50,12 +53,15 @@ __all__ = [
     "class_matrix",
     "compare",
     "confusion_frame",
+    "corrected_error",
     "evaluate",
     "generalised_accuracy",
     "hold_out",
+    "match_classes",
     "mean_class_accuracy",
     "resplits",
     "select",
     "unseen_class_accuracy",
+    "user_task",
     "validation_splits",
 ]
