@@ -128,9 +128,9 @@ def resealed(data: bytes) -> bytes:
 
 def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
-    from phcle.uses import named_answers as answers
+    from phcle.uses.named_answers import summarise
 
-    json.dumps(answers.summary(embedding))
+    json.dumps(summarise(embedding).to_dict())
     if not len(embedding):
         return
     first, last = embedding.labels[0], embedding.labels[-1]

@@ -14,7 +14,7 @@ import phcle
 SOURCE = Path(phcle.__file__).parent
 
 LAYERS = [
-    {"errors", "optional_imports"},
+    {"errors", "answers", "optional_imports"},
     {"files"},
     {"backends"},
     {"contexts"},

@@ -1,4 +1,4 @@
-"""All commands, each with an example, and the entry point."""
+"""All commands with their examples, and the entry point."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ app = typer.Typer(
 
 
 def _example(*commands: str) -> str:
-    """Commands as the last lines of a help page; blank lines keep them apart."""
+    """Show commands at the end of a help page, separated by blank lines."""
     return "\n\n".join(["[bold]Example[/bold]", *commands])
 
 
 def _show_version(wanted: bool) -> None:
+    """Print the version and stop."""
     if wanted:
         typer.echo(f"phcle {__version__}")
         raise typer.Exit
@@ -179,7 +180,7 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     signal.signal(signal.SIGTERM, raise_terminated)
     if hasattr(sys.stdout, "reconfigure"):
-        # A name that the terminal cannot show must not end the command.
+        # A name that the terminal cannot encode must not stop the command.
         sys.stdout.reconfigure(errors="replace")
     with leaving_at_once() if is_shared_run() else nullcontext():
         app()

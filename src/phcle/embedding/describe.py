@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.answers import Attribute, Description
 from phcle.embedding.confidence import support
 from phcle.embedding.fitted import FittedDescriptive
 
@@ -36,43 +36,6 @@ largest value that is known of any label. Anything less says little."""
 
 CARRIED = 0.8
 """Related labels are listed until they carry this share of the similarity."""
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """One description of a label, in the user's units."""
-
-    context: str
-    name: str
-    value: float
-    strength: float  # deviation from the mean, in units of the context
-    observed: bool
-    confidence: float | None = None
-    """Chance that the label has it; None if it is known, or was not calibrated."""
-
-
-@dataclass(frozen=True)
-class Description:
-    """Related labels with shares that sum to one, and the strongest attributes."""
-
-    label: str | None
-    related: tuple[tuple[str, float], ...]
-    observed: tuple[Attribute, ...]
-    predicted: tuple[Attribute, ...]
-    contexts: dict[str, bool]  # which contexts know the label
-    untold: tuple[str, ...] = ()
-    """Descriptions that the label lacks and that too little is known to predict."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {
-            "label": self.label,
-            "related": [{"label": x, "share": share} for x, share in self.related],
-            "observed": [_attribute(a) for a in self.observed],
-            "predicted": [_attribute(a) for a in self.predicted],
-            "contexts": self.contexts,
-            "untold": list(self.untold),
-        }
 
 
 def describe(
@@ -202,13 +165,3 @@ def _strongest(
         for i in order
         if strength[i] > 0
     ]
-
-
-def _attribute(attribute: Attribute) -> dict[str, Any]:
-    return {
-        "context": attribute.context,
-        "name": attribute.name,
-        "value": attribute.value,
-        "strength": attribute.strength,
-        "confidence": attribute.confidence,
-    }

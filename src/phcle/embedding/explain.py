@@ -8,12 +8,12 @@ exact; their mean is symmetric.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.answers import ContextPart, Explanation
 from phcle.embedding.fitted import Fitted, FittedDescriptive, FittedRelational
 from phcle.errors import ContextError
 
@@ -23,49 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["ContextPart", "Explanation", "explain"]
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class ContextPart:
-    """The part of the similarity that one context contributes."""
-
-    context: str
-    kind: str
-    part: float
-    columns: tuple[tuple[str, float], ...]  # the largest contributions
-    shared: tuple[str, ...]  # common ancestors, nearest first (hierarchies)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Cosine of two labels, and the parts that add up to it."""
-
-    a: str
-    b: str
-    similarity: float
-    parts: tuple[ContextPart, ...]
-    rest: float  # what rounding leaves between the parts and the whole
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "similarity": self.similarity,
-            "parts": [
-                {
-                    "context": part.context,
-                    "kind": part.kind,
-                    "part": part.part,
-                    "columns": [
-                        {"name": name, "part": value} for name, value in part.columns
-                    ],
-                    "shared": list(part.shared),
-                }
-                for part in self.parts
-            ],
-            "rest": self.rest,
-        }
 
 
 def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:

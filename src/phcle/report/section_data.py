@@ -11,7 +11,7 @@ import numpy as np
 from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
-from phcle.uses import named_answers as answers
+from phcle.uses.named_answers import nearest_labels, summarise
 
 __all__ = [
     "convergence",
@@ -52,7 +52,7 @@ def summary(embedding: LabelEmbedding) -> Section:
     dict
         Values for the template.
     """
-    found = answers.summary(embedding)
+    found = summarise(embedding).to_dict()
     return {**found, "options": {x: str(y) for x, y in found["options"].items()}}
 
 
@@ -163,17 +163,7 @@ def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[S
     list of dict
         Each label with its neighbours.
     """
-    return [
-        {
-            "name": embedding.name_of(label),
-            "label": label,
-            "neighbours": [
-                {"name": embedding.name_of(x), "label": x, "similarity": similarity}
-                for x, similarity in embedding.nearest(label, k=k)
-            ],
-        }
-        for label in map(embedding.resolve, shown)
-    ]
+    return [nearest_labels(embedding, label, k).to_dict() for label in shown]
 
 
 def spread_labels(

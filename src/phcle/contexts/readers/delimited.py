@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,7 +172,7 @@ def _check_header(path: Path, line: int, header: list[str]) -> None:
             f"{_where(path, line)}: column {header.index('', 1) + 1} has no name; "
             "every column but the first needs one."
         )
-    repeated = sorted({title for title in header if header.count(title) > 1})
+    repeated = sorted(title for title, n in Counter(header).items() if n > 1)
     if repeated:
         raise FileError(
             f"{_where(path, line)}: two columns are called {some(repeated)}; "

@@ -7,16 +7,19 @@ an ontology are not followed, and files are read from disk alone.
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 from phcle.contexts.readers.delimited import read_text
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import BackendError, ContextError, FileError, some
+from phcle.files.decompression import most_unpacked
 
 __all__ = ["from_owl", "from_skos"]
 
@@ -33,6 +36,11 @@ FORMATS = {
 SKOS_TERMS = "http://www.w3.org/2004/02/skos/core#"
 OBO_DEFINITION = "http://purl.obolibrary.org/obo/IAO_0000115"
 OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
+
+ENTITY_USE = re.compile(r"&([^&;\s#]+);")
+NESTED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
+"""A reference to another entity in the value of an entity. Entities within entities
+grow by powers: ten lines can stand for gigabytes."""
 
 
 def from_skos(
@@ -250,6 +258,8 @@ def _graph(source: Any, name: str | None) -> tuple[Any, str]:
         format = "turtle"  # .owl may be either
     if format == "json-ld":
         _refuse_remote_contexts(text, path)
+    if format == "xml":
+        _refuse_entity_bombs(text, path)
     try:
         with warnings.catch_warnings():
             # Parsers of rdflib use what rdflib itself would rather not have used.
@@ -261,11 +271,52 @@ def _graph(source: Any, name: str | None) -> tuple[Any, str]:
     return graph, name or path.stem
 
 
+class _DocumentStarts(Exception):
+    """Ends the parsing of an XML file after its declarations."""
+
+
+def _refuse_entity_bombs(text: str, path: Path) -> None:
+    """Refuse XML entities that refer to others, or that grow the text too much.
+
+    Ontology editors declare an entity for each namespace, so plain ones are allowed.
+    """
+    lengths: dict[str, int] = {}
+
+    def declared(name: str, is_parameter: bool, value: str | None, *_: Any) -> None:
+        if is_parameter or value is None or NESTED_ENTITY.search(value):
+            raise FileError(
+                f"{path}: declares the XML entity {name[:40]!r} from a file or from "
+                "other entities; save it without entities."
+            )
+        lengths[name] = len(value)
+
+    def started(*_: Any) -> None:
+        raise _DocumentStarts
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = declared
+    # Both: the first element may use entities, and there may be no declarations.
+    parser.EndDoctypeDeclHandler = started
+    parser.StartElementHandler = started
+    try:
+        parser.Parse(text.encode(), True)
+    except _DocumentStarts:
+        used = Counter(ENTITY_USE.findall(text))
+        grown = sum(lengths[name] * used[name] for name in lengths)
+        if grown > most_unpacked(len(text)):
+            raise FileError(
+                f"{path}: its XML entities expand {len(text):,} characters to "
+                f"{grown:,}; save it without entities."
+            ) from None
+    except expat.ExpatError as error:
+        raise FileError(f"{path}: cannot be read as xml ({error}).") from error
+
+
 def _refuse_remote_contexts(text: str, path: Path) -> None:
     """Refuse what would make the reader fetch something."""
     try:
         queue: list[Any] = [json.loads(text)]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: is not JSON ({error}).") from error
     for part in queue:  # grows while we walk it
         if isinstance(part, list):
