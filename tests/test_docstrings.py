@@ -40,6 +40,7 @@ INHERITED = {"PR01", "RT01"}
 
 COMPLETE = (
     "phcle.errors",
+    "phcle.fit_speed",
     "phcle.optional_imports",
     "phcle.options",
     "phcle.report.embedding_atlas",
@@ -51,6 +52,8 @@ COMPLETE = (
     "phcle.report.map_layout",
     "phcle.report.report_libraries",
     "phcle.report.section_data",
+    "phcle.report.table_files",
+    "phcle.unseen_shapes",
     "phcle.uses.attribute_search",
     "phcle.uses.clusters",
     "phcle.uses.faiss_index",

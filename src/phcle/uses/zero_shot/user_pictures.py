@@ -23,14 +23,26 @@ from phcle.uses.zero_shot.tasks import ZeroShotTask, resplits
 __all__ = ["UserTask", "match_classes", "user_task"]
 
 DEFAULT_SPLITS = 10
+"""Random class splits without `split.json`."""
 UNSEEN_SHARE = 0.2
+"""Share of the classes that a random split tests on."""
 FEWEST = 6
-"""Classes that are needed: two unseen, two to validate on, two to learn from."""
+"""Fewest classes with a vector: two unseen, two for validation, two to learn from."""
 
 
 @dataclass(frozen=True, eq=False)
 class UserTask:
-    """Tasks, where their class split comes from, and classes without a vector."""
+    """Zero-shot tasks on a user's images.
+
+    Attributes
+    ----------
+    tasks : list of ZeroShotTask
+        One task per class split.
+    source : str
+        Where the class split comes from, in words.
+    left_out : tuple of str
+        Classes without a vector in the embedding.
+    """
 
     tasks: list[ZeroShotTask]
     source: str
@@ -40,10 +52,30 @@ class UserTask:
 def user_task(
     embedding: LabelEmbedding, features: str | Path, n_splits: int | None = None
 ) -> UserTask:
-    """Tasks over the classes that the embedding knows, by id or by readable name.
+    """Make zero-shot tasks from image features and an embedding.
 
-    Classes it does not know are left out with a warning. The split is the one of
-    `split.json`; without it, or with `n_splits`, classes are drawn by chance.
+    Classes are matched with labels by id or by readable name. Classes that the
+    embedding does not know are left out with a warning.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Vectors of the labels.
+    features : str or Path
+        A folder or file of features; see `load_feature_folder`.
+    n_splits : int, optional
+        Number of random class splits. By default the split of `split.json`, or ten
+        random splits without that file.
+
+    Returns
+    -------
+    UserTask
+        The tasks, with the classes that were left out.
+
+    Raises
+    ------
+    UnknownLabelError
+        If fewer than six classes have a vector.
     """
     data = load_feature_folder(features)
     labels = match_classes(embedding, data)
@@ -82,7 +114,20 @@ def user_task(
 
 
 def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
-    """Label of the embedding for every class that has one."""
+    """Find the label of the embedding for each class of the images.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Labels with ids and readable names.
+    data : ImageData
+        Images whose classes are matched.
+
+    Returns
+    -------
+    dict of str to str
+        Labels by class; a class that the embedding does not know is not listed.
+    """
     found: dict[str, str] = {}
     for name in data.classes:
         try:
