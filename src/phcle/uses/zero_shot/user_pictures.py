@@ -23,25 +23,23 @@ from phcle.uses.zero_shot.tasks import ZeroShotTask, resplits
 __all__ = ["UserTask", "match_classes", "user_task"]
 
 DEFAULT_SPLITS = 10
-"""Random class splits without `split.json`."""
 UNSEEN_SHARE = 0.2
-"""Share of the classes that a random split tests on."""
 FEWEST = 6
-"""Fewest classes with a vector: two unseen, two for validation, two to learn from."""
+"""Fewest classes of a task: two unseen, two to validate on, two to learn from."""
 
 
 @dataclass(frozen=True, eq=False)
 class UserTask:
-    """Zero-shot tasks on a user's images.
+    """Tasks from a user's image features.
 
     Attributes
     ----------
     tasks : list of ZeroShotTask
-        One task per class split.
+        One task, or one for each random split.
     source : str
-        Where the class split comes from, in words.
+        Where the class split comes from, for readers.
     left_out : tuple of str
-        Classes without a vector in the embedding.
+        Classes of the features that have no vector in the embedding.
     """
 
     tasks: list[ZeroShotTask]
@@ -52,30 +50,32 @@ class UserTask:
 def user_task(
     embedding: LabelEmbedding, features: str | Path, n_splits: int | None = None
 ) -> UserTask:
-    """Make zero-shot tasks from image features and an embedding.
+    """Make zero-shot tasks from a folder of image features and an embedding.
 
-    Classes are matched with labels by id or by readable name. Classes that the
-    embedding does not know are left out with a warning.
+    Classes are matched with labels by id or readable name. Classes without a label are
+    left out with a warning.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        Vectors of the labels.
+        The class vectors.
     features : str or Path
-        A folder or file of features; see `load_feature_folder`.
+        A folder of features; see `phcle.datasets.feature_folder`.
     n_splits : int, optional
-        Number of random class splits. By default the split of `split.json`, or ten
-        random splits without that file.
+        Number of random class splits. If left out, the split of `split.json` in the
+        folder is used, or 10 random ones if there is none.
 
     Returns
     -------
     UserTask
-        The tasks, with the classes that were left out.
+        The tasks, and what was left out.
 
     Raises
     ------
     UnknownLabelError
-        If fewer than six classes have a vector.
+        If fewer than 6 classes have a vector in the embedding.
+    FileError
+        If the folder cannot be read, or two of its classes are the same label.
     """
     data = load_feature_folder(features)
     labels = match_classes(embedding, data)
@@ -114,19 +114,24 @@ def user_task(
 
 
 def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
-    """Find the label of the embedding for each class of the images.
+    """Return the label of the embedding for every class that has one.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        Labels with ids and readable names.
+        The embedding.
     data : ImageData
-        Images whose classes are matched.
+        Image features with their classes.
 
     Returns
     -------
     dict of str to str
-        Labels by class; a class that the embedding does not know is not listed.
+        Labels by class.
+
+    Raises
+    ------
+    FileError
+        If two classes are the same label.
     """
     found: dict[str, str] = {}
     for name in data.classes:
@@ -145,4 +150,5 @@ def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
 
 
 def _names(embedding: LabelEmbedding) -> list[str]:
+    """All ids and readable names."""
     return [*embedding.labels, *embedding.names.values()]
