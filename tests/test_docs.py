@@ -68,6 +68,7 @@ DOCUMENTS = [
     ROOT / "README.md",
     *ROOT.glob("docs/**/*.md"),
     *ROOT.glob("benchmarks/*.md"),
+    ROOT / "paper" / "README.md",
 ]
 
 
