@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.dense import Columns, LineValue
-from phcle.backends.kernels import logistic_tiles, near_entries
+from phcle.backends.kernels import logistic_tiles, row_gathering
 from phcle.backends.numpy_backend import NumpyBackend
 
 __all__ = ["NumbaBackend"]
@@ -43,13 +43,13 @@ class CompiledNear:
     def dots(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """y·z_c for every known column: (rows, width)."""
         result = np.empty(self.columns.shape, self.other.dtype)
-        near_entries.dots(self.columns, self.other, y, result)
+        row_gathering.dots(self.columns, self.other, y, result)
         return result
 
     def sums(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Σ_c weight_c z_c for every row: (rows, d)."""
         result = np.empty((len(weights), self.other.shape[1]), self.other.dtype)
-        near_entries.sums(self.columns, self.other, weights, result)
+        row_gathering.sums(self.columns, self.other, weights, result)
         return result
 
     def norms(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.confidence import support
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.base import PredictingContext
+from phcle.contexts.descriptive.confidence import support
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -86,9 +86,7 @@ def describe(
     observed: list[Attribute] = []
     predicted: list[Attribute] = []
     untold: list[str] = []
-    for context in embedding.contexts:
-        if not isinstance(context, FittedDescriptive) or not context.readable:
-            continue
+    for context in embedding.predicting:
         known = (
             np.full(len(context.columns), np.nan)
             if label is None
@@ -118,7 +116,7 @@ def describe(
 
 def confidences(
     embedding: LabelEmbedding,
-    context: FittedDescriptive,
+    context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
     """Chance of every attribute for every vector: (vectors, columns).
@@ -138,7 +136,7 @@ def confidences(
 
 def support_by(
     embedding: LabelEmbedding,
-    context: FittedDescriptive,
+    context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
     """How near every vector is to a label that the context describes: (vectors,).
@@ -152,7 +150,7 @@ def support_by(
 
 
 def is_telling(
-    context: FittedDescriptive, values: Floats, sure: Floats | None
+    context: PredictingContext, values: Floats, sure: Floats | None
 ) -> npt.NDArray[np.bool_]:
     """Which predictions say something about this label rather than about all."""
     if context.calibration is None or sure is None:
@@ -179,7 +177,7 @@ def _related(
 
 
 def _strongest(
-    context: FittedDescriptive,
+    context: PredictingContext,
     values: Floats,
     wanted: npt.NDArray[np.bool_],
     k: int,

@@ -42,7 +42,7 @@ def write_sealed(
 
 
 def read_sealed(
-    path: Path, format: str, version: int, foreign: str
+    path: Path, format: str, version: int, foreign: str, *, oldest: int | None = None
 ) -> tuple[Any, Tensors]:
     """Content and tensors; a damaged, cut or foreign file is refused.
 
@@ -53,7 +53,7 @@ def read_sealed(
     header = _own_header(path, check_header(path))
     if header.get("format") != format:
         raise FileError(f"{path}: {foreign}")
-    _refuse_other_version(path, header.get("version"), version)
+    _refuse_other_version(path, header.get("version"), version, oldest or version)
     text = header.get("content")
     tensors = _read_tensors(path)
     try:
@@ -80,9 +80,9 @@ def _own_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     return header
 
 
-def _refuse_other_version(path: Path, found: Any, version: int) -> None:
+def _refuse_other_version(path: Path, found: Any, version: int, oldest: int) -> None:
     """Say which way the versions differ, and what to do."""
-    if found == version and type(found) is int:
+    if type(found) is int and oldest <= found <= version:
         return
     if type(found) is int and found > version:
         raise FileError(
