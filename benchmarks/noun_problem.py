@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context, align
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Context
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
 from phcle.experiments.speed import noun_contexts

@@ -23,7 +23,7 @@ from phcle import LabelEmbedding, RelationalContext
 from phcle.baselines import pmi_svd_embedding
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ContextWarning
-from phcle.uses.retrieval import Neighbours
+from phcle.uses.neighbour_search import Neighbours
 
 LEVEL = 1e-6
 """Cosines closer than this are the same."""

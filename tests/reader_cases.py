@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
-from phcle.cli.context_files import ContextFile, read_context
-from phcle.contexts.readers import context_files as readers
+from phcle.contexts.readers import label_files as readers
+from phcle.contexts.readers.files_to_contexts import ContextFile, read_context
 from phcle.datasets import load_feature_folder, men
 from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.datasets.imnet_attributes import load_imnet_attributes
@@ -127,7 +127,7 @@ def resealed(data: bytes) -> bytes:
 
 def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
-    from phcle.uses import answers
+    from phcle.uses import named_answers as answers
 
     json.dumps(answers.summary(embedding))
     if not len(embedding):
@@ -237,14 +237,14 @@ def read_checkpoint(path: Path) -> Any:
 
 
 def image_map(path: Path) -> None:
-    from phcle.uses.understanding import ImageMap
+    from phcle.uses.pictures import ImageMap
 
     found = ImageMap.fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"], small_embedding())
     found.save(path)
 
 
 def read_map(path: Path) -> Any:
-    from phcle.uses.understanding import load_map
+    from phcle.uses.pictures import load_map
 
     return load_map(path)
 
@@ -254,13 +254,13 @@ def looked_at(found: Any) -> None:
 
 
 def read_index(path: Path) -> Any:
-    from phcle.uses.retrieval import Neighbours
+    from phcle.uses.neighbour_search import Neighbours
 
     return Neighbours.load(small_embedding(), path).nearest("cat", 2)
 
 
 def index(path: Path) -> None:
-    from phcle.uses.retrieval import Neighbours
+    from phcle.uses.neighbour_search import Neighbours
 
     Neighbours(small_embedding(), exact=False).save(path)
 
@@ -337,7 +337,7 @@ def picture() -> bytes:
 
 
 def read_picture(path: Path) -> Any:
-    from phcle.uses.understanding import read_photo
+    from phcle.uses.pictures import read_photo
 
     return read_photo(path)
 

@@ -16,9 +16,9 @@ from reader_cases import sealed, sealed_parts
 import phcle
 from phcle import PHCLE, load
 from phcle.errors import FileError
-from phcle.explorer import prepared
-from phcle.uses.retrieval import Neighbours
-from phcle.uses.understanding import load_map
+from phcle.explorer import precomputed
+from phcle.uses.neighbour_search import Neighbours
+from phcle.uses.pictures import load_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"
@@ -39,7 +39,7 @@ made = module_at(FORMATS / "make_formats.py")
 def writers():
     """Modules that write files of ours."""
     for path in sorted(SOURCE.rglob("*.py")):
-        if "write_sealed(" in path.read_text() and path.stem != "sealed_files":
+        if "write_sealed(" in path.read_text() and path.stem != "archive":
             name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
             yield importlib.import_module(name)
 
@@ -153,7 +153,7 @@ def test_every_index_answers_as_it_did_or_is_made_anew(name):
 def test_every_prepared_map_is_taken_up(name):
     path, about = kept(name)
     embedding = load(FORMATS / "phcle.label-embedding-1.bin")
-    found = prepared.load_prepared(path, embedding)
+    found = precomputed.load_precomputed(path, embedding)
     assert found.places.tolist() == about["places"]
     assert found.clusters.tolist() == about["clusters"]
 

@@ -14,7 +14,7 @@ import phcle
 SOURCE = Path(phcle.__file__).parent
 
 LAYERS = [
-    {"errors"},
+    {"errors", "optional_imports"},
     {"files"},
     {"backends"},
     {"contexts"},

@@ -42,7 +42,7 @@ IMPORTED = (
     "faiss jinja2 matplotlib.backends.backend_agg matplotlib.backends.backend_svg "
     "matplotlib.figure openTSNE pyarrow.parquet pydantic safetensors.numpy "
     "scipy.cluster.hierarchy sklearn.decomposition phcle.cli.app phcle.report "
-    "phcle.uses.heatmap phcle.uses.understanding"
+    "phcle.uses.similarity_heatmap phcle.uses.pictures"
 )
 LEARNED = "../labels.phcle"
 COMMANDS = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from phcle.contexts import DescriptiveContext, RelationalContext
+    from phcle.contexts.readers.files_to_contexts import read_contexts
     from phcle.embedding import LabelEmbedding, load
     from phcle.estimator import PHCLE
     from phcle.solver.foldin import fold_in
@@ -28,6 +29,7 @@ __all__ = [
     "errors",
     "fold_in",
     "load",
+    "read_contexts",
     "tune",
 ]
 
@@ -38,6 +40,7 @@ _HOMES = {
     "RelationalContext": "phcle.contexts",
     "fold_in": "phcle.solver.foldin",
     "load": "phcle.embedding",
+    "read_contexts": "phcle.contexts.readers.files_to_contexts",
     "tune": "phcle.tuning",
 }
 

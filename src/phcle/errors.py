@@ -1,7 +1,7 @@
 """Every exception and warning of phcle.
 
-An error says what must hold, what came instead, and what to do. The command line
-catches `PhcleError` once and prints it as one line.
+A message says what must hold, what was given instead, and what to do. The command line
+catches `PhcleError` in one place and prints it as one line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class PhcleError(Exception):
-    """Anything the user can put right."""
+    """Base of all errors that the user can correct."""
 
 
 class ContextError(PhcleError, ValueError):
@@ -42,15 +42,15 @@ class UnknownLabelError(PhcleError, LookupError):
 
 
 class FileError(PhcleError, OSError):
-    """A file that is missing, damaged, or not what it should be."""
+    """A file that is missing, damaged, or of the wrong kind."""
 
 
 class BackendError(PhcleError, RuntimeError):
-    """A back end or device that is not there."""
+    """A back end or device that is not available."""
 
 
 class NumericalError(PhcleError, ArithmeticError):
-    """Numbers that outgrew what the precision can hold."""
+    """Numbers too large for the chosen precision."""
 
 
 class PhcleWarning(UserWarning):
@@ -58,7 +58,7 @@ class PhcleWarning(UserWarning):
 
 
 class ContextWarning(PhcleWarning):
-    """Input was dropped where dropping is right; says what and how many."""
+    """Part of the input was left out; the message says what and how much."""
 
 
 class ConvergenceWarning(PhcleWarning):
@@ -68,6 +68,20 @@ class ConvergenceWarning(PhcleWarning):
 def some(items: Iterable[object], most: int = 5) -> str:
     """Quote the first few of many names for a message.
 
+    Parameters
+    ----------
+    items : iterable of object
+        The names.
+    most : int
+        How many to quote.
+
+    Returns
+    -------
+    str
+        The quoted names, and how many more there are.
+
+    Examples
+    --------
     >>> some(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
@@ -77,8 +91,22 @@ def some(items: Iterable[object], most: int = 5) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Suggest the nearest spellings, or say nothing if none is near.
+    """Suggest the nearest spellings.
 
+    Parameters
+    ----------
+    word : str
+        What the user wrote.
+    known : iterable of str
+        What the user may have meant.
+
+    Returns
+    -------
+    str
+        A question to append to a message; empty if no spelling is near.
+
+    Examples
+    --------
     >>> did_you_mean("coffepot", ["coffeepot", "violin"])
     " Did you mean 'coffeepot'?"
     """

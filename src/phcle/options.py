@@ -1,26 +1,58 @@
-"""Every option of PHCLE once: name, default, what it may be, and what it does.
+"""Every option of PHCLE: its name, default, allowed values, meaning and group.
 
-The estimator checks against this table, the command line makes its flags from it, and a
-test compares both, and the documentation, with it.
+This table is the only place where an option is described. The estimator checks values
+against it and takes its documentation from it, the command line makes its flags from
+it, and a checkpoint reads here which options may change when a fit is resumed.
 """
 
 from __future__ import annotations
 
 import math
+import operator
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from phcle.errors import OptionError, did_you_mean
 
-__all__ = ["OPTIONS", "Option", "check_options"]
+__all__ = ["DEFAULTS", "OPTIONS", "Option", "check_options", "parameters_text"]
 
 Check = Callable[[Any], bool]
+
+PLAIN = (bool, int, float, str, type(None))
+"""Types that JSON can store; other numbers, such as NumPy's, are converted to these."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option; `kind` is the type on the command line."""
+    """One option of PHCLE.
+
+    Attributes
+    ----------
+    name : str
+        Keyword of the estimator; the flag has hyphens in place of underscores.
+    default : object
+        Value if none is given.
+    kind : type
+        Type on the command line.
+    must_be : str
+        Allowed values, in words.
+    check : callable
+        Whether a value is allowed.
+    help : str
+        Meaning, in one sentence.
+    when : str
+        When to change it.
+    group : str
+        "main" for the options to try first, "model" for other terms of the objective,
+        "solver" for how it is minimised, "computing" for where and how precisely.
+    may_change_on_resume : bool
+        Whether a resumed fit may have another value than the checkpoint. True for what
+        does not change which minimum the fit looks for.
+    choices : tuple of str
+        All allowed values, where they are a few words.
+    """
 
     name: str
     default: Any
@@ -28,48 +60,98 @@ class Option:
     must_be: str
     check: Check
     help: str
+    when: str
+    group: str
+    may_change_on_resume: bool = False
     choices: tuple[str, ...] = ()
+
+    def plain(self, value: Any) -> Any:
+        """Convert numbers of other libraries to Python's, which JSON can store.
+
+        Parameters
+        ----------
+        value : object
+            Any value, allowed or not.
+
+        Returns
+        -------
+        object
+            The same value as a Python number; unchanged if it is plain or not allowed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> OPTIONS[0].plain(np.int64(3))
+        3
+        """
+        if type(value) in PLAIN or not self.check(value):
+            return value
+        if not isinstance(value, Mapping):
+            return _plain_number(value, self.kind)
+        if type(value) is dict and all(type(x) in PLAIN for x in value.values()):
+            return value  # the same object: scikit-learn's `clone` compares by identity
+        return {str(name): _plain_number(x, float) for name, x in value.items()}
+
+    @property
+    def type_text(self) -> str:
+        """Type and default as NumPy docstrings write them."""
+        if self.choices:
+            kind = "{" + ", ".join(map(repr, self.choices)) + "}"
+        elif self.name == "weights":
+            kind = "str or mapping of str to float"
+        else:
+            kind = self.kind.__name__
+        return f"{kind}, default {self.default!r}"
+
+
+def _plain_number(value: Any, kind: type) -> Any:
+    if type(value) in PLAIN or not _is_number(value):
+        return value
+    return operator.index(value) if kind is int else kind(value)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether this is one finite number, of Python or another library."""
+    if isinstance(value, (bool, str)):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _whole(least: int) -> tuple[type, str, Check]:
     def check(value: Any) -> bool:
-        is_int = hasattr(value, "__index__") and not isinstance(value, bool)
-        return is_int and int(value) >= least
+        try:
+            return not isinstance(value, bool) and operator.index(value) >= least
+        except TypeError:
+            return False
 
     return int, f"a whole number, {least} or more", check
 
 
-def _real(value: Any) -> bool:
-    return (
-        isinstance(value, (int, float)) or hasattr(value, "__float__")
-    ) and math.isfinite(float(value))
-
-
 def _number(*, above_zero: bool = False) -> tuple[type, str, Check]:
     if above_zero:
-        return float, "a number above 0", lambda v: _real(v) and float(v) > 0
-    return float, "a number, 0 or more", lambda v: _real(v) and float(v) >= 0
+        return float, "a number above 0", lambda v: _is_number(v) and float(v) > 0
+    return float, "a number, 0 or more", lambda v: _is_number(v) and float(v) >= 0
 
 
 def _truth() -> tuple[type, str, Check]:
-    return bool, "True or False", lambda value: isinstance(value, bool)
+    # By name, because NumPy's type has the same one, and importing NumPy takes long.
+    return bool, "True or False", lambda value: type(value).__name__ == "bool"
 
 
 def _optional(kind: tuple[type, str, Check]) -> tuple[type, str, Check]:
     return kind[0], f"{kind[1]}, or None", lambda v: v is None or kind[2](v)
 
 
-def _one_of(name: str, default: str, choices: tuple[str, ...], help_: str) -> Option:
-    words = ", ".join(map(repr, choices))
-    return Option(
-        name,
-        default,
-        str,
-        f"one of {words}",
-        lambda value: isinstance(value, str) and value in choices,
-        help_,
-        choices,
-    )
+def _one_of(*choices: str) -> dict[str, Any]:
+    return {
+        "kind": str,
+        "must_be": f"one of {', '.join(map(repr, choices))}",
+        "check": lambda value: isinstance(value, str) and value in choices,
+        "choices": choices,
+    }
 
 
 def _is_weights(value: Any) -> bool:
@@ -81,36 +163,39 @@ def _is_weights(value: Any) -> bool:
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option("dim", 100, *_whole(1), "Length of a label's vector."),
+    Option(
+        "dim",
+        100,
+        *_whole(1),
+        "Length of a label's vector.",
+        "Lower it for a few dozen labels, raise it for many thousands. Time and file "
+        "size grow with it.",
+        "main",
+    ),
     Option(
         "negatives",
         10.0,
         *_number(above_zero=True),
         "k: expected chance pairs per count.",
+        "Raise it to give weight only to strong associations in relational contexts.",
+        "main",
     ),
     Option(
         "descriptive_weight",
         3.0,
         *_number(),
         "λ1: weight of descriptive against relational contexts.",
-    ),
-    Option(
-        "sparsity",
-        0.1,
-        *_number(),
-        "λ2: pushes entries of U to zero; 0 is PHCLE_NoSp.",
+        "Raise it if neighbours should share attributes rather than relatives.",
+        "main",
     ),
     Option(
         "ridge",
         10.0,
         *_number(above_zero=True),
         "λ3: keeps label and description vectors short.",
-    ),
-    Option(
-        "context_ridge",
-        10.0,
-        *_number(above_zero=True),
-        "λ4: keeps the vectors of relational columns short.",
+        "Raise it against overfitting with few or noisy values, lower it for large, "
+        "clean data.",
+        "main",
     ),
     Option(
         "weights",
@@ -119,73 +204,171 @@ OPTIONS: tuple[Option, ...] = (
         "'equal', 'auto', 'nie', or a mapping from every context to its weight",
         _is_weights,
         "α, β: 'equal', 'auto' (held-out prediction) or 'nie' (as in the paper).",
+        "Use 'auto' with many contexts of unknown quality, at the cost of three short "
+        "fits, or a mapping such as {'tree': 1, 'tags': 0.5} to set them yourself.",
+        "main",
+    ),
+    Option(
+        "random_state",
+        0,
+        *_whole(0),
+        "Seed; the same seed gives the same bits.",
+        "Try several seeds to see how much a result depends on chance.",
+        "main",
+    ),
+    Option(
+        "sparsity",
+        0.1,
+        *_number(),
+        "λ2: pushes entries of U to zero; 0 is PHCLE_NoSp.",
+        "Raise it for description vectors with few non-zero entries.",
+        "model",
+    ),
+    Option(
+        "context_ridge",
+        10.0,
+        *_number(above_zero=True),
+        "λ4: keeps the vectors of relational columns short.",
+        "Change it together with `ridge`.",
+        "model",
     ),
     Option(
         "complete_only",
         False,
         *_truth(),
         "Keep only labels that every context knows (PHCLE_FC).",
-    ),
-    _one_of(
-        "solver",
-        "mm",
-        ("mm", "paper"),
-        "Majorise-minimise, or the paper's gradient descent.",
-    ),
-    _one_of(
-        "mode",
-        "auto",
-        ("auto", "exact", "sampled"),
-        "All pairs in every sweep, or a sample of columns; auto goes by size.",
-    ),
-    Option(
-        "step_size",
-        None,
-        *_optional(_number(above_zero=True)),
-        "Step of solver='paper' (1e-5 in the paper); left out, a safe one.",
-    ),
-    _one_of(
-        "init", "spectral", ("spectral", "random", "ones"), "Where the factors start."
-    ),
-    _one_of(
-        "backend",
-        "auto",
-        ("auto", "numpy", "numba", "torch"),
-        "NumPy, NumPy with compiled loops, or PyTorch; auto goes by size and device.",
-    ),
-    _one_of("device", "auto", ("auto", "cpu", "cuda"), "Where torch computes."),
-    _one_of(
-        "dtype",
-        "float32",
-        ("float32", "float64"),
-        "Precision of the sweeps; the last solve is always double.",
-    ),
-    _one_of(
-        "precision",
-        "full",
-        ("full", "mixed"),
-        "Large products in dtype, or in half precision with float32 sums (torch).",
+        "Use it to compare with methods that need complete contexts.",
+        "model",
     ),
     Option(
         "calibrate",
         True,
         *_truth(),
         "Learn from hidden values how sure predicted attributes are.",
+        "Turn it off to save time if you need no confidence of predicted attributes.",
+        "model",
+        may_change_on_resume=True,
     ),
-    Option("max_iter", 200, *_whole(1), "Sweeps at most."),
+    Option(
+        "solver",
+        "mm",
+        help="Majorise-minimise, or the paper's gradient descent.",
+        when="Use 'paper' only to reproduce the paper; it is much slower.",
+        group="solver",
+        **_one_of("mm", "paper"),
+    ),
+    Option(
+        "mode",
+        "auto",
+        help="All pairs in every sweep, or a sample of columns; auto goes by size.",
+        when="Use 'exact' for the exact minimum of a large context, if you can wait.",
+        group="solver",
+        **_one_of("auto", "exact", "sampled"),
+    ),
+    Option(
+        "step_size",
+        None,
+        *_optional(_number(above_zero=True)),
+        "Step of solver='paper' (1e-5 in the paper); left out, a safe one.",
+        "Set it only to reproduce the paper.",
+        "solver",
+    ),
+    Option(
+        "init",
+        "spectral",
+        help="Where the factors start.",
+        when="Use 'random' to see how much a result depends on the start.",
+        group="solver",
+        **_one_of("spectral", "random", "ones"),
+    ),
+    Option(
+        "max_iter",
+        200,
+        *_whole(1),
+        "Sweeps at most.",
+        "Raise it if a warning says that the fit has not converged.",
+        "solver",
+        may_change_on_resume=True,
+    ),
     Option(
         "tol",
         1e-3,
         *_number(),
         "Stop when a sweep lowers objective − floor by less than this share.",
+        "Lower it for a more exact minimum, at the cost of more sweeps.",
+        "solver",
+        may_change_on_resume=True,
     ),
-    Option("random_state", 0, *_whole(0), "Seed; the same seed gives the same bits."),
-    Option("verbose", False, *_truth(), "Show a progress bar."),
+    Option(
+        "backend",
+        "auto",
+        help="NumPy, NumPy with compiled loops, or PyTorch; auto: by size and device.",
+        when="Set it if you want the same back end on every machine.",
+        group="computing",
+        may_change_on_resume=True,
+        **_one_of("auto", "numpy", "numba", "torch"),
+    ),
+    Option(
+        "device",
+        "auto",
+        help="Where torch computes.",
+        when="Use 'cpu' to leave the GPU to other programs.",
+        group="computing",
+        may_change_on_resume=True,
+        **_one_of("auto", "cpu", "cuda"),
+    ),
+    Option(
+        "dtype",
+        "float32",
+        help="Precision of the sweeps; the last solve is always double.",
+        when="Use 'float64' with a very small `tol`.",
+        group="computing",
+        **_one_of("float32", "float64"),
+    ),
+    Option(
+        "precision",
+        "full",
+        help="Large products in dtype, or in half precision with float32 sums (torch).",
+        when="Use 'mixed' for speed with very many labels on a GPU.",
+        group="computing",
+        may_change_on_resume=True,
+        **_one_of("full", "mixed"),
+    ),
+    Option(
+        "verbose",
+        False,
+        *_truth(),
+        "Show a progress bar.",
+        "Turn it on for fits of more than a few seconds.",
+        "computing",
+        may_change_on_resume=True,
+    ),
 )
+"""All options; those to try first come first."""
+
+DEFAULTS: Mapping[str, Any] = {option.name: option.default for option in OPTIONS}
+"""Default of every option, by name."""
 
 
-def check_options(values: Mapping[str, Any]) -> None:
-    """Refuse an unknown option, or a value that the table does not allow."""
+def check_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse an unknown option, or a value that the table does not allow.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        Options by name; not necessarily all.
+
+    Returns
+    -------
+    dict of str to object
+        The same options, with NumPy's numbers as Python's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_options({"dim": np.int64(3)})
+    {'dim': 3}
+    """
     known = {option.name: option for option in OPTIONS}
     for name, value in values.items():
         if name not in known:
@@ -197,3 +380,32 @@ def check_options(values: Mapping[str, Any]) -> None:
                 f"The {name!r} option must be {option.must_be}. "
                 f"Got {value!r} instead.{hint}"
             )
+    return {name: known[name].plain(value) for name, value in values.items()}
+
+
+def parameters_text(*groups: str) -> str:
+    """Entries of the options of some groups, as a NumPy docstring lists them.
+
+    Parameters
+    ----------
+    *groups : str
+        Groups of options; see `Option`.
+
+    Returns
+    -------
+    str
+        Name, type and default, meaning, and when to change it, of each option.
+
+    Examples
+    --------
+    >>> print(parameters_text("main").splitlines()[0])
+    dim : int, default 100
+    """
+    entries = []
+    for option in OPTIONS:
+        if option.group in groups:
+            text = textwrap.fill(f"{option.help} {option.when}", 78)
+            entries.append(
+                f"{option.name} : {option.type_text}\n{textwrap.indent(text, '    ')}"
+            )
+    return "\n".join(entries)

@@ -17,8 +17,21 @@ class Options:
     embedding_: LabelEmbedding  # once it is fitted
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Options by name, as scikit-learn asks for them."""
-        return {option.name: getattr(self, option.name) for option in OPTIONS}
+        """Options by name, with NumPy's numbers as Python's.
+
+        Parameters
+        ----------
+        deep : bool
+            Part of scikit-learn's signature; has no effect.
+
+        Returns
+        -------
+        dict of str to object
+            All options.
+        """
+        return {
+            option.name: option.plain(getattr(self, option.name)) for option in OPTIONS
+        }
 
     def set_params(self, **options: Any) -> Self:
         """Change options by name."""

@@ -14,7 +14,7 @@ import pytest
 from reader_cases import READERS, ROWS, npy, npz
 
 from phcle import LabelEmbedding, RelationalContext
-from phcle.contexts.readers import context_files as readers
+from phcle.contexts.readers import label_files as readers
 from phcle.errors import ContextError, FileError, PhcleError
 
 TABLES = [*ROWS, "tsv", "names"]

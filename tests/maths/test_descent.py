@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from phcle.solver.layout import Layout
 from problems import make_problem, random_contexts
 from scipy.optimize import minimize
 from sklearn.linear_model import ElasticNet
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends import choose_backend
-from phcle.solver.layout import Layout
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
 from phcle.solver.start import Factors, start_factors

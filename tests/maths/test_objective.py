@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracle import objective as dense_objective
+from phcle.solver.layout import Layout
 from problems import make_problem, random_contexts
 from scipy.optimize import check_grad, minimize_scalar
 
 from phcle.contexts.alignment import align
 from phcle.solver.gradient import values_and_gradient
-from phcle.solver.layout import Layout
 from phcle.solver.objective import objective_terms, saturated_floor
 from phcle.solver.weights import equal_weights
 

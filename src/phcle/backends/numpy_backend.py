@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import array_api_compat.numpy as array_api
@@ -63,7 +63,7 @@ class NumpyBackend:
 
     def each(self, function: Callable[[int], T], count: int) -> list[T]:
         """Results of function(0) … function(count − 1), one thread per core."""
-        n_threads = min(len(os.sched_getaffinity(0)), count)
+        n_threads = min(_n_cores(), count)
         if n_threads < 2:
             return [function(i) for i in range(count)]
         with ThreadPoolExecutor(n_threads) as pool:
@@ -135,3 +135,11 @@ class NumpyBackend:
         else:
             np.log1p(growth, out=total)
         return np.asarray(np.maximum(total, x))  # beyond the cut softplus(x) is x
+
+
+@lru_cache
+def _n_cores() -> int:
+    """Cores that this process may use: less than all in a container, for example."""
+    from joblib import cpu_count
+
+    return int(cpu_count())

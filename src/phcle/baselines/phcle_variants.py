@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
 from phcle.estimator import PHCLE

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from phcle.cli import tables
-from phcle.cli.context_files import context_files
+from phcle.cli import terminal_tables
 from phcle.cli.flags import (
     EmbeddingFile,
     Json,
     NamesFile,
     OutFile,
+    context_files,
     context_flags,
     with_flags,
 )
-from phcle.cli.new_contexts import read_new_contexts
 from phcle.cli.output import check_can_write, show
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["add"]
 
@@ -31,23 +30,26 @@ def add(
     as_json: Json = False,
     **given: Any,
 ) -> None:
-    """Embed new labels from whatever is known about them, and write all labels.
+    """Add new labels to an embedding without learning it again.
 
-    The files hold the new labels only; a taxonomy, only the new edges, whose parents
+    The files hold the new labels only. A taxonomy holds only the new edges; parents
     may be ids or readable names. A vocabulary or ontology may be a newer edition of the
-    whole: what is new in it counts. A file belongs to the context it is called like, or
-    else to the only one of its sort; NAME=FILE says which one is meant.
+    whole file: only its new nodes are added.
+
+    A file belongs to the context of the same name, or else to the only context of its
+    kind; NAME=FILE says to which context it belongs.
     """
     from phcle import fold_in
-    from phcle.contexts.readers.context_files import read_names
     from phcle.embedding import load
+    from phcle.uses.new_label_files import read_new_contexts
 
     files = context_files(given)
     check_can_write(out, [names, *(new.path for new in files)])
     embedding = load(file)
-    readable = {} if names is None else read_names(names)
-    contexts, named = read_new_contexts(files, embedding, language=given["language"])
-    new = fold_in(embedding, contexts, names={**named, **readable})
+    contexts = read_new_contexts(
+        embedding, files, names=names, language=given["language"]
+    )
+    new = fold_in(embedding, contexts, names=contexts.names)
     whole = embedding.joined(new)
     whole.save(out)
     answer = {
@@ -60,8 +62,10 @@ def add(
 
 def _show_added(answer: answers.Answer) -> None:
     added = answer["added"]
-    tables.show_nearest(added[:SHOWN_LABELS])
-    tables.show_written(
+    terminal_tables.show_nearest(added[:SHOWN_LABELS])
+    terminal_tables.show_written(
         f"{answer['file']}: {answer['labels']} labels, of which {len(added)} new"
     )
-    tables.show_next([["phcle", "describe", answer["file"], added[0]["label"]]])
+    terminal_tables.show_next(
+        [["phcle", "describe", answer["file"], added[0]["label"]]]
+    )

@@ -13,16 +13,16 @@ from phcle import __version__
 from phcle.backends.torchrun import is_shared_run
 from phcle.cli.add import add
 from phcle.cli.bench import bench
-from phcle.cli.clusters import clusters, index
+from phcle.cli.clusters_and_index import clusters, index
 from phcle.cli.demo import demo
-from phcle.cli.edge import GuardedGroup, leaving_at_once, raise_terminated
+from phcle.cli.errors_and_signals import GuardedGroup, leaving_at_once, raise_terminated
 from phcle.cli.evaluate import evaluate
 from phcle.cli.explore import explore
 from phcle.cli.export import export
 from phcle.cli.fit import fit
 from phcle.cli.pictures import map as map_pictures
 from phcle.cli.pictures import understand
-from phcle.cli.queries import describe, explain, info, nearest
+from phcle.cli.query_commands import describe, explain, info, nearest
 from phcle.cli.report import report
 from phcle.cli.reproduce import reproduce
 from phcle.cli.tune import tune

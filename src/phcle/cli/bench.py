@@ -13,7 +13,7 @@ from phcle.cli.output import show
 from phcle.errors import OptionError
 
 if TYPE_CHECKING:
-    from phcle.contexts.alignment import Context
+    from phcle.contexts.base import Context
 
 __all__ = ["bench"]
 
@@ -99,7 +99,7 @@ def _show(lines: list[dict[str, Any]]) -> None:
             f"{line['seconds_near']:.2f} s",
             f"{line['seconds']:.2f} s",
             f"{line['sweeps']}",
-            f"{line['peak_mb']:.0f}",
+            "" if line["peak_mb"] is None else f"{line['peak_mb']:.0f}",
             f"{line['gflops']:.0f}",
         )
     Console().print(table)

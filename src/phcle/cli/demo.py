@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli import tables
-from phcle.cli.edge import say
+from phcle.cli import terminal_tables
+from phcle.cli.errors_and_signals import say
 from phcle.cli.fit import next_steps
 from phcle.cli.output import check_can_write
 from phcle.errors import BackendError
 from phcle.files.writing import make_folder
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
@@ -56,13 +56,15 @@ def demo(
     seconds = time.perf_counter() - began
     embedding = model.embedding_
     embedding.save(file)
-    tables.show_summary({**answers.summary(embedding), "seconds": seconds})
+    terminal_tables.show_summary({**answers.summary(embedding), "seconds": seconds})
     _show_neighbours(embedding)
     _show_parts(embedding)
-    tables.show_written(file)
+    terminal_tables.show_written(file)
     _show_new_shapes(out)
     _write_report(embedding, out)
-    tables.show_next(next_steps(embedding, file, embedding.resolve("coffeepot")))
+    terminal_tables.show_next(
+        next_steps(embedding, file, embedding.resolve("coffeepot"))
+    )
 
 
 def _show_new_shapes(out: Path) -> None:
@@ -71,7 +73,7 @@ def _show_new_shapes(out: Path) -> None:
     from phcle.experiments.new_shapes import draw_answers, recognise_new_shapes
 
     found = recognise_new_shapes(load_shapes())
-    tables.show_table(
+    terminal_tables.show_table(
         ("recognising drawn shapes never seen, from", "accuracy"),
         [
             *((name, f"{x:.0%}") for name, x in found.accuracies.items()),
@@ -83,7 +85,7 @@ def _show_new_shapes(out: Path) -> None:
     except BackendError as error:
         say(str(error))
     else:
-        tables.show_written(out / "shapes.png")
+        terminal_tables.show_written(out / "shapes.png")
 
 
 def _write_report(embedding: LabelEmbedding, out: Path) -> None:
@@ -97,12 +99,12 @@ def _write_report(embedding: LabelEmbedding, out: Path) -> None:
     made = write_report(
         embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS
     )
-    tables.show_written(f"{made['report']}: open it in a browser")
+    terminal_tables.show_written(f"{made['report']}: open it in a browser")
 
 
 def _show_neighbours(embedding: LabelEmbedding) -> None:
     found = [answers.nearest_labels(embedding, x, 5) for x in SHOWN_NEIGHBOURS]
-    tables.show_table(
+    terminal_tables.show_table(
         ("label", "nearest labels"),
         (
             (answer["name"], ", ".join(near["name"] for near in answer["neighbours"]))
@@ -121,7 +123,9 @@ def _show_parts(embedding: LabelEmbedding) -> None:
             for kind in ("observed", "predicted")
         ]
         rows.append((label, *(", ".join(names) or "–" for names in parts)))
-    tables.show_table(("label", "parts in WordNet", "parts predicted, how sure"), rows)
+    terminal_tables.show_table(
+        ("label", "parts in WordNet", "parts predicted, how sure"), rows
+    )
 
 
 def _part(attribute: answers.Answer) -> str:

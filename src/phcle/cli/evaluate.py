@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
 from phcle.files.writing import make_folder
@@ -179,7 +179,7 @@ def _show(answer: dict[str, Any]) -> None:
 
 def _show_columns(rows: list[dict[str, Any]], columns: dict[str, str]) -> None:
     shown = {key: title for key, title in columns.items() if key in rows[0]}
-    tables.show_table(
+    terminal_tables.show_table(
         ("classifier", *shown.values()),
         [
             (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli.edge import say
+from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _workspace(
             raise OptionError("--network needs a map of pictures: give --model too.")
         return Workspace(opened, other)
     from phcle.cli.pictures import network_of
-    from phcle.uses.understanding import load_map
+    from phcle.uses.pictures import load_map
 
     image_map = load_map(model)
     can_look = image_map.network is not None

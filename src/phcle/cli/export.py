@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show
 
@@ -37,7 +37,7 @@ def export(
     from phcle.embedding import load
     from phcle.embedding.export import export as write
     from phcle.embedding.export import format_of
-    from phcle.report.atlas import ATLAS, write_atlas
+    from phcle.report.embedding_atlas import ATLAS, write_atlas
 
     chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))
     if chosen != "projector":
@@ -48,4 +48,4 @@ def export(
     else:
         write(embedding, out, chosen)
     answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
-    show(answer, lambda _: tables.show_written(out), as_json=as_json)
+    show(answer, lambda _: terminal_tables.show_written(out), as_json=as_json)

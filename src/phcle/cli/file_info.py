@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["about_file"]
 
@@ -35,7 +35,7 @@ def _about_checkpoint(path: Path) -> Answer:
 
 
 def _about_map(path: Path) -> Answer:
-    from phcle.uses.understanding.map_storage import VERSION, load_map
+    from phcle.uses.pictures.image_map_storage import VERSION, load_map
 
     found = load_map(path)
     return {
@@ -52,7 +52,7 @@ def _about_map(path: Path) -> Answer:
 
 def _about_index(path: Path) -> Answer:
     from phcle.files.archive import read_sealed
-    from phcle.uses.cell_index import FORMAT, VERSION
+    from phcle.uses.faiss_index import FORMAT, VERSION
 
     _, tensors = read_sealed(path, FORMAT, VERSION, "is not an index of phcle.")
     return {

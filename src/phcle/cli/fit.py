@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
-from phcle.cli.context_files import context_files, files_read, read_contexts
-from phcle.cli.edge import say
+from phcle.cli import terminal_tables
+from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
     NamesFile,
     OutFile,
+    context_files,
     context_flags,
     model_flags,
     model_options,
@@ -24,11 +24,11 @@ from phcle.cli.flags import (
 )
 from phcle.cli.output import check_can_write, show
 from phcle.options import check_options
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
     from phcle import PHCLE
-    from phcle.contexts.alignment import Context
+    from phcle.contexts.readers.files_to_contexts import ReadContexts
     from phcle.embedding import LabelEmbedding
 
 __all__ = ["fit", "next_steps"]
@@ -39,7 +39,9 @@ def fit(
     out: OutFile,
     labels: Annotated[
         Path | None,
-        typer.Option("--labels", help="Embed only these labels: one id per line."),
+        typer.Option(
+            "--labels", help="Embed only the labels in this file, one per line."
+        ),
     ] = None,
     names: NamesFile = None,
     hierarchy_kind: Annotated[
@@ -51,10 +53,10 @@ def fit(
     ] = "ancestors",
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Write the fit to this file as it goes on; see --resume."),
+        typer.Option(help="Save the running fit to this file; see --resume."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint.")
+        bool, typer.Option("--resume", help="Continue from the checkpoint.")
     ] = False,
     checkpoint_every: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time between two checkpoints.")
@@ -65,21 +67,22 @@ def fit(
     as_json: Json = False,
     **given: Any,
 ) -> None:
-    """Learn one vector per label from any mix of contexts.
+    """Learn one vector per label from any mix of files.
 
-    A context is called like its file without the ending; NAME=FILE names it otherwise.
-    Every file may miss labels, and every flag for files may be given several times.
+    Every file is one context. It is named after the file; NAME=FILE gives another name.
+    Any file may lack any label. Every flag for files may be given several times.
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_team
+    from phcle.contexts.readers.files_to_contexts import read_files
 
-    team = current_team()  # one process, or those that torchrun started
+    team = current_team()  # this process alone, or those that torchrun started
     quiet = quiet or team.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
     files = context_files(given)
     check_can_write(out, [labels, names, *(file.path for file in files)])
-    contexts, wanted, readable = read_contexts(
+    contexts = read_files(
         files,
         labels=labels,
         names=names,
@@ -93,28 +96,37 @@ def fit(
         "resume": resume,
         "checkpoint_every": checkpoint_every,
     }
-    _fit_or_save_what_there_is(model, contexts, wanted, readable, out, keeping)
+    _fit_or_save_last_sweep(model, contexts, out, keeping)
     seconds = time.perf_counter() - began
-    embedding = replace(
-        model.embedding_,
-        origin={
-            **model.embedding_.origin,
-            "files": files_read(files, labels=labels, names=names),
-        },
-    )
-    if team.rank > 0:  # the first process speaks and writes for all
+    if team.rank > 0:  # the first process writes and prints for all
         return
+    embedding = _with_sources(model.embedding_, contexts)
     embedding.save(out)
     if as_json or not quiet:
         answer = {"file": str(out), **answers.summary(embedding), "seconds": seconds}
-        show(answer, tables.show_summary, as_json=as_json)
+        show(answer, terminal_tables.show_summary, as_json=as_json)
     if not (as_json or quiet):
-        tables.show_written(out)
-        tables.show_next(next_steps(embedding, out, embedding.labels[0]))
+        terminal_tables.show_written(out)
+        terminal_tables.show_next(next_steps(embedding, out, embedding.labels[0]))
 
 
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:
-    """Commands that work with the file."""
+    """Suggest commands that work with an embedding.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    file : Path
+        Where it is saved.
+    label : str
+        The label that the commands ask about.
+
+    Returns
+    -------
+    list of list of str
+        The words of each command.
+    """
     one = _shortest_handle(embedding, label)
     steps = [["nearest", str(file), one], ["describe", str(file), one]]
     near = embedding.nearest(label, k=1)
@@ -124,19 +136,20 @@ def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[s
     return [["phcle", *step] for step in steps]
 
 
-def _fit_or_save_what_there_is(
-    model: PHCLE,
-    contexts: list[Context],
-    labels: tuple[str, ...] | None,
-    names: dict[str, str],
-    out: Path,
-    keeping: dict[str, Any],
+def _with_sources(embedding: LabelEmbedding, contexts: ReadContexts) -> LabelEmbedding:
+    """The embedding with the names and hashes of the files it was learned from."""
+    files = [source.to_dict() for source in contexts.sources]
+    return replace(embedding, origin={**embedding.origin, "files": files})
+
+
+def _fit_or_save_last_sweep(
+    model: PHCLE, contexts: ReadContexts, out: Path, keeping: dict[str, Any]
 ) -> None:
-    """Fit; on Ctrl-C keep the state after the last whole sweep."""
+    """Fit; on Ctrl-C save the result of the last complete sweep."""
     from phcle.backends.distributed import current_team
 
     try:
-        model.fit(contexts, labels=labels, names=names, **keeping)
+        model.fit(contexts, labels=contexts.labels, names=contexts.names, **keeping)
     except KeyboardInterrupt:
         if current_team().rank > 0:
             raise
@@ -144,7 +157,7 @@ def _fit_or_save_what_there_is(
         if checkpoint is not None and checkpoint.is_file():
             say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
         if hasattr(model, "embedding_"):
-            model.embedding_.save(out)
+            _with_sources(model.embedding_, contexts).save(out)
             n_sweeps = len(model.history_) - 1
             say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
         else:
@@ -153,7 +166,7 @@ def _fit_or_save_what_there_is(
 
 
 def _shortest_handle(embedding: LabelEmbedding, label: str) -> str:
-    """The readable name if it means this label alone, or else the id."""
+    """The readable name if no other label has it, or else the id."""
     name = embedding.name_of(label)
     same = [x for x in embedding.labels if embedding.name_of(x).lower() == name.lower()]
     return name if same == [label] else label

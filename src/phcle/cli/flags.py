@@ -1,15 +1,17 @@
-"""Flags that are made from a table rather than written by hand."""
+"""Flags that several commands share, and flags made from the tables of the library."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-from phcle.errors import OptionError
+from phcle.contexts.readers.files_to_contexts import FILE_KINDS, ContextFile
+from phcle.errors import ContextError, OptionError
+from phcle.files.writing import is_file
 from phcle.options import OPTIONS, Option
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "Json",
     "NamesFile",
     "OutFile",
+    "context_files",
     "context_flags",
     "model_flags",
     "model_options",
@@ -34,31 +37,24 @@ NamesFile = Annotated[
     typer.Option("--names", help="Readable names: columns label,name."),
 ]
 
-CONTEXT_FILES = {
-    "hierarchy": "Taxonomy: columns child,parent.",
-    "edges": "Graph: columns source,target and, if you like, weight.",
-    "annotations": "Annotations: columns item,label; labels of one item co-occur.",
-    "attributes": "Attributes: label in the first column; an empty cell is unknown.",
-    "tags": "Tags: columns label,tag with a row for each tag; an empty tag: has none.",
-    "texts": "Texts: columns label,text; their words count.",
-    "sentences": "Texts: columns label,text; a sentence encoder reads them.",
-    "vectors": "Vectors of another model: a word2vec or GloVe file.",
-}
-"""Every sort of context that a file can hold, with its columns."""
-
-THESAURI = {
-    "skos": "SKOS vocabulary (.ttl, .rdf, .jsonld, …): taxonomy, names and texts.",
-    "owl": "OWL ontology (.owl, .ttl, .rdf, …): taxonomy, names and texts.",
-}
-"""Files that hold a taxonomy with names and texts."""
-
 METAVARS = {int: "N", float: "NUMBER"}
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def with_flags(*flags: inspect.Parameter) -> Callable[[Command], Command]:
-    """Put flags in the place of a command's `**` parameter."""
+    """Put flags in the place of a command's `**` parameter.
+
+    Parameters
+    ----------
+    *flags : inspect.Parameter
+        The flags, such as those of `context_flags` or `model_flags`.
+
+    Returns
+    -------
+    callable
+        A decorator of commands.
+    """
 
     def decorate(command: Command) -> Command:
         own = [
@@ -75,38 +71,78 @@ def with_flags(*flags: inspect.Parameter) -> Callable[[Command], Command]:
 
 
 def context_flags() -> Iterable[inspect.Parameter]:
-    """One flag for each sort of context file; each may be given several times."""
+    """Make one flag for each kind of context file; each may be given several times.
+
+    Returns
+    -------
+    iterable of inspect.Parameter
+        The flags, for `with_flags`.
+    """
     yield _flag(
         "language",
         str,
         "en",
         typer.Option(
             metavar="LANGUAGE",
-            help="Of names and texts in --skos and --owl.",
+            help="Language of names and texts in --skos and --owl files.",
             rich_help_panel="Contexts",
         ),
     )
-    for sort, columns in (CONTEXT_FILES | THESAURI).items():
+    for kind, layout in FILE_KINDS.items():
         yield _flag(
-            sort,
+            kind,
             list[str] | None,
             None,
             typer.Option(
-                f"--{sort}", metavar="FILE", help=columns, rich_help_panel="Contexts"
+                f"--{kind}", metavar="FILE", help=layout, rich_help_panel="Contexts"
             ),
         )
 
 
+def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
+    """List the files among the values of a command's flags.
+
+    Parameters
+    ----------
+    given : mapping
+        Values of the flags by name; files are written as FILE or NAME=FILE.
+
+    Returns
+    -------
+    list of ContextFile
+        At least one file.
+    """
+    files = [_file(kind, text) for kind in FILE_KINDS for text in given[kind] or ()]
+    if not files:
+        flags = ", ".join(f"--{kind}" for kind in FILE_KINDS)
+        raise ContextError(f"no context was given; give at least one of {flags}.")
+    return files
+
+
+def _file(kind: str, text: str) -> ContextFile:
+    """FILE or NAME=FILE; a file whose own name has an equals sign is FILE."""
+    name, equals, path = text.partition("=")
+    if equals and name and not is_file(text):
+        return ContextFile(kind, Path(path), name)
+    return ContextFile(kind, Path(text))
+
+
 def model_flags() -> Iterable[inspect.Parameter]:
-    """One flag for each option of the model."""
+    """Make one flag for each option of the model.
+
+    Returns
+    -------
+    iterable of inspect.Parameter
+        The flags, for `with_flags`.
+    """
     for option in OPTIONS:
         flag = "--" + option.name.replace("_", "-")
         default = option.default
         shown: bool | str = True
-        if option.name == "verbose":  # unlike in a script, the terminal decides
+        if option.name == "verbose":  # the default depends on the terminal
             flag += "/--no-verbose"
             default, shown = None, "on a terminal"
-        elif isinstance(default, bool):  # else what is on could not be turned off
+        elif isinstance(default, bool):  # so that it can be turned off, too
             flag += f"/--no-{option.name.replace('_', '-')}"
         yield _flag(
             option.name,
@@ -123,7 +159,20 @@ def model_flags() -> Iterable[inspect.Parameter]:
 
 
 def model_options(given: dict[str, Any], *, verbose: bool) -> dict[str, Any]:
-    """Options of the model from the values of its flags."""
+    """Return the options of the model from the values of its flags.
+
+    Parameters
+    ----------
+    given : dict
+        Values of the flags by name.
+    verbose : bool
+        The value of `verbose` if no flag sets it.
+
+    Returns
+    -------
+    dict
+        Arguments of `PHCLE`.
+    """
     options = {option.name: given[option.name] for option in OPTIONS}
     options["weights"] = _weights(options["weights"])
     if options["verbose"] is None:
@@ -147,7 +196,7 @@ def _metavar(option: Option) -> str | None:
 
 
 def _weights(text: str) -> str | dict[str, float]:
-    """A way to weigh, or a weight for each context: `tree=1,looks=0.5`."""
+    """The name of a rule, or a weight for each context: `tree=1,looks=0.5`."""
     if "=" not in text:
         return text
     weights: dict[str, float] = {}

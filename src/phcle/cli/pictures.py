@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
+from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show
 from phcle.errors import FileError, OptionError
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
     from phcle.datasets import ImageData
     from phcle.embedding import LabelEmbedding
-    from phcle.uses.understanding import FeatureNetwork, ImageMap
+    from phcle.uses.pictures import FeatureNetwork, ImageMap
 
 __all__ = ["map", "network_of", "understand"]
 
@@ -65,7 +65,7 @@ def map(
     name. The map then describes pictures of any class with `phcle understand`.
     """
     from phcle.embedding import load
-    from phcle.uses.understanding import FeatureNetwork, ImageMap
+    from phcle.uses.pictures import FeatureNetwork, ImageMap
 
     if (features is None) == (photos is None) or (photos is None) != (network is None):
         raise OptionError(
@@ -124,7 +124,7 @@ def understand(
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
     from phcle.embedding import load
-    from phcle.uses.understanding import load_map
+    from phcle.uses.pictures import load_map
 
     embedding, image_map = load(labels), load_map(model)
     image_map.check_belongs_to(embedding)
@@ -164,7 +164,7 @@ def _known(
 def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
     """Features of all photos below a folder; sub-folders are their labels."""
     from phcle.datasets import ImageData
-    from phcle.uses.understanding import PHOTO_ENDINGS, read_photo
+    from phcle.uses.pictures import PHOTO_ENDINGS, read_photo
 
     if not folder.is_dir():
         raise FileError(f"{folder}: no such folder; --photos names a folder of photos.")
@@ -184,7 +184,7 @@ def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
 
 def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:
     """The network that the map was learned with, from where it lies now."""
-    from phcle.uses.understanding import FeatureNetwork
+    from phcle.uses.pictures import FeatureNetwork
 
     card = image_map.network
     if card is None:
@@ -203,7 +203,7 @@ def _features(path: Path, network: FeatureNetwork | None) -> Any:
         from phcle.datasets.feature_folder import read_feature_rows
 
         return read_feature_rows(path)
-    from phcle.uses.understanding import read_photo
+    from phcle.uses.pictures import read_photo
 
     return network.features([read_photo(path)])
 
@@ -217,12 +217,12 @@ def _show_map(answer: Answer) -> None:
         from phcle.errors import some
 
         typer.echo(f"left out, without a vector: {some(answer['left_out'])}")
-    tables.show_written(answer["file"])
+    terminal_tables.show_written(answer["file"])
 
 
 def _show_pictures(found: Answer | list[Answer]) -> None:
     for answer in found if isinstance(found, list) else [found]:
-        tables.show_table(
+        terminal_tables.show_table(
             ("share", "related label"),
             ((f"{x['share']:.0%}", x["name"]) for x in answer["related"]),
             title=answer["picture"],
@@ -231,6 +231,6 @@ def _show_pictures(found: Answer | list[Answer]) -> None:
             (x["name"], f"{x['value']:.3g}", x["context"]) for x in answer["attributes"]
         ]
         if rows:
-            tables.show_table(("attribute", "value", "context"), rows)
+            terminal_tables.show_table(("attribute", "value", "context"), rows)
         else:
             typer.echo("No attribute stands out.")

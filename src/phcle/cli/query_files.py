@@ -18,7 +18,7 @@ __all__ = ["labels_or_files", "read_queries"]
 
 def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
     """Labels, some of them in files with one per line; None if none are given."""
-    from phcle.contexts.readers.context_files import read_labels
+    from phcle.contexts.readers.label_files import read_labels
 
     if not given:
         return None

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from phcle.cli import tables
-from phcle.cli.edge import say
+from phcle.cli import terminal_tables
+from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
 
@@ -50,5 +50,5 @@ def report(
 
 
 def _show(made: dict[str, Any]) -> None:
-    tables.show_written(made["report"])
-    tables.show_written(f"{Path(made['figures'][0]).parent} (figures)")
+    terminal_tables.show_written(made["report"])
+    terminal_tables.show_written(f"{Path(made['figures'][0]).parent} (figures)")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli.edge import say
+from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import Json
 from phcle.cli.output import show
 from phcle.errors import FileError, OptionError

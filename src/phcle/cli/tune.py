@@ -11,12 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import tables
-from phcle.cli.context_files import ContextFile, context_files, read_contexts
-from phcle.cli.edge import say
-from phcle.cli.flags import THESAURI, Json, NamesFile, context_flags, with_flags
+from phcle.cli import terminal_tables
+from phcle.cli.errors_and_signals import say
+from phcle.cli.flags import (
+    Json,
+    NamesFile,
+    context_files,
+    context_flags,
+    with_flags,
+)
 from phcle.cli.output import check_can_write, show
 from phcle.cli.tune_scores import Judged, make_score
+from phcle.contexts.readers.files_to_contexts import (
+    THESAURI,
+    ContextFile,
+    read_files,
+)
 from phcle.errors import OptionError
 
 if TYPE_CHECKING:
@@ -106,20 +116,18 @@ def tune(
     for path in (out, plot):
         if path is not None:
             check_can_write(path, [labels, names, *(file.path for file in files)])
-    contexts, wanted, readable = read_contexts(
-        files, labels=labels, names=names, language=given["language"]
-    )
+    contexts = read_files(files, labels=labels, names=names, language=given["language"])
     judged = Judged(features, classifier, complete, metric, score, splits, seed)
     kept = storage or str(out.with_suffix(".study.db"))
     tuning = Tuning(
         contexts,
-        make_score(judged, contexts, wanted, readable),
+        make_score(judged, contexts, contexts.labels, contexts.names),
         search=_searched(search or []),
         storage=kept,
         seed=seed,
         prune=prune,
-        labels=wanted,
-        names=readable,
+        labels=contexts.labels,
+        names=contexts.names,
     )
     inputs = _inputs(files, labels, names, given["language"])
     try:
@@ -180,18 +188,18 @@ def _inputs(
     found: dict[str, Any] = {}
     for file in files:
         name = "" if file.given_name is None else f"{file.given_name}="
-        found.setdefault(file.sort, []).append(f"{name}{file.path}")
+        found.setdefault(file.kind, []).append(f"{name}{file.path}")
     for key, path in (("labels", labels), ("names", names)):
         if path is not None:
             found[key] = str(path)
-    if THESAURI.keys() & found.keys():
+    if found.keys() & set(THESAURI):
         found["language"] = language
     return found
 
 
 def _show(answer: dict[str, Any]) -> None:
     typer.echo(answer["measured"])
-    tables.show_table(
+    terminal_tables.show_table(
         ("", "default options", "best of the search"),
         [
             (title, *("–" if x is None else f"{x:.4f}" for x in pair))
@@ -199,7 +207,7 @@ def _show(answer: dict[str, Any]) -> None:
         ],
     )
     shares = answer["importances"]
-    tables.show_table(
+    terminal_tables.show_table(
         ("option", "value", "mattered"),
         [
             (name, _shown(value), f"{shares[name]:.0%}" if name in shares else "")
@@ -207,7 +215,7 @@ def _show(answer: dict[str, Any]) -> None:
         ],
     )
     typer.echo(f"{answer['trials']} trials, {answer['pruned']} of them stopped early")
-    tables.show_written(answer["file"])
+    terminal_tables.show_written(answer["file"])
     step = ["phcle", "fit", "--config", answer["file"], "--out", "labels.phcle"]
     typer.echo(f"Try next:\n  {shlex.join(step)}")
 

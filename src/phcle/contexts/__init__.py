@@ -3,18 +3,24 @@
 `base` says what every kind offers to the solver, the embedding and storage; nothing
 outside `relational` and `descriptive` asks which kind a context is. `readers` turns
 files into contexts, `alignment` joins contexts by label, and `masked` is the matrix of
-values with gaps. Imports `errors`, `files` and `backends`.
+values with gaps. May import `errors`, `files` and `backends`.
+
+The classes load when they are first used: the command line lists the kinds of files
+without loading NumPy.
 """
 
-from phcle.contexts.base import Context, FittedContext
-from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.descriptive.fitted import FittedDescriptive
-from phcle.contexts.relational.data import RelationalContext
-from phcle.contexts.relational.fitted import FittedRelational
-from phcle.contexts.relational.taxonomy import Hierarchy
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phcle.contexts.base import Context, FittedContext
+    from phcle.contexts.descriptive.data import DescriptiveContext
+    from phcle.contexts.relational.data import RelationalContext
+    from phcle.contexts.relational.taxonomy import Hierarchy
 
 __all__ = [
-    "FITTED_KINDS",
     "Context",
     "DescriptiveContext",
     "FittedContext",
@@ -22,7 +28,16 @@ __all__ = [
     "RelationalContext",
 ]
 
-FITTED_KINDS: dict[str, type[FittedContext]] = {
-    kind.kind: kind for kind in (FittedRelational, FittedDescriptive)
+_HOMES = {
+    "Context": "phcle.contexts.base",
+    "DescriptiveContext": "phcle.contexts.descriptive.data",
+    "FittedContext": "phcle.contexts.base",
+    "Hierarchy": "phcle.contexts.relational.taxonomy",
+    "RelationalContext": "phcle.contexts.relational.data",
 }
-"""Every kind of fitted context, by the name that files use."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'phcle.contexts' has no attribute {name!r}")

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.context_files import read_labels
 from phcle.contexts.readers.delimited import read_lines
+from phcle.contexts.readers.label_files import read_labels
 from phcle.datasets.feature_folder import read_array
 from phcle.datasets.image_data import ImageData
 from phcle.datasets.releases import APY

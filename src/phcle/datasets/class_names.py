@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from phcle.contexts.readers.context_files import read_labels
+from phcle.contexts.readers.label_files import read_labels
 from phcle.errors import FileError, did_you_mean
 
 __all__ = ["read_class_list", "readable_name"]

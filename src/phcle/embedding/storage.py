@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts import FITTED_KINDS
 from phcle.contexts.base import FittedContext
+from phcle.contexts.kinds import FITTED_KINDS
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.storage_checks import check_sound
 from phcle.errors import FileError

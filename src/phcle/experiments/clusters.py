@@ -20,7 +20,7 @@ from phcle.errors import ConvergenceWarning, OptionError
 from phcle.experiments.benches import Bench, load_bench
 from phcle.experiments.embeddings import make_embedding
 from phcle.uses.clusters import Clusters, agreement, cluster_labels, families
-from phcle.uses.heatmap import draw_heatmaps
+from phcle.uses.similarity_heatmap import draw_heatmaps
 
 if TYPE_CHECKING:
     from phcle.experiments.studies import Request

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import PHCLE
 from phcle.experiments.completion_rivals import (

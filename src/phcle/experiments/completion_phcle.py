@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts import RelationalContext
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.errors import ConvergenceWarning, OptionError
 from phcle.estimator import PHCLE
 from phcle.experiments.completion_rivals import ridge_regression

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.experiments.completion_task import (
     CompletionTask,

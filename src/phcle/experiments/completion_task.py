@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.errors import ContextError, OptionError
 
 __all__ = [

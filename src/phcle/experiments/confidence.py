@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
+from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.datasets import load_imagenet1k, load_lad, match_lad
 from phcle.embedding.describe import confidences
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import ContextError, ConvergenceWarning
 from phcle.estimator import PHCLE
 from phcle.experiments.partial import awa_of_imagenet

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
 from phcle.datasets.debian import DebianPackages, facet_of, load_debian
 from phcle.experiments import completion

@@ -17,15 +17,15 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
+from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.datasets import load_apy, load_apy_objects, load_imagenet1k, load_shapes
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
 from phcle.estimator import PHCLE
 from phcle.experiments.benches import APY_NODES
-from phcle.uses.understanding import ImageMap, OwnAttributes
-from phcle.uses.zero_shot.features import Spectrum, TrainingImages
+from phcle.uses.pictures import ImageMap, PictureAttributes
+from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 
 __all__ = [
     "APY_LABELS",
@@ -176,7 +176,7 @@ def predictions(
     found: dict[str, dict[str, Floats]] = {method: {} for method in METHODS}
     described = objects.attributes[rows].copy()
     described[~is_described] = np.nan
-    pull = OwnAttributes(images, embedding, context.name, described)
+    pull = PictureAttributes(images, embedding, context.name, described)
     found["mean attributes"]["–"] = np.tile(mean, (len(X), 1))
     for C in choices.C:
         scores = images.logistic("standardize", C).predict_proba(test)[:, is_told]

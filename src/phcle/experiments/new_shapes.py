@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.datasets.shapes import RenderedShapes
 from phcle.errors import BackendError
 from phcle.estimator import PHCLE
 from phcle.files.writing import write_whole
 from phcle.uses.zero_shot import SEARCHES, ZeroShotTask, validation_splits
+from phcle.uses.zero_shot.grid_search import select
 from phcle.uses.zero_shot.metrics import mean_class_accuracy
-from phcle.uses.zero_shot.selection import select
 
 __all__ = ["NewShapes", "draw_answers", "recognise_new_shapes"]
 

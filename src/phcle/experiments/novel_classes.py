@@ -17,7 +17,7 @@ from phcle.experiments.described_objects import (
     imagenet_hierarchy,
 )
 from phcle.experiments.understanding_figures import Panel, panel_of
-from phcle.uses.understanding import ImageMap
+from phcle.uses.pictures import ImageMap
 
 __all__ = ["NOVEL", "novel_panels"]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.datasets import (
     load_awa,
     load_imnet_attributes,
@@ -37,9 +37,9 @@ from phcle.experiments.benches import Bench, load_bench
 from phcle.experiments.cells import CellFile, digest_of
 from phcle.experiments.settings import known
 from phcle.experiments.workers import in_parallel
+from phcle.optional_imports import import_optional
 from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
 from phcle.uses.zero_shot.evaluation import corrected_error
-from phcle.uses.zero_shot.frames import pandas_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +107,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     for done, (n, rows) in enumerate(in_parallel(_scores, calls, request.jobs), 1):
         kept.add(str(left[n].split), rows)
         request.tell(f"{done} of {len(left)} splits")
-    frame = pandas_for("the study").DataFrame(
+    frame = import_optional("pandas", extra="frames", purpose="the study").DataFrame(
         [row for task in tasks for row in kept.cells[str(task.split)]]
     )
     rows = [

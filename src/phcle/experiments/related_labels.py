@@ -14,9 +14,9 @@ from phcle.errors import PhcleWarning
 from phcle.estimator import PHCLE
 from phcle.experiments.benches import Bench, load_bench
 from phcle.experiments.described_objects import OURS, Penalties
-from phcle.uses.understanding import ImageMap
+from phcle.uses.pictures import ImageMap
 from phcle.uses.zero_shot import ZeroShotTask, validation_splits
-from phcle.uses.zero_shot.features import TrainingImages
+from phcle.uses.zero_shot.image_features import TrainingImages
 
 __all__ = ["related_rows"]
 

@@ -6,7 +6,7 @@ converged value and the moment at which objective − floor came within 5 % of i
 
 from __future__ import annotations
 
-import resource
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.datasets import WordNetNouns
 from phcle.errors import OptionError
 from phcle.estimator import PHCLE
@@ -41,7 +41,7 @@ class Measured:
     sweeps: int
     sweeps_near: int
     gap: float
-    peak_mb: float  # of this process so far
+    peak_mb: float | None  # of this process so far; None on Windows
     gflops: float  # of a float32 matrix product, just before
     timeline: list[tuple[float, float]]  # seconds since the beginning, gap
 
@@ -76,10 +76,20 @@ def measure_fit(contexts: Sequence[Context], **options: Any) -> Measured:
         sweeps=len(timeline),
         sweeps_near=near,
         gap=gap,
-        peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        peak_mb=_peak_megabytes(),
         gflops=speed,
         timeline=timeline,
     )
+
+
+def _peak_megabytes() -> float | None:
+    """The most memory this process has held, where the system counts it."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def _n_known(context: Context) -> int:

@@ -21,8 +21,8 @@ from phcle.datasets import (
 from phcle.errors import FileError
 from phcle.experiments.benches import FOLDERS, has_features
 from phcle.experiments.settings import Experiment
+from phcle.optional_imports import import_optional
 from phcle.uses.zero_shot import compare
-from phcle.uses.zero_shot.frames import pandas_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,9 @@ def accuracy_table(
     experiment: Experiment, rows: Sequence[dict[str, Any]], notes: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Accuracies in percent of every embedding and classifier, and the verdict."""
-    frame = pandas_for("an experiment").DataFrame(list(rows))
+    frame = import_optional(
+        "pandas", extra="frames", purpose="an experiment"
+    ).DataFrame(list(rows))
     paper = frame[frame["task"] == "paper"]
     random = frame[frame["task"] == "random"]
     n_splits = int(random["split"].nunique())

@@ -32,7 +32,7 @@ from phcle.experiments.described_objects import (
 from phcle.experiments.novel_classes import novel_panels
 from phcle.experiments.related_labels import related_rows
 from phcle.experiments.understanding_figures import Panel, draw_panels, panel_of
-from phcle.uses.understanding import ImageMap
+from phcle.uses.pictures import ImageMap
 
 if TYPE_CHECKING:
     from phcle.experiments.studies import Request

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.files.writing import write_whole
+from phcle.uses.pictures import Understanding
 from phcle.uses.stable_svg import svg_of
-from phcle.uses.understanding import Understanding
 
 __all__ = ["Panel", "draw_panels", "panel_of"]
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.datasets import load_men, load_wordnet_nouns
 from phcle.datasets.wordnet import FOLDER
 from phcle.errors import ContextError, ConvergenceWarning, OptionError

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from phcle.explorer import queries, rows, schemas
-from phcle.explorer.colours import MapFile, attribute_colouring
+from phcle.explorer import csv_export, page_answers, schemas
+from phcle.explorer.attribute_query import Has, HasNot, parse_wanted
+from phcle.explorer.map_colours import MapFile, attribute_colouring
 from phcle.explorer.new_label import NewLabel, Value, land, landed
 from phcle.explorer.uploads import understood
-from phcle.explorer.wanted import Has, HasNot, parse_wanted
 from phcle.explorer.workspace import Workspace
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["api_router"]
 
@@ -82,7 +82,7 @@ def _reply(
             media_type="application/json",
         )
     return Response(
-        rows.as_csv(as_rows()),
+        csv_export.as_csv(as_rows()),
         media_type="text/csv; charset=utf-8",
         headers={"content-disposition": f'attachment; filename="{name}.csv"'},
     )
@@ -95,49 +95,53 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
     @router.get("/info", response_model=schemas.Info, responses=AS_TABLE)
     def info(form: Format = "json") -> Response:
         """What the embedding holds and how it was learned; the table: its contexts."""
-        answer = queries.info(workspace)
+        answer = page_answers.info(workspace)
         return _reply(answer, lambda: answer["contexts"], form, "contexts")
 
     @router.get("/search", response_model=schemas.LabelsFound)
     def search(q: Typed = "", limit: Count = 10) -> Answer:
         """Labels that somebody may mean, by id or name, typing slips forgiven."""
-        return queries.found_labels(opened, q, limit)
+        return page_answers.found_labels(opened, q, limit)
 
     @router.get("/nodes", response_model=schemas.NodesFound)
     def nodes(q: Typed = "", limit: Count = 10) -> Answer:
         """Nodes of the hierarchy that somebody may mean."""
-        return queries.found_nodes(opened, q, limit)
+        return page_answers.found_nodes(opened, q, limit)
 
     @router.get("/attributes", response_model=schemas.AttributesFound)
     def attributes(q: Typed = "", limit: Count = 10) -> Answer:
         """Attributes that somebody may mean."""
-        return queries.found_attributes(opened, q, limit)
+        return page_answers.found_attributes(opened, q, limit)
 
     @router.get("/nearest", response_model=schemas.Nearest, responses=AS_TABLE)
     async def nearest(label: Label, k: Count = 10, form: Format = "json") -> Response:
         """The labels most similar to a label, as `phcle nearest` has them."""
         if opened.neighbours.table is None:  # a search takes long
-            answer = await run_in_threadpool(queries.nearest, opened, label, k)
+            answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
         else:
-            answer = queries.nearest(opened, label, k)
+            answer = page_answers.nearest(opened, label, k)
         return _reply(answer, lambda: answer["neighbours"], form, "neighbours")
 
     @router.get("/describe", response_model=schemas.Described, responses=AS_TABLE)
     def describe(label: Label, k: Count = 6, form: Format = "json") -> Response:
         """Related labels and attributes, as `phcle describe` has them."""
         answer = answers.description(opened.embedding, opened.resolve(label), k)
-        return _reply(answer, lambda: rows.described_rows(answer), form, "attributes")
+        return _reply(
+            answer, lambda: csv_export.described_rows(answer), form, "attributes"
+        )
 
     @router.get("/explain", response_model=schemas.Explanation, responses=AS_TABLE)
     def explain(a: Label, b: Label, k: Count = 5, form: Format = "json") -> Response:
         """Why two labels are close, as `phcle explain` has it."""
-        answer = queries.explanation(opened, a, b, k)
-        return _reply(answer, lambda: rows.explained_rows(answer), form, "explanation")
+        answer = page_answers.explanation(opened, a, b, k)
+        return _reply(
+            answer, lambda: csv_export.explained_rows(answer), form, "explanation"
+        )
 
     @router.get("/label", response_model=schemas.LabelPage)
     def label(label: Label, k: Count = 15) -> Answer:
         """All that a label's page shows."""
-        return queries.label_page(opened, label, k)
+        return page_answers.label_page(opened, label, k)
 
 
 def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
@@ -153,9 +157,11 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         form: Format = "json",
     ) -> Response:
         """A few labels side by side."""
-        answer = queries.comparison(opened, label)
+        answer = page_answers.comparison(opened, label)
         as_rows = (
-            rows.similarity_rows if table == "similarities" else rows.compared_rows
+            csv_export.similarity_rows
+            if table == "similarities"
+            else csv_export.compared_rows
         )
         return _reply(answer, lambda: as_rows(answer), form, table)
 
@@ -167,8 +173,8 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         form: Format = "json",
     ) -> Response:
         """Labels that have some attributes and lack others, best first."""
-        answer = queries.fitting_labels(opened, parse_wanted(has, has_not), k)
-        return _reply(answer, lambda: rows.fitting_rows(answer), form, "labels")
+        answer = page_answers.fitting_labels(opened, parse_wanted(has, has_not), k)
+        return _reply(answer, lambda: csv_export.fitting_rows(answer), form, "labels")
 
     @router.get("/differences", response_model=schemas.Differences, responses=AS_TABLE)
     def differences(
@@ -177,14 +183,14 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         form: Format = "json",
     ) -> Response:
         """Labels whose neighbourhoods differ most between the two embeddings."""
-        answer = queries.differences(workspace, n, start)
+        answer = page_answers.differences(workspace, n, start)
         return _reply(answer, lambda: answer["labels"], form, "differences")
 
     @router.get("/side-by-side", response_model=schemas.SideBySide, responses=AS_TABLE)
     def side_by_side(label: Label, k: Count = 10, form: Format = "json") -> Response:
         """The neighbours of a label in both embeddings."""
-        answer = queries.side_by_side(workspace, label, k)
-        as_rows = rows.side_by_side_rows
+        answer = page_answers.side_by_side(workspace, label, k)
+        as_rows = csv_export.side_by_side_rows
         return _reply(answer, lambda: as_rows(answer), form, "side-by-side")
 
 

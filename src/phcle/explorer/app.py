@@ -16,7 +16,7 @@ from phcle import __version__
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_router
 from phcle.explorer.assets import Assets
-from phcle.explorer.colours import MapFile
+from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules
 from phcle.explorer.workspace import Workspace

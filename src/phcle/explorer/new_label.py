@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
+from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.descriptive.reencoding import Words
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.workspace import Opened
-from phcle.uses import answers
-from phcle.uses.by_description import descriptive_context
-from phcle.uses.nodes import NodeNames
+from phcle.uses import named_answers as answers
+from phcle.uses.attribute_search import descriptive_context
+from phcle.uses.node_names import NodeNames
 
 __all__ = ["NewLabel", "Value", "land", "landed", "sort_of"]
 

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from phcle import __version__
-from phcle.explorer import queries
+from phcle.explorer import page_answers
 from phcle.explorer.assets import Assets
-from phcle.explorer.wanted import BETWEEN, Has, HasNot, parse_wanted
+from phcle.explorer.attribute_query import BETWEEN, Has, HasNot, parse_wanted
 from phcle.explorer.workspace import Workspace
 
 __all__ = ["Pages"]
@@ -81,11 +81,11 @@ class Pages:
 
         @router.get("/")
         def label_map() -> HTMLResponse:
-            return self.render("map.html.j2", "/", info=queries.info(workspace))
+            return self.render("map.html.j2", "/", info=page_answers.info(workspace))
 
         @router.get("/label")
         def label(label: Label) -> HTMLResponse:
-            answer = queries.label_page(opened, label, N_NEIGHBOURS)
+            answer = page_answers.label_page(opened, label, N_NEIGHBOURS)
             return self.render("label.html.j2", "/label", answer=answer)
 
         @router.get("/compare")
@@ -93,7 +93,7 @@ class Pages:
             asked = [label for label in labels if label.strip()]
             answer, chosen = None, [opened.resolve(label) for label in asked]
             if len(set(chosen)) > 1:
-                answer = queries.comparison(opened, chosen)
+                answer = page_answers.comparison(opened, chosen)
             names = [
                 {"label": x, "name": opened.embedding.name_of(x)}
                 for x in dict.fromkeys(chosen)
@@ -107,45 +107,47 @@ class Pages:
             wanted = parse_wanted(has, has_not)
             answer = None
             if wanted:
-                answer = queries.fitting_labels(opened, wanted, N_FITTING)
+                answer = page_answers.fitting_labels(opened, wanted, N_FITTING)
             return self.render(
                 "match.html.j2",
                 "/match",
                 answer=answer,
-                info=queries.info(workspace),
+                info=page_answers.info(workspace),
                 examples=_examples(workspace),
             )
 
         @router.get("/add")
         def add() -> HTMLResponse:
-            return self.render("add.html.j2", "/add", info=queries.info(workspace))
+            return self.render("add.html.j2", "/add", info=page_answers.info(workspace))
 
         @router.get("/understand")
         def understand() -> HTMLResponse:
-            info = queries.info(workspace)
+            info = page_answers.info(workspace)
             return self.render("understand.html.j2", "/understand", info=info)
 
         @router.get("/embeddings")
         def embeddings(label: Label = "") -> HTMLResponse:
             answer = chosen = None
             if workspace.other is not None:
-                answer = queries.differences(workspace, N_DIFFERENT, 0)
+                answer = page_answers.differences(workspace, N_DIFFERENT, 0)
                 if label.strip():
-                    chosen = queries.side_by_side(workspace, label, 10)
+                    chosen = page_answers.side_by_side(workspace, label, 10)
             return self.render(
                 "embeddings.html.j2", "/embeddings", answer=answer, chosen=chosen
             )
 
         @router.get("/about")
         def about() -> HTMLResponse:
-            return self.render("about.html.j2", "/about", info=queries.info(workspace))
+            return self.render(
+                "about.html.j2", "/about", info=page_answers.info(workspace)
+            )
 
         return router
 
 
 def _examples(workspace: Workspace) -> list[dict[str, str]]:
     """A few attributes to begin with: the commonest of each context."""
-    from phcle.embedding.fitted import FittedDescriptive
+    from phcle.contexts.descriptive.fitted import FittedDescriptive
 
     found = []
     for context in workspace.opened.embedding.contexts:

@@ -15,7 +15,7 @@ import numpy as np
 from phcle.datasets.feature_folder import read_feature_rows
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.workspace import Workspace
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 __all__ = ["understood"]
 
@@ -59,7 +59,7 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
         path.write_bytes(content)
         try:
             if network is not None:
-                from phcle.uses.understanding import read_photo
+                from phcle.uses.pictures import read_photo
 
                 return network.features([read_photo(path)]), True
             return read_feature_rows(path), False

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.embedding.describe import support_by
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
-from phcle.explorer.preparation import Preparation
-from phcle.explorer.search import Suggestions
-from phcle.report.branches import Branches, find_branches, hierarchy_of
-from phcle.report.layout2d import principal_layout
-from phcle.uses.differences import Differences, neighbourhood_differences
+from phcle.explorer.background_work import BackgroundWork
+from phcle.explorer.label_suggestions import Suggestions
+from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
+from phcle.report.map_layout import principal_layout
 from phcle.uses.neighbour_table import StoredNeighbours
+from phcle.uses.neighbourhood_comparison import Differences, neighbourhood_differences
 
 if TYPE_CHECKING:
     from phcle.contexts.relational.taxonomy import Hierarchy
-    from phcle.uses.understanding import FeatureNetwork, ImageMap
+    from phcle.uses.pictures import FeatureNetwork, ImageMap
 
 __all__ = ["Opened", "Workspace"]
 
@@ -43,14 +43,14 @@ class Opened:
     ) -> None:
         self.embedding = embedding
         self.title = title
-        self.preparation = Preparation(embedding, file, tell)
+        self.background = BackgroundWork(embedding, file, tell)
         self.search = StoredNeighbours(embedding)
         self._supports: dict[str, npt.NDArray[np.float64]] = {}
 
     @property
     def neighbours(self) -> StoredNeighbours:
         """The search for nearest labels, with the table as soon as there is one."""
-        found = self.preparation.result
+        found = self.background.result
         if self.search.table is None and found is not None:
             self.search.table = found.table
         return self.search
@@ -58,7 +58,7 @@ class Opened:
     @property
     def places(self) -> npt.NDArray[np.float32]:
         """Where labels lie on the map; for a start, along principal components."""
-        found = self.preparation.result
+        found = self.background.result
         return self._first_places if found is None else found.places
 
     @cached_property
@@ -172,12 +172,12 @@ class Workspace:
     def start(self) -> None:
         """Begin to prepare whatever was not kept, one embedding after the other."""
         if self.other is None:
-            self.opened.preparation.start()
+            self.opened.background.start()
             return
-        other = self.other.preparation
+        other = self.other.background
 
         def both() -> None:
-            self.opened.preparation.wait()
+            self.opened.background.wait()
             other.start()
 
         threading.Thread(target=both, daemon=True).start()
@@ -206,7 +206,7 @@ class Workspace:
                 "there is nothing to compare with; start the explorer with "
                 "--compare OTHER.phcle."
             )
-        one, two = self.opened.preparation.result, self.other.preparation.result
+        one, two = self.opened.background.result, self.other.background.result
         if one is None or two is None:
             return None
         with self._lock:
@@ -221,6 +221,6 @@ class Workspace:
     def status(self) -> dict[str, Any]:
         """How far the preparations are."""
         return {
-            "labels": self.opened.preparation.status,
-            "other": None if self.other is None else self.other.preparation.status,
+            "labels": self.opened.background.status,
+            "other": None if self.other is None else self.other.background.status,
         }

@@ -1,16 +1,18 @@
-"""Files are never left half-written: write beside, then rename. And folders.
+"""Write files completely or not at all, and check paths before they are read.
 
-A process that is killed leaves its temporary file. The next one that writes to the
-same folder removes it, but never that of a process still at work: whoever writes holds
-a lock on the file, and the system takes the lock away when the process ends.
+A file is written under a temporary name and then renamed. A process that is killed
+leaves its temporary file behind. The next process that writes to the same folder
+removes it, but never the file of a running process: writers hold a lock on their file,
+and the system releases the lock when the process ends.
 
-What is read must be a plain file: a pipe may never end, and a device never does.
+Only regular files are read: a pipe or a device may never end.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +23,7 @@ from phcle.errors import FileError
 
 try:
     import fcntl
-except ImportError:  # Windows: nothing is locked, and nothing is swept
+except ImportError:  # Windows: no locks, so leftovers stay
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
@@ -37,7 +39,7 @@ __all__ = [
 ]
 
 ENDING = ".phcle-part"
-"""Of our temporary files and of nobody else's."""
+"""Ending of our temporary files; no other program uses it."""
 
 LONGEST = 200
 """Bytes of a file's name that its temporary file repeats; systems allow 255 in all."""
@@ -49,19 +51,41 @@ PACKED = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
-"""How packed files start."""
+"""First bytes of compressed files, and what compresses so."""
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether there is a plain file; False for whatever cannot be a path at all."""
+    """Whether a path is a regular file.
+
+    Parameters
+    ----------
+    path : str or Path
+        Any text or path.
+
+    Returns
+    -------
+    bool
+        False also for a text that cannot be a path.
+    """
     try:
         return Path(path).is_file()
-    except (OSError, ValueError):  # a text that is too long, say
+    except (OSError, ValueError):  # too long, for example
         return False
 
 
 def is_folder(path: str | Path) -> bool:
-    """Whether there is a folder; False for whatever cannot be a path at all."""
+    """Whether a path is a folder.
+
+    Parameters
+    ----------
+    path : str or Path
+        Any text or path.
+
+    Returns
+    -------
+    bool
+        False also for a text that cannot be a path.
+    """
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):
@@ -69,7 +93,13 @@ def is_folder(path: str | Path) -> bool:
 
 
 def check_is_file(path: Path) -> None:
-    """Refuse a path that is missing, a folder, a pipe or a device."""
+    """Refuse a path that is missing, a folder, a pipe or a device.
+
+    Parameters
+    ----------
+    path : Path
+        What is to be read.
+    """
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, ValueError) as error:
@@ -86,7 +116,18 @@ def check_is_file(path: Path) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole of a plain file; a packed one is refused with its kind."""
+    """Read a whole regular file; refuse a compressed one.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bytes
+        Its content.
+    """
     check_is_file(path)
     try:
         data = path.read_bytes()
@@ -97,7 +138,15 @@ def read_bytes(path: Path) -> bytes:
 
 
 def refuse_packed(path: Path, start: bytes) -> None:
-    """Refuse a file whose first bytes are those of a packed one."""
+    """Refuse a file whose first bytes are those of a compressed one.
+
+    Parameters
+    ----------
+    path : Path
+        Named in the message.
+    start : bytes
+        The first bytes of the file, six at least.
+    """
     for mark, kind in PACKED.items():
         if start.startswith(mark):
             raise FileError(f"{path}: is packed ({kind}); unpack it first.")
@@ -105,21 +154,31 @@ def refuse_packed(path: Path, start: bytes) -> None:
 
 @contextmanager
 def write_whole(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder, and rename it when all went well.
+    """Write to a temporary path in the same folder; rename it if nothing failed.
 
-    Whatever fails, an existing file stays as it was and no temporary file is left.
+    If anything fails, an existing file stays as it was and no temporary file remains.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+
+    Yields
+    ------
+    Path
+        Where to write the content.
     """
     _check_place(path)
     _sweep_once(path.parent.absolute())
     try:
-        handle, temporary = _claim(path)
+        handle, temporary = _make_temporary(path)
     except OSError as error:
         raise _cannot_be_written(path, error) from error
     try:
         yield temporary
-        _settle(temporary)
+        _flush_file(temporary)
         temporary.replace(path)
-        _settle_folder(path.parent)
+        _flush_folder(path.parent)
     except OSError as error:
         if isinstance(error, FileError):
             raise
@@ -131,7 +190,7 @@ def write_whole(path: Path) -> Iterator[Path]:
 
 
 def _check_place(path: Path) -> None:
-    """Refuse a place where no file can be."""
+    """Refuse a folder, and a path in a folder that does not exist."""
     if path.is_dir():
         raise FileError(f"{path}: is a folder; give the name of a file.")
     if not path.parent.is_dir():
@@ -141,7 +200,13 @@ def _check_place(path: Path) -> None:
 
 
 def check_can_write(path: Path) -> None:
-    """Refuse an output path now rather than after a long run."""
+    """Refuse an output path before a long run rather than after it.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written later; it is not touched.
+    """
 
     class OnlyChecking(Exception):
         pass
@@ -151,7 +216,18 @@ def check_can_write(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> Path:
-    """Make a folder and those above it, where they are not there yet."""
+    """Make a folder, and those above it, unless it exists.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+
+    Returns
+    -------
+    Path
+        The same folder.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -162,8 +238,14 @@ def make_folder(folder: Path) -> Path:
 
 
 def sweep_leftovers(folder: Path) -> None:
-    """Remove temporary files of ours in a folder whose process is gone."""
-    if fcntl is None:
+    """Remove temporary files that killed processes left in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to look; not in the folders below.
+    """
+    if sys.platform == "win32" or fcntl is None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
         found = [
@@ -174,50 +256,52 @@ def sweep_leftovers(folder: Path) -> None:
 
 
 _sweep_once = lru_cache(maxsize=None)(sweep_leftovers)
-"""One look is enough: a process does not outlive its own leftovers."""
+"""Once per folder and process is enough: this process leaves nothing behind."""
 
 
 def _remove_if_left(path: str) -> None:
-    """Remove a temporary file if nobody holds its lock."""
+    """Remove a temporary file if no process holds its lock."""
+    if sys.platform == "win32":
+        return
     try:
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # gone by now, or another user's
+    except OSError:  # removed meanwhile, or another user's
         return
-    with suppress(OSError):  # "locked" is one
+    with suppress(OSError):  # a locked file raises one
         if stat.S_ISREG(os.fstat(handle).st_mode):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             Path(path).unlink()
     os.close(handle)
 
 
-def _claim(path: Path) -> tuple[int | None, Path]:
+def _make_temporary(path: Path) -> tuple[int | None, Path]:
     """Make a temporary file, locked until its handle is closed."""
     start = os.fsdecode(os.fsencode(path.name)[:LONGEST])
     while True:
         handle, name = tempfile.mkstemp(ENDING, f".{start}.", path.parent)
         temporary = Path(name)
-        if fcntl is None:
+        if sys.platform == "win32" or fcntl is None:
             os.close(handle)
             return None, temporary
-        with suppress(OSError):  # a file system without locks; sweeps need them too
+        with suppress(OSError):  # a file system without locks; removal needs them too
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, temporary
-        os.close(handle)  # swept by another process before it was locked
+        os.close(handle)  # another process removed it before it was locked
 
 
-def _settle(temporary: Path) -> None:
-    """Bring a file to the disk, with the permissions of an ordinary new file."""
-    with temporary.open("rb") as file:
+def _flush_file(temporary: Path) -> None:
+    """Write a file to the disk, with the permissions of an ordinary new file."""
+    with temporary.open("r+b") as file:  # Windows flushes only what may be written
         os.fsync(file.fileno())
-    # mkstemp makes private files; the user's own mask decides here.
+    # mkstemp makes files private; ordinary ones follow the user's mask.
     mask = os.umask(0)
     os.umask(mask)
     temporary.chmod(0o666 & ~mask)
 
 
-def _settle_folder(folder: Path) -> None:
-    """Bring a renaming to the disk, where the system can."""
+def _flush_folder(folder: Path) -> None:
+    """Write a renaming to the disk; Windows cannot, as it opens no folders."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

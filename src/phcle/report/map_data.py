@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.report.branches import Branches
-from phcle.report.layout2d import Layout
-from phcle.report.sections import known_in
+from phcle.report.hierarchy_branches import Branches
+from phcle.report.map_layout import Layout
+from phcle.report.section_data import known_in
 
 __all__ = ["colourings", "map_data"]
 

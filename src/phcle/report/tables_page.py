@@ -11,7 +11,7 @@ from phcle.errors import FileError
 from phcle.experiments.render import as_markdown
 from phcle.files.json_toml import parse_json
 from phcle.report.extras import needed
-from phcle.report.page import as_data_uri, write_page
+from phcle.report.html_page import as_data_uri, write_page
 
 __all__ = ["assemble"]
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, OptionError, PhcleError, some
 from phcle.estimator import PHCLE
@@ -24,7 +24,7 @@ from phcle.experiments.completion_phcle import predict_without
 from phcle.experiments.completion_task import CompletionTask, Rows, draw, scores
 from phcle.experiments.settings import known as check_known
 from phcle.uses.zero_shot import SEARCHES, TrainingImages, ZeroShotTask, evaluate
-from phcle.uses.zero_shot.selection import select_by_split
+from phcle.uses.zero_shot.grid_search import select_by_split
 from phcle.uses.zero_shot.tasks import validation_splits
 
 __all__ = [

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle.contexts import RelationalContext
-from phcle.contexts.alignment import Context, align
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
 from phcle.files.archive import checksum

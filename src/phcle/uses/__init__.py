@@ -1,1 +1,18 @@
-"""Stage 4: what label embeddings are for."""
+"""What label embeddings are for: search, clusters, zero-shot learning, pictures.
+
+Each module is one use of a `LabelEmbedding`:
+
+- `neighbour_search`, `faiss_index`, `neighbour_table`, `sklearn_neighbours`: the
+  nearest labels, exactly, by an index, from a table, or as a scikit-learn estimator;
+- `neighbourhood_comparison`: labels whose neighbours differ between two embeddings;
+- `attribute_search`: labels that have some attributes and lack others;
+- `node_names`: nodes of a taxonomy by their readable names;
+- `clusters`, `similarity_heatmap`, `stable_svg`: groups of labels, and their picture;
+- `torch_head`: label vectors as a layer of a PyTorch network;
+- `zero_shot`: classifiers for classes without training images, and their evaluation;
+- `pictures`: labels and attributes of a picture from its features.
+
+Modules here may import `phcle.embedding`, `phcle.contexts`, `phcle.files`,
+`phcle.errors` and each other. They never import the solver, and only `torch_head`
+imports PyTorch: a saved embedding can be used without either.
+"""

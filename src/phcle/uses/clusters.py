@@ -1,8 +1,9 @@
-"""Groups of similar labels, and whether a taxonomy agrees with them.
+"""Groups of similar labels, and how well they agree with a taxonomy.
 
-Labels are clustered by cosine with average linkage. Two numbers say how well a taxonomy
-agrees: the correlation of the heights at which labels join with their paths in the
-taxonomy, and the adjusted Rand index of the clusters against families.
+Labels are clustered by cosine similarity with average linkage. Two numbers measure the
+agreement with a taxonomy: the correlation of the heights at which labels join with
+their path lengths in the taxonomy, and the adjusted Rand index of the clusters against
+families of the taxonomy.
 """
 
 from __future__ import annotations
@@ -31,20 +32,40 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 MOST_LABELS = 5_000
-"""All pairs of labels are held at once; more would fill the memory."""
+"""Most labels to cluster: all pairs are held in memory, 200 MB at this number."""
 
 ORDERED_UP_TO = 1_000
-"""With more labels the best order of the tree takes minutes, and any order is taken."""
+"""Up to this many labels the best order is computed; for more it takes minutes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Labels in an order that puts similar ones together, cut into clusters."""
+    """Labels ordered so that similar ones stand together, and cut into clusters.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        All labels, cluster by cluster.
+    similarity : ndarray of shape (labels, labels)
+        Cosine similarities, in the order of `labels`.
+    number : ndarray of shape (labels,)
+        The number of each label's cluster: from 0, ascending.
+    heights : ndarray of shape (labels, labels)
+        The distance, 1 − cosine, at which two labels join in the tree of clusters.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
+    >>> pets = LabelEmbedding(("cat", "carp", "lion"), vectors)
+    >>> clusters = cluster_labels(pets, n=2)
+    >>> clusters.group_of("cat")
+    ('lion', 'cat')
+    """
 
     labels: tuple[str, ...]
-    similarity: Floats  # (labels, labels): cosines
-    number: Ints  # of each label's cluster; from 0, ascending
-    heights: Floats  # (labels, labels): 1 − cosine at which two labels join
+    similarity: Floats
+    number: Ints
+    heights: Floats
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -56,13 +77,34 @@ class Clusters:
         )
 
     def group_of(self, label: str) -> tuple[str, ...]:
-        """The cluster that a label is in."""
+        """Return the labels of the cluster that a label is in.
+
+        Parameters
+        ----------
+        label : str
+            One of `labels`.
+
+        Returns
+        -------
+        tuple of str
+            All labels of the cluster, `label` included.
+        """
         return self.groups[int(self.number[self.labels.index(label)])]
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well clusters agree with a taxonomy; 1 is the most, 0 is chance."""
+    """How well clusters agree with a taxonomy: 1 is perfect, 0 is chance.
+
+    Attributes
+    ----------
+    cophenetic : float
+        Correlation of joining heights with path lengths in the taxonomy.
+    rand_index : float
+        Adjusted Rand index of the clusters against families of the taxonomy.
+    n_families : int
+        Number of families compared with.
+    """
 
     cophenetic: float
     rand_index: float
@@ -72,11 +114,34 @@ class Agreement:
 def cluster_labels(
     embedding: LabelEmbedding, labels: Iterable[str] | None = None, *, n: int = 8
 ) -> Clusters:
-    """Cluster labels of an embedding, by default all, into n groups.
+    """Cluster labels of an embedding by cosine similarity.
 
-    Neighbours in the order are as similar as the tree of clusters allows, if there are
-    not too many labels.
+    Up to 1,000 labels, the order puts similar labels as close together as the tree of
+    clusters allows.
 
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to take the labels from.
+    labels : iterable of str, optional
+        The labels to cluster; all of the embedding if left out.
+    n : int, default 8
+        Number of clusters.
+
+    Returns
+    -------
+    Clusters
+        The labels in order, with their clusters and similarities.
+
+    Raises
+    ------
+    ContextError
+        For fewer than 2 or more than 5,000 labels.
+    OptionError
+        If `n` is not between 1 and the number of labels.
+
+    Examples
+    --------
     >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
     >>> pets = LabelEmbedding(("cat", "carp", "lion"), vectors)
     >>> cluster_labels(pets, n=2).groups
@@ -88,12 +153,12 @@ def cluster_labels(
     chosen = embedding if labels is None else embedding.select(dict.fromkeys(labels))
     if len(chosen) < 2:
         raise ContextError(
-            f"two labels or more are needed for clusters. Got {some(chosen.labels)}."
+            f"clusters need two labels or more. Got {some(chosen.labels) or 'none'}."
         )
     if len(chosen) > MOST_LABELS:
         raise ContextError(
-            f"at most {MOST_LABELS:,} labels can be clustered, as every pair counts. "
-            f"Got {len(chosen):,}; choose some of them."
+            f"at most {MOST_LABELS:,} labels can be clustered, as every pair is "
+            f"compared. Got {len(chosen):,}; choose some of them."
         )
     if not 1 <= n <= len(chosen):
         raise OptionError(
@@ -121,10 +186,33 @@ def cluster_labels(
 def agreement(
     clusters: Clusters, hierarchy: Hierarchy, *, level: int | None = None
 ) -> Agreement:
-    """Compare clusters with a taxonomy that knows all their labels.
+    """Measure how well clusters agree with a taxonomy.
 
-    Families are the nodes at `level`; by default at the level that gives about as many
-    families as there are clusters.
+    Parameters
+    ----------
+    clusters : Clusters
+        From `cluster_labels`.
+    hierarchy : Hierarchy
+        The taxonomy; every label must be one of its nodes.
+    level : int, optional
+        Level of the families, in steps below the root. If left out, the level that
+        gives about as many families as there are clusters.
+
+    Returns
+    -------
+    Agreement
+        Correlation with path lengths, and Rand index against families.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_edges(
+    ...     [("cat", "felid"), ("lion", "felid"), ("carp", "fish")]
+    ...     + [("felid", "animal"), ("fish", "animal")]
+    ... )
+    >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
+    >>> pets = LabelEmbedding(("cat", "carp", "lion"), vectors)
+    >>> agreement(cluster_labels(pets, n=2), tree).rand_index
+    1.0
     """
     from sklearn.metrics import adjusted_rand_score
 
@@ -143,12 +231,28 @@ def agreement(
 def families(
     hierarchy: Hierarchy, labels: Sequence[str], level: int
 ) -> tuple[str, ...]:
-    """The node above each label that is `level` steps below the root.
+    """Return the ancestor of each label that is `level` steps below the root.
 
-    Steps are counted on the longest way down, so that a short cut (a dog is a domestic
-    animal) does not lift a node. With several such nodes the nearest counts, and a
-    label with none is a family of its own.
+    Steps are counted on the longest path, so that a short cut (a dog is a domestic
+    animal) does not lift a node. If several ancestors are at this level, the nearest is
+    taken. A label without one is a family of its own.
 
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The taxonomy; every label must be one of its nodes.
+    labels : sequence of str
+        The labels to look up.
+    level : int
+        Steps below the root.
+
+    Returns
+    -------
+    tuple of str
+        One node for each label.
+
+    Examples
+    --------
     >>> tree = Hierarchy.from_edges([("cat", "felid"), ("felid", "beast")])
     >>> families(tree, ["cat", "beast"], 1)
     ('felid', 'beast')
@@ -158,14 +262,29 @@ def families(
     found = list(labels)
     rows, nodes, steps = hierarchy.ancestor_distances(labels)
     at_level = np.flatnonzero(depth[nodes] == level)
-    # Farthest first, so that the nearest is what stays.
+    # Farthest first, so that the nearest overwrites the others.
     for i in at_level[np.argsort(-steps[at_level], kind="stable")]:
         found[rows[i]] = hierarchy.nodes[nodes[i]]
     return tuple(found)
 
 
 def family_level(hierarchy: Hierarchy, labels: Sequence[str], n: int) -> int:
-    """The level with about n families, the upper one where two are as good."""
+    """Find the level of a taxonomy that has about n families.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The taxonomy; every label must be one of its nodes.
+    labels : sequence of str
+        The labels that families are counted for.
+    n : int
+        The number of families wanted.
+
+    Returns
+    -------
+    int
+        Steps below the root; of two levels that are equally good, the upper one.
+    """
     _check_nodes(hierarchy, labels)
     deepest = int(_longest_depths(hierarchy).max())
     return min(
@@ -175,12 +294,23 @@ def family_level(hierarchy: Hierarchy, labels: Sequence[str], n: int) -> int:
 
 
 def path_lengths(hierarchy: Hierarchy, labels: Sequence[str]) -> Floats:
-    """Steps from label to label over a common ancestor: (labels, labels).
+    """Count the steps from label to label through a common ancestor.
 
-    Labels without a common ancestor are one step farther than the farthest others.
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The taxonomy; every label must be one of its nodes.
+    labels : sequence of str
+        The labels to compare.
+
+    Returns
+    -------
+    ndarray of shape (labels, labels)
+        Path lengths. Labels without a common ancestor are one step farther apart than
+        the farthest others.
     """
     _check_nodes(hierarchy, labels)
-    # The counts of this kind are exp(−path).
+    # With decay 1, the counts of kind "path" are exp(−path length).
     _, near = HierarchyCounts(hierarchy, "path", decay=1.0).count(labels)
     paths = np.full(near.shape, near.nnz and 1.0 - np.log(near.data.min()))
     rows, columns = near.nonzero()
@@ -190,10 +320,10 @@ def path_lengths(hierarchy: Hierarchy, labels: Sequence[str]) -> Floats:
 
 
 def _longest_depths(hierarchy: Hierarchy) -> Ints:
-    """Steps from a root down to each node, on the longest way."""
+    """Steps from a root down to each node, on the longest path."""
     depth = np.zeros(len(hierarchy.nodes), np.int64)
     child, parent = hierarchy.edges.T
-    while True:  # as often as the hierarchy is deep
+    while True:  # runs once for each level
         deeper = depth.copy()
         np.maximum.at(deeper, child, depth[parent] + 1)
         if np.array_equal(deeper, depth):
@@ -202,6 +332,7 @@ def _longest_depths(hierarchy: Hierarchy) -> Ints:
 
 
 def _check_nodes(hierarchy: Hierarchy, labels: Sequence[str]) -> None:
+    """Refuse labels that are not in the hierarchy."""
     for label in labels:
         if label not in hierarchy.index:
             raise ContextError(

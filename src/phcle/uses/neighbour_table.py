@@ -1,8 +1,8 @@
-"""The neighbours of all labels, found once and kept.
+"""The nearest labels of all labels, computed once and kept.
 
-An exact search of 82,115 labels takes milliseconds, which is long for a page that many
-ask. The table answers in microseconds, with the very cosines of the search it was made
-by; what it does not hold (vectors, more neighbours) is searched for as ever.
+An exact search of 82,115 labels takes milliseconds, which is slow for a web page with
+many readers. The table answers in microseconds, with the same cosines. Queries that it
+does not hold (vectors, more neighbours) are searched for.
 """
 
 from __future__ import annotations
@@ -22,17 +22,33 @@ __all__ = ["NeighbourTable", "StoredNeighbours"]
 Near = list[tuple[str, float]]
 
 MOST_KEPT = 50
-"""Neighbours of every label; a map needs 45 of them, and pages show fewer."""
+"""Neighbours kept for each label: a map needs 45, pages show fewer."""
 
 ROWS_AT_ONCE = 500
+"""Labels searched for at a time; it bounds memory and sets how often progress is told.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourTable:
-    """For every label its nearest labels, best first."""
+    """The nearest labels of every label, best first.
 
-    rows: npt.NDArray[np.int32]  # (labels, k): positions of labels
-    cosines: npt.NDArray[np.float64]  # (labels, k)
+    Attributes
+    ----------
+    rows : ndarray of int32, shape (labels, k)
+        Positions of the nearest labels in the embedding.
+    cosines : ndarray of shape (labels, k)
+        Their cosine similarities.
+
+    Examples
+    --------
+    >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.0], [0.6, 0.8]]))
+    >>> NeighbourTable.of(pets).rows.tolist()
+    [[1], [0]]
+    """
+
+    rows: npt.NDArray[np.int32]
+    cosines: npt.NDArray[np.float64]
 
     @classmethod
     def of(
@@ -42,9 +58,21 @@ class NeighbourTable:
         *,
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> NeighbourTable:
-        """Find the k nearest labels of all labels by an exact search.
+        """Find the k nearest labels of all labels by exact search.
 
-        `progress` is told how many labels of how many are done.
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            The embedding to search.
+        k : int, default 50
+            Number of neighbours of each label; fewer if there are fewer labels.
+        progress : callable, optional
+            Called with the number of labels done and the number of all labels.
+
+        Returns
+        -------
+        NeighbourTable
+            The neighbours of all labels.
         """
         units, n = embedding.unit_vectors, len(embedding)
         k = min(k, n - 1)
@@ -52,7 +80,7 @@ class NeighbourTable:
         cosines = np.empty((n, k))
         for start in range(0, n if k else 0, ROWS_AT_ONCE):
             own = range(start, min(n, start + ROWS_AT_ONCE))
-            # As the embedding itself prepares queries, so that cosines are the same.
+            # Prepared by the embedding, so that cosines equal those of `nearest`.
             vectors, _ = embedding.queries_of(embedding.labels[start : own.stop], k)
             found = nearest_rows(units, vectors, k, own=own)
             for i, (near, cosine) in zip(own, found, strict=True):
@@ -62,8 +90,17 @@ class NeighbourTable:
 
 
 class StoredNeighbours:
-    """The nearest labels from a table where it holds them, else by a search.
+    """Nearest labels from a table if it holds them, else by exact search.
 
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    table : NeighbourTable, optional
+        Its table; without one every query is searched for.
+
+    Examples
+    --------
     >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.0], [0.6, 0.8]]))
     >>> StoredNeighbours(pets, NeighbourTable.of(pets)).nearest("cat", k=1)
     [('dog', 0.6)]
@@ -77,7 +114,20 @@ class StoredNeighbours:
         self._position = {label: i for i, label in enumerate(embedding.labels)}
 
     def nearest(self, label_or_vector: str | npt.ArrayLike, k: int = 10) -> Near:
-        """Labels most similar by cosine, best first; never the label itself."""
+        """Return the labels most similar to a label or vector.
+
+        Parameters
+        ----------
+        label_or_vector : str or array of shape (dim,)
+            A label, by id or readable name, or a vector.
+        k : int, default 10
+            How many labels to return.
+
+        Returns
+        -------
+        list of (str, float)
+            Labels and cosine similarities, best first, without the label itself.
+        """
         if k < 1:
             raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
         table = self.table
@@ -92,6 +142,17 @@ class StoredNeighbours:
         return self.embedding.nearest(label_or_vector, k)
 
     def position(self, label: str) -> int:
-        """The row of a label, given by its id or its readable name."""
+        """Return the row of a label.
+
+        Parameters
+        ----------
+        label : str
+            Its id or readable name.
+
+        Returns
+        -------
+        int
+            Position in `embedding.labels`.
+        """
         row = self._position.get(label)
         return self._position[self.embedding.resolve(label)] if row is None else row

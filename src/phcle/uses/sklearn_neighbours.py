@@ -1,4 +1,4 @@
-"""Neighbour search by scikit-learn, for code that is built on it."""
+"""Neighbour search as an estimator of scikit-learn."""
 
 from __future__ import annotations
 
@@ -19,11 +19,32 @@ __all__ = ["nearest_neighbors"]
 def nearest_neighbors(
     embedding: LabelEmbedding, k: int = 10, **options: Any
 ) -> tuple[NearestNeighbors, npt.NDArray[np.str_]]:
-    """A fitted `NearestNeighbors`, and the labels that its row numbers stand for.
+    """Fit scikit-learn's `NearestNeighbors` to the vectors of an embedding.
 
-    The metric is the cosine distance, one minus what `embedding.nearest` tells; other
-    options go to scikit-learn as they are.
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    k : int, default 10
+        Number of neighbours that a search returns.
+    **options : Any
+        Other options of `NearestNeighbors`. The metric is "cosine" unless given: one
+        minus the similarity that `embedding.nearest` returns.
 
+    Returns
+    -------
+    search : NearestNeighbors
+        The fitted estimator.
+    labels : ndarray of str
+        The labels; row numbers that the search returns are positions here.
+
+    Raises
+    ------
+    OptionError
+        If `k` is not between 1 and the number of labels.
+
+    Examples
+    --------
     >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.0], [0.6, 0.8]]))
     >>> search, labels = nearest_neighbors(pets, k=1)
     >>> labels[search.kneighbors([[0.0, 1.0]], return_distance=False)].tolist()

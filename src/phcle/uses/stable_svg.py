@@ -1,8 +1,7 @@
-"""Figures as SVG, the same bytes every time.
+"""Figures as SVG with the same bytes every time.
 
-matplotlib names clips and markers by a hash of where they are, to the last digit, and
-the last digits of a constrained layout depend on addresses in memory. So they are
-named anew here, by their order.
+Matplotlib names clip paths and markers by a hash of their coordinates, and the last
+digits of coordinates differ between runs. Here they are named by their order instead.
 """
 
 from __future__ import annotations
@@ -19,17 +18,43 @@ __all__ = ["svg_of", "with_counted_names"]
 
 
 def svg_of(figure: Figure, **options: Any) -> str:
-    """The figure as a document; options as `savefig` has them."""
+    """Return a figure as an SVG document that is the same in every run.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    **options : Any
+        Options of `Figure.savefig`.
+
+    Returns
+    -------
+    str
+        The document.
+    """
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None}, **options)
     return with_counted_names(buffer.getvalue())
 
 
 def with_counted_names(svg: str) -> str:
-    """Name by order what was named by a hash.
+    """Replace names that Matplotlib made from a hash by numbered ones.
 
-    Figures may meet on one page, so names begin with a digest of their figure.
+    Names begin with a digest of the figure, so that several figures can stand on one
+    page.
 
+    Parameters
+    ----------
+    svg : str
+        An SVG document by Matplotlib.
+
+    Returns
+    -------
+    str
+        The same document with other names.
+
+    Examples
+    --------
     >>> print(with_counted_names('<g id="p0123456789"/><use href="#p0123456789"/>'))
     <g id="f6ba8ca-0"/><use href="#f6ba8ca-0"/>
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -135,3 +136,39 @@ def test_output_never_overwrites_an_input(phcle, zoo):
     shown = phcle("fit", "--hierarchy", "tree.csv", "--out", "tree.csv", code=2).output
     assert "is an input" in shown
     assert (zoo / "tree.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("change", ["remove", "overwrite"])
+def test_an_input_that_goes_during_the_fit_does_not_lose_the_result(
+    phcle, zoo, monkeypatch, change
+):
+    content = (zoo / "tree.csv").read_bytes()
+
+    def fit_without_file(model, *arguments, **options):
+        if change == "remove":
+            (zoo / "tree.csv").unlink()
+        else:
+            (zoo / "tree.csv").write_text("child,parent\nother,file\n")
+        return fit(model, *arguments, **options)
+
+    fit = library.PHCLE.fit
+    monkeypatch.setattr(library.PHCLE, "fit", fit_without_file)
+    phcle(*FIT, "--quiet")
+    (file,) = library.load(zoo / "out.phcle").origin["files"]
+    assert file["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_contexts_are_aligned_once(phcle, zoo, monkeypatch):
+    from phcle.contexts import alignment
+
+    counted = []
+
+    def count(contexts):
+        counted.append(len(contexts))
+        return check(contexts)
+
+    check = alignment._check_contexts
+    monkeypatch.setattr(alignment, "_check_contexts", count)
+    (zoo / "glove.txt").write_text("cat 1 0\ndog 0 1\n")
+    phcle(*FIT, "--vectors", "glove.txt", "--quiet")
+    assert counted == [2]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from phcle import load
-from phcle.uses.understanding import ImageMap
+from phcle.uses.pictures import ImageMap
 
 
 def told(phcle, file):

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from phcle.contexts.readers import context_files as readers
+from phcle.contexts.readers import label_files as readers
 from phcle.errors import FileError
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")

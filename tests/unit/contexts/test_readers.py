@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle.contexts.readers import context_files as readers
+from phcle.contexts.readers import label_files as readers
 from phcle.errors import ContextError, FileError
 
 READERS_OF_TABLES = [

@@ -60,14 +60,14 @@ def bare_embedding(zoo_embedding):
 
 @pytest.fixture(scope="session")
 def workspace(zoo_embedding, bare_embedding):
-    """Prepared, with another embedding to compare with."""
+    """Precomputed, with another embedding to compare with."""
     for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     from phcle.explorer.workspace import Opened, Workspace
 
     made = Workspace(Opened(zoo_embedding, "zoo"), Opened(bare_embedding, "noise"))
-    made.opened.preparation.wait()
-    made.other.preparation.wait()
+    made.opened.background.wait()
+    made.other.background.wait()
     return made
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phcle import load
-from phcle.uses import answers
+from phcle.uses import named_answers as answers
 
 
 def rows_of(response):
@@ -270,7 +270,7 @@ def test_pictures_are_understood_with_the_network_of_a_map(
     from phcle.explorer.app import make_app
     from phcle.explorer.security import Rules
     from phcle.explorer.workspace import Opened, Workspace
-    from phcle.uses.understanding import FeatureNetwork, ImageMap
+    from phcle.uses.pictures import FeatureNetwork, ImageMap
 
     network = FeatureNetwork.open(str(save_network(tmp_path / "net")))
     pictures = [
@@ -384,5 +384,5 @@ def test_an_embedding_without_contexts_has_pages_too(bare_embedding):
         assert client.get("/api/differences").status_code == 400
         first = client.get("/api/map").json()
         assert first["names"]
-        workspace.opened.preparation.wait()
+        workspace.opened.background.wait()
         assert client.get("/api/map").json()["ready"]

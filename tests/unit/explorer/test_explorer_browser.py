@@ -133,17 +133,17 @@ def test_the_map_is_coloured_by_an_attribute_and_the_address_keeps_it(open_page)
 def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(
     browser, bare_embedding, serving, monkeypatch
 ):
-    from phcle.explorer import preparation
+    from phcle.explorer import background_work
     from phcle.explorer.workspace import Opened, Workspace
 
-    may_go_on, prepare = threading.Event(), preparation.prepare
+    may_go_on, precompute = threading.Event(), background_work.precompute
 
     def slow(embedding, progress):
         progress("finding neighbours", 0, len(embedding))
         may_go_on.wait()
-        return prepare(embedding, progress)
+        return precompute(embedding, progress)
 
-    monkeypatch.setattr(preparation, "prepare", slow)
+    monkeypatch.setattr(background_work, "precompute", slow)
     with serving(Workspace(Opened(bare_embedding, "bare"))) as address:
         page = browser.new_page()
         page.set_default_timeout(SLOW_MS)

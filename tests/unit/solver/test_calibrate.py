@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load
-from phcle.embedding.confidence import Calibration
+from phcle.contexts.descriptive.confidence import Calibration
 from phcle.embedding.describe import confidences
 from phcle.solver.calibration import _logistic, _Record
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from phcle.contexts.relational.sampling import ColumnSamples, draw_columns
+from phcle.solver.layout import Layout
 
 from phcle import PHCLE
 from phcle.backends import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.relational.sampling import ColumnSamples, draw_columns
 from phcle.errors import OptionError
-from phcle.solver.layout import Layout
 from phcle.solver.problem import Penalties, pose
 
 PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)

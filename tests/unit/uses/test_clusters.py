@@ -19,7 +19,7 @@ from phcle.uses.clusters import (
     family_level,
     path_lengths,
 )
-from phcle.uses.heatmap import draw_heatmaps
+from phcle.uses.similarity_heatmap import draw_heatmaps
 
 EDGES = [
     *((f"cat{i}", "felid") for i in range(4)),

@@ -60,10 +60,10 @@ def test_nothing_is_taken_off_where_nothing_helps():
 @pytest.mark.parametrize(
     ("y", "unseen", "words"),
     [
-        (["old0", "old1"], NEW, "y must hold seen and unseen"),
-        (["new0", "new1"], NEW, "y must hold seen and unseen"),
-        (["old0", "new1"], ["other"], "candidates must hold seen and unseen"),
-        (["old0", "new1"], NAMES, "candidates must hold seen and unseen"),
+        (["old0", "old1"], NEW, "y must have both seen and unseen"),
+        (["new0", "new1"], NEW, "y must have both seen and unseen"),
+        (["old0", "new1"], ["other"], "candidates must have both seen and unseen"),
+        (["old0", "new1"], NAMES, "candidates must have both seen and unseen"),
     ],
 )
 def test_both_kinds_of_classes_are_needed(y, unseen, words):
@@ -119,7 +119,7 @@ def test_the_penalty_is_taken_off_seen_candidates_alone(kind, planted_problem):
 
 def test_among_unseen_classes_nothing_has_to_be_balanced(planted_problem, monkeypatch):
     embedding, task = planted_problem
-    monkeypatch.setattr("phcle.uses.zero_shot.base.choose_penalties", None)
+    monkeypatch.setattr("phcle.uses.zero_shot.classifier.choose_penalties", None)
     model = ESZSL(embedding, seen_penalty="auto").fit(*task.images(task.seen))
     assert model.seen_penalty_ == 0
 
@@ -137,7 +137,7 @@ def test_a_penalty_that_is_none_is_refused(value, planted_problem):
 def test_too_few_classes_to_set_some_aside_are_said(planted_problem):
     embedding, task = planted_problem
     model = ESZSL(embedding, candidates="all", seen_penalty="auto")
-    with pytest.raises(OptionError, match="3 are too few for that; 4 are needed"):
+    with pytest.raises(OptionError, match="needs 4 classes in y"):
         model.fit(*task.images(task.seen[:3]))
 
 

@@ -194,10 +194,11 @@ def test_prepared_images_give_what_fit_gives_and_are_decomposed_once(
     images = TrainingImages(X, y)
     kind(embedding).fit_images(images)
     monkeypatch.setattr(
-        "phcle.uses.zero_shot.features.Spectrum.of", lambda *_: pytest.fail("again")
+        "phcle.uses.zero_shot.image_features.Spectrum.of",
+        lambda *_: pytest.fail("again"),
     )
     monkeypatch.setattr(
-        "phcle.uses.zero_shot.features.LogisticRegression",
+        "phcle.uses.zero_shot.image_features.LogisticRegression",
         lambda **_: pytest.fail("again"),
     )
     other = LabelEmbedding(embedding.labels, embedding.vectors[:, ::-1] ** 3)

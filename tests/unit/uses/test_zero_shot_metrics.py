@@ -37,7 +37,7 @@ def test_generalised_accuracy_joins_its_two_halves(answers):
     truth, given = map(np.array, zip(*answers, strict=True))
     new = np.isin(truth, ["elk", "fox"])
     if new.all() or not new.any():
-        with pytest.raises(OptionError, match="seen and of unseen classes"):
+        with pytest.raises(OptionError, match="both seen and unseen classes"):
             generalised_accuracy(truth, given, unseen=["elk", "fox"])
         return
     found = generalised_accuracy(truth, given, unseen=["elk", "fox"])

@@ -1,14 +1,22 @@
-"""Recognising classes never seen in training, and what an embedding is worth for it."""
+"""Recognise classes without training images, and measure how well it works.
 
-from phcle.uses.zero_shot.base import ZeroShotClassifier, class_matrix
+Here live the classifiers (`ESZSL`, `SJE`, `ConSE`, on the base class in `classifier`),
+the tasks and splits that they are tested on, accuracy measures, the choice of options
+on validation classes (`grid_search`), and `evaluate`, which compares embeddings.
+
+Modules here may import what `phcle.uses` may; they do not import its other modules.
+"""
+
 from phcle.uses.zero_shot.class_splits import (
     UnseenClassSplit,
     unseen_class_accuracy,
 )
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
 from phcle.uses.zero_shot.conse import ConSE
 from phcle.uses.zero_shot.eszsl import ESZSL
 from phcle.uses.zero_shot.evaluation import compare, evaluate
-from phcle.uses.zero_shot.features import TrainingImages
+from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
+from phcle.uses.zero_shot.image_features import TrainingImages
 from phcle.uses.zero_shot.metrics import (
     GeneralisedAccuracy,
     class_accuracies,
@@ -17,7 +25,6 @@ from phcle.uses.zero_shot.metrics import (
     mean_class_accuracy,
 )
 from phcle.uses.zero_shot.seen_penalty import balancing_penalty
-from phcle.uses.zero_shot.selection import SEARCHES, Choice, Search, select
 from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import (
     ZeroShotTask,

@@ -1,7 +1,7 @@
-"""Splits by class: what is tested on belongs to classes that are not learned from.
+"""Splits by class: the test classes never occur in training.
 
-`UnseenClassSplit` is a cross-validator for scikit-learn; tasks draw their classes by
-the same function.
+`UnseenClassSplit` is a cross-validator for scikit-learn. Zero-shot tasks draw their
+classes with the same function.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 FEWEST = 2
-"""Classes on either side of a split: among one class every answer is right."""
+"""Fewest classes on either side of a split: with one class every answer is right."""
 
 Rows = npt.NDArray[np.intp]
 
@@ -35,7 +35,26 @@ Rows = npt.NDArray[np.intp]
 def draw_classes(
     classes: Iterable[str], n_splits: int, n_unseen: int, seed: int | None
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Seen and unseen classes, drawn anew for every split."""
+    """Draw seen and unseen classes at random, anew for every split.
+
+    Parameters
+    ----------
+    classes : iterable of str
+        All classes; their order does not matter.
+    n_splits : int
+        How many splits to draw.
+    n_unseen : int
+        Number of unseen classes of a split.
+    seed : int or None
+        Seed of the random numbers; None gives other splits each time.
+
+    Yields
+    ------
+    seen : list of str
+        Classes to learn from.
+    unseen : list of str
+        Classes to test on.
+    """
     random = np.random.default_rng(seed)
     ordered = sorted(classes)
     for _ in range(n_splits):
@@ -44,25 +63,38 @@ def draw_classes(
 
 
 def share_of_classes(n_classes: int, share: float) -> int:
-    """How many classes a share is, with enough of them on either side."""
+    """Return the number of classes that a share is, at least two on either side.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of all classes.
+    share : float
+        The share wanted, between 0 and 1.
+
+    Returns
+    -------
+    int
+        Number of classes.
+    """
     return min(max(round(share * n_classes), FEWEST), n_classes - FEWEST)
 
 
 class UnseenClassSplit(BaseEstimator):  # type: ignore[misc]
-    """Cross-validation over classes: the test classes never occur in training.
+    """Cross-validation over classes: test classes never occur in training.
 
-    Goes wherever scikit-learn takes `cv=`.
+    Pass it wherever scikit-learn takes `cv=`.
 
     Parameters
     ----------
-    n_splits : int
-        How often classes are drawn.
+    n_splits : int, default 5
+        How many splits to draw.
     n_unseen : int, optional
-        Test classes of a split.
-    share : float
-        The same as a share of all classes; counts where `n_unseen` is left out.
-    random_state : int or None
-        The same number gives the same splits; None gives others each time.
+        Number of test classes of a split.
+    share : float, default 0.2
+        Share of all classes to test on; used if `n_unseen` is left out.
+    random_state : int or None, default 0
+        Seed of the random numbers; None gives other splits each time.
 
     Examples
     --------
@@ -87,7 +119,18 @@ class UnseenClassSplit(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there will be."""
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : Any, optional
+            Not used; scikit-learn passes them.
+
+        Returns
+        -------
+        int
+            Number of splits.
+        """
         if not _is_whole(self.n_splits) or self.n_splits < 1:
             raise OptionError(
                 "n_splits must be a whole number, 1 or more. "
@@ -96,12 +139,29 @@ class UnseenClassSplit(BaseEstimator):  # type: ignore[misc]
         return int(self.n_splits)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
-        """Rows to learn from and rows to test on, for every split."""
+        """Yield the rows to learn from and the rows to test on.
+
+        Parameters
+        ----------
+        X : Any
+            Not used; scikit-learn passes it.
+        y : array of shape (rows,)
+            The class of each row.
+        groups : Any, optional
+            Not used; a warning says so if given.
+
+        Yields
+        ------
+        train : ndarray of int
+            Rows of the seen classes.
+        test : ndarray of int
+            Rows of the unseen classes.
+        """
         if y is None:
-            raise OptionError("UnseenClassSplit goes by the classes in y; give y.")
+            raise OptionError("UnseenClassSplit splits by the classes in y; give y.")
         if groups is not None:
             warnings.warn(
-                "UnseenClassSplit goes by the classes in y; groups are not used.",
+                "UnseenClassSplit splits by the classes in y; groups are not used.",
                 PhcleWarning,
                 stacklevel=2,
             )
@@ -118,7 +178,7 @@ class UnseenClassSplit(BaseEstimator):  # type: ignore[misc]
             yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
 
     def _size(self, n_classes: int) -> int:
-        """Test classes of a split; refuses what leaves too few on either side."""
+        """Number of test classes; at least two classes must be on either side."""
         if n_classes < 2 * FEWEST:
             raise OptionError(
                 f"y has {n_classes} classes, too few to set some aside; "
@@ -141,11 +201,29 @@ class UnseenClassSplit(BaseEstimator):  # type: ignore[misc]
 
 
 def unseen_class_accuracy(estimator: Any, X: Any, y: Any) -> float:
-    """Mean per-class accuracy where the answer must be one of the classes of `y`.
+    """Score a classifier by its answers among the classes of `y` alone.
 
-    A scorer for `scoring=`: of a zero-shot classifier, or of a pipeline that ends in
-    one. Other candidates that the embedding holds are no possible answers, as in the
-    usual zero-shot test.
+    A scorer for scikit-learn's `scoring=`. As in the usual zero-shot test, other
+    candidates are not possible answers.
+
+    Parameters
+    ----------
+    estimator : ZeroShotClassifier or Pipeline
+        A fitted classifier, or a pipeline that ends in one.
+    X : array of shape (images, features)
+        Features of the test images.
+    y : array of shape (images,)
+        Their classes.
+
+    Returns
+    -------
+    float
+        Mean per-class accuracy, from 0 to 1.
+
+    Raises
+    ------
+    OptionError
+        If a class of `y` is not a candidate of the classifier.
     """
     names = np.asarray(y).astype(str)
     final = estimator[-1] if hasattr(estimator, "steps") else estimator
@@ -154,12 +232,13 @@ def unseen_class_accuracy(estimator: Any, X: Any, y: Any) -> float:
     missing = sorted(set(names.tolist()) - set(final.candidates_[allowed].tolist()))
     if missing:
         raise OptionError(
-            f"class {missing[0]!r} of y is no candidate of the classifier; it can "
-            "never be answered. Add it to candidates."
+            f"class {missing[0]!r} of y is not a candidate of the classifier; "
+            "add it to candidates."
         )
     best = scores[:, allowed].argmax(axis=1)
     return mean_class_accuracy(names, final.candidates_[allowed][best])
 
 
 def _is_whole(value: Any) -> bool:
+    """Whether this is a whole number."""
     return hasattr(value, "__index__") and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""ConSE: a convex combination of the likeliest seen classes (Norouzi et al., 2013)."""
+"""ConSE: combine the most probable seen classes (Norouzi et al., ICLR 2014)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses.zero_shot.base import ZeroShotClassifier, positive, unit_rows
-from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
+from phcle.embedding.search import unit_rows
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
+from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["ConSE"]
 
@@ -30,19 +31,36 @@ class _ProbabilitySide:
 
 
 class ConSE(ZeroShotClassifier):
-    """Nearest candidate to the mean vector of the likeliest seen classes.
+    """Choose the candidate nearest to the mean of the most probable seen classes.
 
-    An image's vector is Σ p_t s_t / Σ p_t over the `top` seen classes t of highest
-    probability p_t; its score for a candidate is their cosine.
+    The vector of an image is Σ p_t s_t / Σ p_t over the `top` seen classes t of highest
+    probability p_t. Its score for a candidate is the cosine of the two vectors.
 
     Parameters
     ----------
-    embedding, candidates, seen_penalty, normalize, features
-        As for `ESZSL`.
-    top : int
+    embedding : LabelEmbedding
+        One vector for every seen and every candidate class.
+    candidates : "unseen", "all" or sequence of str, default "unseen"
+        The classes that `predict` chooses among.
+    seen_penalty : float or "auto", default 0.0
+        Subtracted from the scores of seen classes; see `ESZSL`.
+    top : int, default 10
         How many seen classes are combined.
-    C : float
+    C : float, default 0.01
         Inverse penalty of the logistic regression that gives the probabilities.
+    normalize : {"l2", "center", "none"}, default "l2"
+        How class vectors are scaled; see `class_matrix`.
+    features : {"standardize", "l2", "none"}, default "standardize"
+        How features are scaled; see `ESZSL`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of str
+        The seen classes.
+    candidates_ : ndarray of str
+        The candidate classes, in the order of the columns of scores.
+    seen_penalty_ : float
+        The penalty in use.
 
     Examples
     --------
@@ -74,15 +92,15 @@ class ConSE(ZeroShotClassifier):
         self.features = features
 
     def feature_side(self, images: TrainingImages) -> FeatureSide:
-        """Probabilities of the seen classes."""
+        """Fit the logistic regression that gives probabilities of the seen classes."""
         return _ProbabilitySide(
             images.scaling(self.features), images.logistic(self.features, self.C)
         )
 
     def decide(self, readings: Floats) -> Floats:
-        """Combine the likeliest classes, and compare with the candidates."""
+        """Combine the most probable classes and compare with the candidates."""
         top = min(self.top, readings.shape[1])
-        # A stable sort: of equal probabilities the earlier class counts.
+        # The stable sort prefers the earlier of classes with equal probability.
         best = np.argsort(-readings, axis=1, kind="stable")[:, :top]
         shares = np.zeros(readings.shape)
         np.put_along_axis(shares, best, np.take_along_axis(readings, best, 1), 1)

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from scipy.linalg import solve
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses.zero_shot.base import ZeroShotClassifier, positive
-from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
+from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["ESZSL", "carry_over"]
 
@@ -41,26 +41,39 @@ class _RidgeSide:
 
 
 class ESZSL(ZeroShotClassifier):
-    """Embarrassingly simple zero-shot learning.
+    """Embarrassingly simple zero-shot learning: two ridge regressions.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         One vector for every seen and every candidate class.
-    candidates : "unseen", "all" or list of labels
+    candidates : "unseen", "all" or sequence of str, default "unseen"
         The classes that `predict` chooses among.
-    seen_penalty : float or "auto"
-        What is taken off the scores of those candidates that occur in training, which
-        are answered too readily otherwise. "auto" finds the number that balances seen
-        and unseen classes, on training classes that play unseen ones; `seen_penalty_`.
-    feature_ridge, class_ridge : float
-        γ and λ, in units of the mean squared length of an image's features and of a
-        seen class's vector: at length one they are the penalties of the paper, and at
-        any other length they mean the same.
-    normalize : "l2", "center" or "none"
-        How class vectors are brought to scale.
-    features : "standardize", "l2" or "none"
-        How features are brought to scale.
+    seen_penalty : float or "auto", default 0.0
+        Subtracted from the scores of seen classes. Without it, images of unseen classes
+        are mostly taken for seen ones. "auto" finds the value that balances both: some
+        training classes play the unseen ones. It needs at least four classes.
+    feature_ridge : float, default 100.0
+        γ, the penalty of the regression on features, in units of the mean squared
+        length of an image's features.
+    class_ridge : float, default 1.0
+        λ, the penalty of the regression on classes, in units of the mean squared length
+        of a seen class's vector. For vectors of length one, both are the penalties of
+        the paper.
+    normalize : {"l2", "center", "none"}, default "l2"
+        How class vectors are scaled; see `class_matrix`.
+    features : {"standardize", "l2", "none"}, default "standardize"
+        How features are scaled: to mean zero and variance one each, to the same length
+        for each image, or not at all.
+
+    Attributes
+    ----------
+    classes_ : ndarray of str
+        The seen classes.
+    candidates_ : ndarray of str
+        The candidate classes, in the order of the columns of scores.
+    seen_penalty_ : float
+        The penalty in use.
 
     Examples
     --------
@@ -92,14 +105,14 @@ class ESZSL(ZeroShotClassifier):
         self.features = features
 
     def feature_side(self, images: TrainingImages) -> FeatureSide:
-        """Ridge regression of the seen classes on the features."""
+        """Fit the ridge regression of the seen classes on the features."""
         return _RidgeSide(
             images.scaling(self.features),
             images.spectrum(self.features).ridge_weights(self.feature_ridge),
         )
 
     def decide(self, readings: Floats) -> Floats:
-        """Carry scores of the seen classes over to the candidates."""
+        """Map scores of the seen classes to scores of the candidates."""
         return np.asarray(readings @ self.class_map_)
 
     def _check_options(self) -> None:
@@ -113,9 +126,24 @@ class ESZSL(ZeroShotClassifier):
 
 
 def carry_over(seen: Floats, targets: Floats, class_ridge: float) -> Floats:
-    """(S Sᵀ + λI)⁻¹ S Tᵀ: from scores of seen classes to targets (targets, dim).
+    """Return (S Sᵀ + λI)⁻¹ S Tᵀ, which maps scores of seen classes to targets.
 
-    The axes of the space as targets give the coordinates of an image's own vector.
+    With the axes of the space as targets, the result gives the coordinates of an
+    image's own vector.
+
+    Parameters
+    ----------
+    seen : ndarray of shape (seen, dim)
+        S, vectors of the seen classes.
+    targets : ndarray of shape (targets, dim)
+        T, vectors of the targets.
+    class_ridge : float
+        λ, in units of the mean squared length of a row of S.
+
+    Returns
+    -------
+    ndarray of shape (seen, targets)
+        The map.
     """
     unit = float((seen**2).sum() / len(seen)) or 1.0
     gram = seen @ seen.T + class_ridge * unit * np.eye(len(seen))

@@ -1,4 +1,4 @@
-"""Comparing label embeddings by the classes they let a classifier recognise unseen."""
+"""Compare label embeddings by how well unseen classes are recognised with them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
-from phcle.uses.zero_shot.base import ZeroShotClassifier
-from phcle.uses.zero_shot.features import TrainingImages
-from phcle.uses.zero_shot.frames import pandas_for
-from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
-from phcle.uses.zero_shot.seen_penalty import Make, choose_penalties, lower_seen
-from phcle.uses.zero_shot.selection import (
+from phcle.errors import OptionError, some
+from phcle.optional_imports import import_optional
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, check_has_vectors
+from phcle.uses.zero_shot.grid_search import (
     SEARCHES,
     Choice,
     Search,
     Variants,
     select,
 )
+from phcle.uses.zero_shot.image_features import TrainingImages
+from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
+from phcle.uses.zero_shot.seen_penalty import Make, choose_penalties, lower_seen
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
 
 if TYPE_CHECKING:
@@ -45,40 +45,62 @@ def evaluate(
     validation_share: float = 0.2,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Mean per-class accuracy of every embedding, classifier, task and seed.
+    """Measure the zero-shot accuracy of every embedding, classifier, task and seed.
 
-    Options are chosen on validation classes, never on the unseen classes of a task;
-    then the classifier learns from all seen classes and meets the unseen ones once.
+    Options are chosen on validation classes, never on the unseen classes of a task.
+    Then the classifier learns from all seen classes and is tested once on the unseen
+    ones.
 
     Parameters
     ----------
-    embeddings : mapping
-        Name to embedding, or to variants of it by name (dimensions, penalties): the
-        variant is then chosen on validation classes too.
-    classifiers : names of `SEARCHES`, or mapping of name to `Search`
+    embeddings : mapping of str to LabelEmbedding or to a mapping of variants
+        Embeddings by name. Instead of one embedding, give its variants by name
+        (dimensions, penalties) to choose the variant on validation classes too.
+    classifiers : iterable of str, or mapping of str to Search
+        Names of `SEARCHES` ("eszsl", "sje", "conse"), or searches of your own by name.
     tasks : iterable of ZeroShotTask
-        Several tasks of one name are splits of it (see `resplits`).
-    seeds : sequence of int
-        Draws of validation classes, and of whatever chance a classifier has in it.
-    generalised : bool
-        Answer among seen and unseen classes too; a task that holds no images of seen
-        classes out gets a fifth of them held out. The columns `seen`, `unseen` and
-        `harmonic` are accuracies of the scores as they are; the same with `balanced_`
-        before them, of scores lowered for seen classes by a `seen_penalty` that was
-        chosen on the validation classes.
-    by_class : bool
-        Keep the accuracy of every unseen class too, in the column `classes`.
-    n_validation, validation_share
-        How many sets of validation classes are drawn, and of what size, for a task
-        that brings none.
-    progress : function of (done, total)
+        The tasks. Several tasks of one name are splits of it; see `resplits`.
+    seeds : sequence of int, default (0,)
+        Each seed draws other validation classes and seeds the classifiers.
+    generalised : bool, default False
+        Also test with seen and unseen classes as candidates. A task without held-out
+        images of seen classes gets a fifth of them held out. The columns `seen`,
+        `unseen` and `harmonic` are the accuracies without a penalty; the same with
+        `balanced_` in front use a `seen_penalty` chosen on validation classes.
+    by_class : bool, default False
+        Add the accuracy of every unseen class, in the column `classes`.
+    n_validation : int, default 3
+        How many sets of validation classes to draw for a task that has none.
+    validation_share : float, default 0.2
+        Share of the seen classes in each of these sets.
+    progress : callable, optional
+        Called with the number of steps done and the number of all steps.
 
     Returns
     -------
-    DataFrame
-        One row per embedding, classifier, task, split and seed.
+    pandas.DataFrame
+        One row for each embedding, classifier, task, split and seed. `accuracy` is the
+        mean per-class accuracy among unseen classes.
+
+    Raises
+    ------
+    OptionError
+        If there is no embedding, classifier, task or seed, or for an unknown
+        classifier.
+    UnknownLabelError
+        If an embedding has no vector for a class of a task.
+
+    Examples
+    --------
+    >>> features = np.repeat(np.eye(4), 3, axis=0)
+    >>> y = np.repeat(["cat", "dog", "elk", "fox"], 3)
+    >>> task = ZeroShotTask("pets", features, y, seen=["cat", "dog", "elk"],
+    ...                     unseen=["fox"], validation=["elk"])
+    >>> vectors = LabelEmbedding(("cat", "dog", "elk", "fox"), np.eye(4))
+    >>> evaluate({"one-hot": vectors}, ["eszsl"], [task])["accuracy"].tolist()
+    [1.0]
     """
-    pandas = pandas_for("evaluate")
+    pandas = import_optional("pandas", extra="frames", purpose="evaluate")
     variants = {
         name: {"": entry} if isinstance(entry, LabelEmbedding) else dict(entry)
         for name, entry in embeddings.items()
@@ -111,28 +133,33 @@ def evaluate(
 
 
 def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """How every embedding differs from the reference, split by split.
+    """Compare every embedding with a reference, split by split.
 
-    Accuracies are averaged over seeds first: seeds bring no new classes. Random splits
-    share most of their classes, so the standard error is corrected after Nadeau and
-    Bengio (2003): variance · (1 / splits + unseen classes / seen classes). It is NaN
-    for a single split.
+    Accuracies are averaged over seeds first, as seeds bring no new classes. Random
+    splits share most of their classes, so the standard error is corrected after Nadeau
+    and Bengio (2003): variance · (1 / splits + unseen classes / seen classes). It is
+    NaN for a single split.
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : pandas.DataFrame
         From `evaluate`.
     reference : str
-        Name of the embedding that the others are compared with.
+        Name of the embedding to compare with.
 
     Returns
     -------
-    DataFrame
-        One row per task, classifier and embedding: `accuracy` and `spread` (mean and
-        standard deviation over splits), `difference` from the reference, its corrected
-        `standard_error`, and `n_splits`.
+    pandas.DataFrame
+        One row for each task, classifier and embedding: `accuracy` and `spread` (mean
+        and standard deviation over splits), `difference` from the reference, its
+        corrected `standard_error`, and `n_splits`.
+
+    Raises
+    ------
+    OptionError
+        If the frame has no embedding of this name.
     """
-    pandas = pandas_for("compare")
+    pandas = import_optional("pandas", extra="frames", purpose="compare")
     if reference not in set(frame["embedding"]):
         raise OptionError(
             f"reference must be one of {some(dict.fromkeys(frame['embedding']))}. "
@@ -166,10 +193,24 @@ def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
 
 
 def corrected_error(differences: npt.ArrayLike, ratio: float) -> float:
-    """Standard error of the mean over overlapping splits, after Nadeau and Bengio.
+    """Return the standard error of a mean over overlapping splits.
 
-    `ratio` is unseen over seen classes; NaN stands for a difference that is not there.
+    The correction is that of Nadeau and Bengio (2003).
 
+    Parameters
+    ----------
+    differences : array of shape (splits,)
+        One value for each split; NaN values are left out.
+    ratio : float
+        Number of unseen classes divided by the number of seen classes.
+
+    Returns
+    -------
+    float
+        The corrected standard error; NaN for fewer than two values.
+
+    Examples
+    --------
     >>> round(corrected_error([1.0, 2.0, 3.0], 0.25), 4)
     0.7638
     """
@@ -191,8 +232,7 @@ def _task_rows(
 ) -> Iterator[list[dict[str, Any]]]:
     """The rows of one task, by seed and classifier."""
 
-    # Images are kept over classifiers and, as far as splits repeat, over seeds. The
-    # classes tell the splits of one task apart.
+    # Classifiers share prepared images, and so do seeds that draw the same classes.
     @lru_cache(maxsize=len(splits[0]) + 1)
     def images_of(classes: tuple[str, ...]) -> TrainingImages:
         return TrainingImages(*task.images(classes))
@@ -247,7 +287,7 @@ def _penalties(
     validation: Sequence[ZeroShotTask],
     seed: int,
 ) -> dict[str, float]:
-    """What balances seen and unseen classes, found on the validation classes."""
+    """Penalties that balance seen and unseen classes, found on validation classes."""
 
     def maker(embedding: str) -> Make:
         choice = choices[embedding]
@@ -306,15 +346,15 @@ def _searches(classifiers: Iterable[str] | Mapping[str, Search]) -> dict[str, Se
 
 
 def _check_covered(variants: Variants, task: ZeroShotTask) -> None:
-    """Name the embedding that lacks classes of the task, before hours are spent."""
+    """Refuse embeddings that lack classes of the task, before the long computation."""
     for name, entry in variants.items():
         if not entry:
             raise OptionError(f"embedding {name!r} has no variant; give one or more.")
         for variant, embedding in entry.items():
-            missing = [x for x in (*task.seen, *task.unseen) if x not in embedding]
-            if missing:
-                what = f"{name!r}, variant {variant!r}," if variant else f"{name!r}"
-                raise UnknownLabelError(
-                    f"embedding {what} has no vector for {some(missing)} of task "
-                    f"{task.name!r}.{did_you_mean(missing[0], embedding.labels)}"
-                )
+            full_name = f"{name!r}, variant {variant!r}," if variant else f"{name!r}"
+            check_has_vectors(
+                embedding,
+                (*task.seen, *task.unseen),
+                f"task {task.name!r}",
+                name=f"embedding {full_name}",
+            )

@@ -1,4 +1,4 @@
-"""How good zero-shot answers are: every class counts the same, large or small."""
+"""Accuracy of zero-shot answers, with the same weight for every class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import OptionError, some
-from phcle.uses.zero_shot.frames import pandas_for
+from phcle.optional_imports import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,17 @@ __all__ = [
 
 
 class GeneralisedAccuracy(NamedTuple):
-    """Mean per-class accuracy on seen and on unseen classes, and their balance."""
+    """Mean per-class accuracy of seen and of unseen classes.
+
+    Parameters
+    ----------
+    seen : float
+        Mean accuracy of seen classes.
+    unseen : float
+        Mean accuracy of unseen classes.
+    harmonic : float
+        Harmonic mean of the two.
+    """
 
     seen: float
     unseen: float
@@ -32,8 +42,22 @@ class GeneralisedAccuracy(NamedTuple):
 
 
 def class_accuracies(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> dict[str, float]:
-    """Share of right answers for every class of `y_true`.
+    """Return the share of right answers for every class.
 
+    Parameters
+    ----------
+    y_true : array of shape (images,)
+        The true classes.
+    y_pred : array of shape (images,)
+        The answers.
+
+    Returns
+    -------
+    dict of str to float
+        Accuracy of each class of `y_true`.
+
+    Examples
+    --------
     >>> class_accuracies(["cat", "cat", "dog"], ["cat", "dog", "dog"])
     {'cat': 0.5, 'dog': 1.0}
     """
@@ -45,8 +69,22 @@ def class_accuracies(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> dict[str, 
 
 
 def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
-    """Mean over the classes of `y_true` of the share of right answers.
+    """Return the mean over classes of the share of right answers.
 
+    Parameters
+    ----------
+    y_true : array of shape (images,)
+        The true classes.
+    y_pred : array of shape (images,)
+        The answers.
+
+    Returns
+    -------
+    float
+        Accuracy, from 0 to 1.
+
+    Examples
+    --------
     >>> mean_class_accuracy(["cat", "cat", "dog"], ["cat", "dog", "dog"])
     0.75
     """
@@ -56,8 +94,31 @@ def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
 def generalised_accuracy(
     y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, unseen: Iterable[str]
 ) -> GeneralisedAccuracy:
-    """Accuracy of seen and of unseen classes when answers may be any of both.
+    """Return the accuracy of seen and of unseen classes in a generalised test.
 
+    In such a test the candidates are all classes, seen and unseen.
+
+    Parameters
+    ----------
+    y_true : array of shape (images,)
+        The true classes, with seen and unseen ones among them.
+    y_pred : array of shape (images,)
+        The answers.
+    unseen : iterable of str
+        The unseen classes.
+
+    Returns
+    -------
+    GeneralisedAccuracy
+        Both accuracies and their harmonic mean.
+
+    Raises
+    ------
+    OptionError
+        If `y_true` has only seen or only unseen classes.
+
+    Examples
+    --------
     >>> generalised_accuracy(["cat", "fox"], ["cat", "cat"], unseen=["fox"])
     GeneralisedAccuracy(seen=1.0, unseen=0.0, harmonic=0.0)
     """
@@ -70,8 +131,8 @@ def generalised_accuracy(
     for name, part in parts.items():
         if not part:
             raise OptionError(
-                f"y_true must hold images of seen and of unseen classes. Got {name} "
-                f"classes: none; classes: {some(shares)}."
+                "y_true must have both seen and unseen classes. "
+                f"Got no {name} ones among {some(shares)}."
             )
     seen, other = (float(np.mean(part)) for part in parts.values())
     harmonic = 2 * seen * other / (seen + other) if seen + other > 0 else 0.0
@@ -79,8 +140,21 @@ def generalised_accuracy(
 
 
 def confusion_frame(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> pd.DataFrame:
-    """Images by class (rows) and answer (columns), over every class that occurs."""
-    pandas = pandas_for("confusion_frame")
+    """Count images by class and answer.
+
+    Parameters
+    ----------
+    y_true : array of shape (images,)
+        The true classes.
+    y_pred : array of shape (images,)
+        The answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Numbers of images, true classes as rows, answers as columns.
+    """
+    pandas = import_optional("pandas", extra="frames", purpose="confusion_frame")
     truth, answers = _pair(y_true, y_pred)
     classes, codes = np.unique(np.concatenate([truth, answers]), return_inverse=True)
     n = len(classes)
@@ -96,7 +170,7 @@ def confusion_frame(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> pd.DataFram
 def _pair(
     y_true: npt.ArrayLike, y_pred: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.str_]]:
-    """Both as text, of one length."""
+    """Check that both have the same length, and return them as text."""
     truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
     if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
         raise OptionError(

@@ -1,10 +1,10 @@
-"""How much the scores of seen classes are lowered where both kinds may be answered.
+"""How much to lower the scores of seen classes when seen and unseen ones compete.
 
-A classifier knows the classes it learned from better than any other, and answers with
-them even where an image shows a class it never saw. Calibrated stacking (Chao et al.,
-ECCV 2016) takes a constant off the scores of seen classes. It is chosen where the truth
-is known: some of the seen classes play the unseen ones, images of the others are held
-out, and the constant of the highest harmonic mean of both accuracies counts.
+A classifier scores the classes it was trained on higher than others, and takes most
+images of unseen classes for seen ones. Calibrated stacking (Chao et al., ECCV 2016)
+subtracts a constant from the scores of seen classes. The constant is chosen on seen
+classes: some of them play the unseen ones, images of the others are held out, and the
+constant with the highest harmonic mean of both accuracies is taken.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import OptionError
-from phcle.uses.zero_shot.features import TrainingImages
+from phcle.uses.zero_shot.image_features import TrainingImages
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out
 
 if TYPE_CHECKING:
-    from phcle.uses.zero_shot.base import ZeroShotClassifier
+    from phcle.uses.zero_shot.classifier import ZeroShotClassifier
 
 __all__ = ["Make", "balancing_penalty", "choose_penalties", "lower_seen"]
 
 Floats = npt.NDArray[np.floating]
 Names = npt.NDArray[np.str_]
 Make = Callable[[Sequence[str]], "ZeroShotClassifier"]
-"""A classifier that answers among these candidates, not yet fitted."""
+"""Makes a classifier for given candidates, not fitted."""
 
 ROUNDING = 1e-6
-"""Share of the largest lead of a class that scores in single precision leave open."""
+"""Leads that differ by less than this share of the largest lead count as equal, because
+scores may be in single precision."""
 
 
 def choose_penalties(
@@ -41,9 +42,27 @@ def choose_penalties(
     *,
     seed: int = 0,
 ) -> dict[str, float]:
-    """The penalty of every classifier, its mean over splits into (seen, unseen).
+    """Choose the penalty of every classifier on splits of the seen classes.
 
-    Every one learns from the same images, so that what is slow is done once for all.
+    All classifiers learn from the same images, so that slow steps are computed once.
+
+    Parameters
+    ----------
+    make : mapping of str to callable
+        For each classifier, a function that makes it for given candidates, not fitted.
+    X : ndarray of shape (images, features)
+        Features of images of seen classes.
+    y : ndarray of str, shape (images,)
+        Their classes.
+    splits : iterable of (sequence of str, sequence of str)
+        Classes to learn from, and classes that play the unseen ones.
+    seed : int, default 0
+        Seed of the draw of held-out images.
+
+    Returns
+    -------
+    dict of str to float
+        For each classifier the mean penalty over the splits.
     """
     found: dict[str, list[float]] = {name: [] for name in make}
     for seen, unseen in splits:
@@ -66,14 +85,28 @@ def choose_penalties(
 def balancing_penalty(
     scores: Floats, y: Names, candidates: Names, unseen: Sequence[str]
 ) -> float:
-    """What to take off the seen classes for the highest harmonic mean; 0 if none helps.
+    """Return the penalty on seen classes with the highest harmonic mean of accuracies.
 
     Parameters
     ----------
-    scores : (images, candidates)
-    y : (images,) true classes, seen and unseen ones
-    candidates : (candidates,) names of the columns
-    unseen : those among them that count as unseen
+    scores : ndarray of shape (images, candidates)
+        Scores without a penalty.
+    y : array of shape (images,)
+        The true classes, with seen and unseen ones among them.
+    candidates : array of shape (candidates,)
+        The classes of the columns.
+    unseen : sequence of str
+        The candidates that are unseen.
+
+    Returns
+    -------
+    float
+        What to subtract from the scores of seen classes; 0 if no penalty helps.
+
+    Raises
+    ------
+    OptionError
+        If `y` or `candidates` has only seen or only unseen classes.
 
     Examples
     --------
@@ -86,24 +119,23 @@ def balancing_penalty(
     shows_new = np.isin(truth, unseen)
     for what, part in (("candidates", is_new), ("y", shows_new)):
         if part.all() or not part.any():
-            raise OptionError(
-                f"{what} must hold seen and unseen classes, not one kind."
-            )
+            raise OptionError(f"{what} must have both seen and unseen classes.")
     old, new = scores[:, ~is_new], scores[:, is_new]
     lead = old.max(axis=1) - new.max(axis=1)  # of the best seen class
-    # What an image adds to the mean over classes, answered by its own kind.
+    # What a right answer adds to the mean accuracy of seen or unseen classes.
     _, codes, sizes = np.unique(truth, return_inverse=True, return_counts=True)
     n_new = len(set(truth[shows_new].tolist()))
     share = 1 / (sizes[codes] * np.where(shows_new, n_new, len(sizes) - n_new))
     old_right = share * (~shows_new & (names[~is_new][old.argmax(axis=1)] == truth))
     new_right = share * (shows_new & (names[is_new][new.argmax(axis=1)] == truth))
-    # A penalty between two leads gives all images up to there an unseen class.
+    # With a penalty between two leads, all images with a smaller lead are answered
+    # by an unseen class.
     order = np.argsort(lead, kind="stable")
     lead = lead[order]
     of_new = np.cumsum(new_right[order])[:-1]
     of_old = old_right.sum() - np.cumsum(old_right[order])[:-1]
     harmonic = 2 * of_new * of_old / np.maximum(of_new + of_old, np.finfo(float).tiny)
-    # Between leads that differ by rounding alone no penalty can tell.
+    # No penalty can separate leads that differ by rounding alone.
     harmonic[np.diff(lead) <= ROUNDING * np.abs(lead).max()] = 0.0
     if harmonic.max() <= ROUNDING:
         return 0.0
@@ -114,5 +146,22 @@ def balancing_penalty(
 def lower_seen(
     scores: Floats, candidates: Names, seen: Sequence[str], penalty: float
 ) -> Floats:
-    """Scores (images, candidates) with the penalty taken off the seen classes."""
+    """Subtract a penalty from the scores of seen classes.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (images, candidates)
+        Scores without a penalty.
+    candidates : ndarray of str, shape (candidates,)
+        The classes of the columns.
+    seen : sequence of str
+        The seen classes.
+    penalty : float
+        What to subtract.
+
+    Returns
+    -------
+    ndarray of shape (images, candidates)
+        The lowered scores.
+    """
     return np.asarray(scores - penalty * np.isin(candidates, seen))

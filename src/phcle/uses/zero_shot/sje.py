@@ -1,11 +1,11 @@
 """SJE: structured joint embedding (Akata et al., CVPR 2015).
 
-An image x scores x W s for a class with vector s. For every image the seen class that
-violates the margin most is sought,
+An image x scores x W s for a class with vector s. For every image, find the seen class
+that violates the margin most,
 
     y* = argmax_y  margin · [y ≠ y_x] + x W s_y,
 
-and W moves along x (s_{y_x} − s_{y*})ᵀ. The average of W over all steps is kept.
+and move W along x (s_{y_x} − s_{y*})ᵀ. The result is the average of W over all steps.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses.zero_shot.base import ZeroShotClassifier, positive
-from phcle.uses.zero_shot.features import FeatureSide, Scaling, TrainingImages
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
+from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["SJE"]
 
@@ -30,7 +30,7 @@ Positions = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class _ScaledSide:
-    """The features themselves, at scale."""
+    """The scaled features themselves."""
 
     scaling: Scaling
 
@@ -39,28 +39,49 @@ class _ScaledSide:
 
 
 class SJE(ZeroShotClassifier):
-    """A bilinear map learned by ranking the right class first.
+    """Structured joint embedding: a bilinear map trained to rank the right class first.
 
     Parameters
     ----------
-    embedding, candidates, seen_penalty, normalize, features
-        As for `ESZSL`.
-    step : float
-        Length of a step, in units of one over the mean squared length of an image's
-        features. W starts at zero, so only `step / margin` matters for the answers.
-    epochs : int
-        How often every image is visited; few, for the map is not penalised otherwise.
-    margin : float
+    embedding : LabelEmbedding
+        One vector for every seen and every candidate class.
+    candidates : "unseen", "all" or sequence of str, default "unseen"
+        The classes that `predict` chooses among.
+    seen_penalty : float or "auto", default 0.0
+        Subtracted from the scores of seen classes; see `ESZSL`.
+    step : float, default 10.0
+        Length of a step, divided by the mean squared length of an image's features. W
+        starts at zero, so only `step / margin` matters for the answers.
+    epochs : int, default 3
+        How often every image is visited. Stopping early is the only regularisation.
+    margin : float, default 1.0
         By how much the right class must lead.
-    batch_size : int
-        Images per step; the step is their mean.
-    random_state : int, RandomState instance or None
+    batch_size : int, default 100
+        Number of images in a step, which moves W by their mean.
+    random_state : int, RandomState instance or None, default 0
         Order in which images are visited.
+    normalize : {"l2", "center", "none"}, default "l2"
+        How class vectors are scaled; see `class_matrix`.
+    features : {"standardize", "l2", "none"}, default "standardize"
+        How features are scaled; see `ESZSL`.
 
     Attributes
     ----------
     losses_ : list of float
-        Mean ranking loss met in every epoch.
+        Mean ranking loss of each epoch.
+    classes_ : ndarray of str
+        The seen classes.
+    candidates_ : ndarray of str
+        The candidate classes, in the order of the columns of scores.
+    seen_penalty_ : float
+        The penalty in use.
+
+    Examples
+    --------
+    >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[1, 0], [0, 1], [1, 1]]))
+    >>> model = SJE(pets, features="none").fit([[1, 0], [0, 1]], ["cat", "dog"])
+    >>> model.predict([[2.0, 2.0]]).tolist()
+    ['fox']
     """
 
     feature_parameters = ("features",)
@@ -91,11 +112,11 @@ class SJE(ZeroShotClassifier):
         self.features = features
 
     def feature_side(self, images: TrainingImages) -> FeatureSide:
-        """The scaling of the features."""
+        """Fit the scaling of the features."""
         return _ScaledSide(images.scaling(self.features))
 
     def decide(self, readings: Floats) -> Floats:
-        """Scores by the bilinear map."""
+        """Score by the bilinear map."""
         return np.asarray(readings @ self.map_)
 
     def _check_options(self) -> None:
@@ -110,11 +131,11 @@ class SJE(ZeroShotClassifier):
         X = self.feature_side_.read(images.X)
         basis = np.eye(seen.shape[1])
         if seen.shape[0] < seen.shape[1]:
-            # W only ever moves within the span of the seen classes: with long vectors
-            # the same steps are cheaper in a basis of that span.
+            # W stays within the span of the seen classes. With long vectors the steps
+            # are cheaper in a basis of that span.
             basis = np.linalg.qr(seen.T)[0]
-        # Small products: threads that wait for each other on a busy machine cost more
-        # than they bring.
+        # One thread: the products are small, and on a busy machine threads that wait
+        # for each other are slower.
         with threadpool_limits(1):
             W, self.losses_ = self._descend(X, images.codes, seen @ basis)
         self.map_ = (W @ (candidates @ basis).T).astype(X.dtype)  # (p, candidates)
@@ -122,7 +143,7 @@ class SJE(ZeroShotClassifier):
     def _descend(
         self, X: Floats, codes: Positions, seen: Floats
     ) -> tuple[Floats, list[float]]:
-        """Average of W (p, dim) over all steps, and the loss met in every epoch."""
+        """Average of W (p, dim) over all steps, and the mean loss of each epoch."""
         random = check_random_state(self.random_state)
         S = seen.astype(X.dtype)
         step = self.step / (float((X**2).sum() / len(X)) or 1.0)
@@ -154,6 +175,6 @@ class SJE(ZeroShotClassifier):
         scores = (X @ W) @ S.T + self.margin  # (images, seen)
         scores[images, codes] -= self.margin
         worst = scores.argmax(axis=1)
-        # At equal scores the right class wins: nothing is violated.
+        # At equal scores the right class wins, so that nothing is violated.
         worst = np.where(scores[images, worst] > scores[images, codes], worst, codes)
         return scores[images, worst] - scores[images, codes], S[codes] - S[worst]

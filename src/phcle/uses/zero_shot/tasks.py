@@ -1,4 +1,4 @@
-"""What is to be solved: images, and which classes may be learned from."""
+"""Zero-shot tasks: images, the classes to learn from and the classes to recognise."""
 
 from __future__ import annotations
 
@@ -23,8 +23,36 @@ Names = npt.NDArray[np.str_]
 class ZeroShotTask:
     """Images with labels, the classes to learn from and the classes to recognise.
 
-    Images of any other class are left alone, so splits share one set of features.
+    Images of other classes are ignored, so that several splits can share one set of
+    features.
 
+    Parameters
+    ----------
+    name : str
+        Name of the task in tables.
+    X : array of shape (images, features)
+        Features of all images; finite numbers.
+    y : array of shape (images,)
+        Their classes.
+    seen : sequence of str
+        Classes to learn from, two or more.
+    unseen : sequence of str
+        Classes to recognise, one or more.
+    validation : sequence of str, optional
+        Seen classes on which options are chosen; drawn at random if left out.
+    held_out : array of bool, shape (images,), optional
+        Images of seen classes that are never learned from: the seen half of a
+        generalised test. See `hold_out`.
+    split : int, default 0
+        Number among several splits of the same classes.
+
+    Raises
+    ------
+    OptionError
+        If classes are both seen and unseen, or have no images, or shapes do not fit.
+
+    Examples
+    --------
     >>> pets = ZeroShotTask("pets", np.eye(4), ["cat", "dog", "fox", "elk"],
     ...                     seen=["cat", "dog"], unseen=["fox", "elk"])
     >>> pets.images(pets.unseen)[1].tolist()
@@ -32,16 +60,13 @@ class ZeroShotTask:
     """
 
     name: str
-    X: Floats  # (images, features)
-    y: Names  # (images,)
+    X: Floats
+    y: Names
     seen: tuple[str, ...]
     unseen: tuple[str, ...]
     validation: tuple[str, ...] | None = None
-    """Seen classes on which options are chosen; by default they are drawn."""
     held_out: npt.NDArray[np.bool_] | None = None
-    """Images of seen classes never learned from: the seen half of a generalised test"""
     split: int = 0
-    """Number among several splits of the same classes."""
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -66,16 +91,42 @@ class ZeroShotTask:
         )
 
     def images(self, classes: Sequence[str]) -> tuple[Floats, Names]:
-        """Features and labels of some classes, without the images held out."""
+        """Return the images of some classes, without those held out.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            The classes.
+
+        Returns
+        -------
+        X : ndarray of shape (images, features)
+            Their features.
+        y : ndarray of str, shape (images,)
+            Their classes.
+        """
         rows = np.isin(self.y, classes)
         if self.held_out is not None:
             rows &= ~self.held_out
         return self.X[rows], self.y[rows]
 
     def held_out_images(self) -> tuple[Floats, Names]:
-        """Features and labels of the seen classes' images held out."""
+        """Return the held-out images of seen classes.
+
+        Returns
+        -------
+        X : ndarray of shape (images, features)
+            Their features.
+        y : ndarray of str, shape (images,)
+            Their classes.
+
+        Raises
+        ------
+        OptionError
+            If the task holds no images out.
+        """
         if self.held_out is None:
-            raise self._error("holds no images of seen classes out; use hold_out().")
+            raise self._error("has no held-out images of seen classes; use hold_out().")
         rows = self.held_out & np.isin(self.y, self.seen)
         return self.X[rows], self.y[rows]
 
@@ -131,7 +182,29 @@ class ZeroShotTask:
 def resplits(
     task: ZeroShotTask, n_splits: int, n_unseen: int, seed: int
 ) -> list[ZeroShotTask]:
-    """Tasks with other, random unseen classes among the same classes and images."""
+    """Make tasks with random unseen classes from the classes and images of a task.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        The task to take classes and images from.
+    n_splits : int
+        How many tasks to make.
+    n_unseen : int
+        Number of unseen classes of each.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of ZeroShotTask
+        The tasks, numbered by `split`.
+
+    Raises
+    ------
+    OptionError
+        If `n_unseen` leaves fewer than two seen classes.
+    """
     classes = (*task.seen, *task.unseen)
     if not 0 < n_unseen <= len(classes) - FEWEST:
         raise OptionError(
@@ -155,10 +228,31 @@ def resplits(
 def validation_splits(
     task: ZeroShotTask, n: int = 3, share: float = 0.2, seed: int = 0
 ) -> list[ZeroShotTask]:
-    """Tasks within the seen classes, on which options may be chosen.
+    """Make tasks within the seen classes, on which options can be chosen.
 
-    The validation classes of the task make the only one; without them, `n` times a
+    If the task names validation classes, there is one such task. Otherwise `n` times a
     share of the seen classes is drawn. Unseen classes never take part.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        The task to choose options for.
+    n : int, default 3
+        How many tasks to make.
+    share : float, default 0.2
+        Share of the seen classes that play the unseen ones.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of ZeroShotTask
+        The validation tasks.
+
+    Raises
+    ------
+    OptionError
+        If the task has fewer than four seen classes and names no validation classes.
     """
     if task.validation is not None:
         return [_within(task, task.validation, 0)]
@@ -180,7 +274,27 @@ def validation_splits(
 
 
 def hold_out(task: ZeroShotTask, share: float = 0.2, seed: int = 0) -> ZeroShotTask:
-    """The task with a share of every seen class's images kept for the test."""
+    """Hold out a share of the images of every seen class for a generalised test.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        The task.
+    share : float, default 0.2
+        Share of each class's images to hold out; at least one image.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    ZeroShotTask
+        The same task with `held_out` set.
+
+    Raises
+    ------
+    OptionError
+        If a seen class has a single image.
+    """
     random = np.random.default_rng(seed)
     held_out = np.zeros(len(task.y), dtype=bool)
     for label in sorted(task.seen):
@@ -196,7 +310,7 @@ def hold_out(task: ZeroShotTask, share: float = 0.2, seed: int = 0) -> ZeroShotT
 
 
 def _within(task: ZeroShotTask, validation: Sequence[str], split: int) -> ZeroShotTask:
-    """Validation classes as the unseen ones, the other seen classes to learn from."""
+    """A task with the validation classes as unseen, the other seen ones as seen."""
     left = set(validation)
     return replace(
         task,

@@ -1,0 +1,521 @@
+"""Files into contexts: `phcle.read_contexts`, and the reading of `phcle fit`.
+
+A new kind of file needs a row in `FILE_KINDS`, a case in `_read` and an argument of
+`read_contexts`. The command line makes its flags from `FILE_KINDS`.
+
+Every file is hashed when it is read. A fit can therefore say what it was made from,
+even if the files are changed or removed before it ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from phcle.errors import ContextError, FileError
+from phcle.files.writing import check_is_file, is_file
+
+if TYPE_CHECKING:
+    from phcle.contexts.base import Context
+    from phcle.contexts.readers.thesaurus import Thesaurus
+
+# Readers import NumPy, so they are imported where they are used: the command line
+# needs this module to list its flags.
+
+__all__ = [
+    "FILE_KINDS",
+    "THESAURI",
+    "ContextFile",
+    "Files",
+    "ReadContexts",
+    "SourceFile",
+    "list_files",
+    "read_context",
+    "read_contexts",
+    "read_files",
+    "read_thesaurus",
+    "recorded",
+]
+
+FILE_KINDS = {
+    "hierarchy": "Taxonomy: columns child,parent.",
+    "edges": "Graph: columns source,target and optionally weight.",
+    "annotations": "Annotations: columns item,label; labels of one item co-occur.",
+    "attributes": "Attributes: labels in the first column; empty cells are missing.",
+    "tags": "Tags: columns label,tag, one row per tag; an empty tag means no tags.",
+    "texts": "Texts: columns label,text; compared by their words (TF-IDF).",
+    "sentences": "Texts: columns label,text; compared by a sentence encoder.",
+    "vectors": "Vectors of another model: a word2vec or GloVe file.",
+    "skos": "SKOS vocabulary (.ttl, .rdf, .jsonld, …): taxonomy, names and texts.",
+    "owl": "OWL ontology (.owl, .ttl, .rdf, …): taxonomy, names and texts.",
+}
+"""Every kind of file that becomes a context, with its layout."""
+
+THESAURI = ("skos", "owl")
+"""Kinds with a taxonomy, names and texts: one file gives up to two contexts."""
+
+FEW_TEXTS = 50
+"""Below this many texts in a vocabulary, words that occur in one text count too: few
+texts share few words."""
+
+LARGE_FILE = 200_000_000
+"""Annotation tables of more bytes are counted by DuckDB, if it is installed, because
+they may not fit into memory."""
+
+Files = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
+"""A path, several paths, or paths by the names of their contexts."""
+
+
+@dataclass(frozen=True)
+class ContextFile:
+    """A file that is to become a context.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `FILE_KINDS`.
+    path : Path
+        The file.
+    given_name : str or None
+        Name of the context; None names it after the file.
+    """
+
+    kind: str
+    path: Path
+    given_name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the context.
+
+        Returns
+        -------
+        str
+            The given name, or else the file name without its ending.
+        """
+        return self.given_name or self.path.stem
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """What was read: one file as it was at that moment.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `FILE_KINDS`, or "labels" or "names".
+    name : str
+        Name of the context; "labels" and "names" for these two files.
+    path : Path
+        The file.
+    sha256 : str
+        SHA-256 of its bytes, in hexadecimal digits.
+    size : int
+        Its size in bytes.
+    """
+
+    kind: str
+    name: str
+    path: Path
+    sha256: str
+    size: int
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what an embedding stores about the file.
+
+        The folder is left out, because it may reveal more about a machine than its
+        owner wants.
+
+        Returns
+        -------
+        dict
+            Flag of the command line, context name, file name and hash.
+        """
+        return {
+            "flag": self.kind,
+            "name": self.name,
+            "file": self.path.name,
+            "sha256": self.sha256,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ReadContexts(Sequence["Context"]):
+    """Contexts read from files: a sequence that `PHCLE.fit` takes as it is.
+
+    Attributes
+    ----------
+    contexts : tuple of contexts
+        One per file, or two for a vocabulary or ontology with texts.
+    labels : tuple of str or None
+        The labels of the file `labels`; None: embed every label.
+    names : dict
+        Readable names by label, from the file `names` and from vocabularies.
+    sources : tuple of SourceFile
+        What was read, with the hash of each file.
+    """
+
+    contexts: tuple[Context, ...]
+    labels: tuple[str, ...] | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    sources: tuple[SourceFile, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    @overload
+    def __getitem__(self, index: int) -> Context: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Context, ...]: ...
+    def __getitem__(self, index: int | slice) -> Context | tuple[Context, ...]:
+        return self.contexts[index]
+
+
+def read_contexts(
+    *,
+    hierarchy: Files | None = None,
+    edges: Files | None = None,
+    annotations: Files | None = None,
+    attributes: Files | None = None,
+    tags: Files | None = None,
+    texts: Files | None = None,
+    sentences: Files | None = None,
+    vectors: Files | None = None,
+    skos: Files | None = None,
+    owl: Files | None = None,
+    labels: str | Path | None = None,
+    names: str | Path | None = None,
+    hierarchy_kind: str = "ancestors",
+    language: str = "en",
+) -> ReadContexts:
+    r"""Read files into contexts, as `phcle fit` does.
+
+    Every argument for files takes a path, a list of paths, or a mapping from context
+    names to paths. Without a name, a context is named after its file. Tables are CSV
+    files with a header, TSV files (`.tsv`) or Parquet files (`.parquet`); columns are
+    found by name, and other columns are ignored. Any file may lack any label.
+
+    Parameters
+    ----------
+    hierarchy : path, list of paths or mapping, optional
+        Taxonomy: columns `child` and `parent`.
+    edges : path, list of paths or mapping, optional
+        Graph: columns `source`, `target` and optionally `weight`.
+    annotations : path, list of paths or mapping, optional
+        Annotations: columns `item` and `label`. Labels of one item co-occur.
+    attributes : path, list of paths or mapping, optional
+        Attributes: labels in the first column, one further column per attribute. Empty
+        cells are missing values.
+    tags : path, list of paths or mapping, optional
+        Tags: columns `label` and `tag`, one row per tag. An empty tag says that the
+        label has no tags.
+    texts : path, list of paths or mapping, optional
+        Texts: columns `label` and `text`, compared by their words (TF-IDF).
+    sentences : path, list of paths or mapping, optional
+        Texts: columns `label` and `text`, compared by a sentence encoder, which needs
+        the extra `phcle[sentences]`.
+    vectors : path, list of paths or mapping, optional
+        Vectors of another model: a word2vec or GloVe file. Only labels that another
+        file or `labels` names are taken from it.
+    skos : path, list of paths or mapping, optional
+        SKOS vocabulary: its taxonomy is one context, its texts are another.
+    owl : path, list of paths or mapping, optional
+        OWL ontology: its taxonomy is one context, its texts are another.
+    labels : path, optional
+        The labels to embed, one per line. By default every label is embedded.
+    names : path, optional
+        Readable names: columns `label` and `name`.
+    hierarchy_kind : {"ancestors", "path", "shared", "walks"}, default "ancestors"
+        How a taxonomy relates its labels; see `RelationalContext.from_hierarchy`.
+    language : str, default "en"
+        Language of names and texts in `skos` and `owl` files.
+
+    Returns
+    -------
+    ReadContexts
+        A sequence of contexts, with the `labels` and `names` that were read and the
+        hash of every file in `sources`.
+
+    Examples
+    --------
+    >>> import tempfile, phcle
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tree.csv").write_text(
+    ...     "child,parent\ncat,felid\nlion,felid\ndog,canid\nwolf,canid\n"
+    ... )
+    >>> _ = (folder / "looks.csv").write_text("label,weight\ncat,4\nlion,190\n")
+    >>> contexts = phcle.read_contexts(
+    ...     hierarchy=folder / "tree.csv", attributes={"size": folder / "looks.csv"}
+    ... )
+    >>> [context.name for context in contexts]
+    ['tree', 'size']
+    >>> model = phcle.PHCLE(dim=2).fit(contexts)
+    >>> model.embedding_.labels
+    ('cat', 'lion', 'dog', 'wolf')
+    """
+    given = {
+        "hierarchy": hierarchy,
+        "edges": edges,
+        "annotations": annotations,
+        "attributes": attributes,
+        "tags": tags,
+        "texts": texts,
+        "sentences": sentences,
+        "vectors": vectors,
+        "skos": skos,
+        "owl": owl,
+    }
+    return read_files(
+        list_files({kind: files for kind, files in given.items() if files is not None}),
+        labels=labels,
+        names=names,
+        hierarchy_kind=hierarchy_kind,
+        language=language,
+    )
+
+
+def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
+    """List the files of every kind.
+
+    Parameters
+    ----------
+    given : mapping
+        For each kind of file a path, a list of paths, or a mapping from context names
+        to paths.
+
+    Returns
+    -------
+    list of ContextFile
+        In the given order.
+    """
+    found: list[ContextFile] = []
+    for kind, files in given.items():
+        if kind not in FILE_KINDS:
+            raise ContextError(
+                f"a kind of file must be one of {', '.join(FILE_KINDS)}. Got {kind!r}."
+            )
+        if isinstance(files, (str, Path)):
+            files = [files]
+        if isinstance(files, Mapping):
+            named = [(str(name), path) for name, path in files.items()]
+            found += [ContextFile(kind, Path(path), name) for name, path in named]
+        else:
+            found += [ContextFile(kind, Path(path)) for path in files]
+    return found
+
+
+def read_files(
+    files: Iterable[ContextFile],
+    *,
+    labels: str | Path | None = None,
+    names: str | Path | None = None,
+    hierarchy_kind: str = "ancestors",
+    language: str = "en",
+) -> ReadContexts:
+    """Read a list of files into contexts; see `read_contexts`.
+
+    Parameters
+    ----------
+    files : iterable of ContextFile
+        At least one file.
+    labels : path, optional
+        The labels to embed, one per line.
+    names : path, optional
+        Readable names: columns `label` and `name`.
+    hierarchy_kind : str, default "ancestors"
+        How a taxonomy relates its labels.
+    language : str, default "en"
+        Language of names and texts in vocabularies and ontologies.
+
+    Returns
+    -------
+    ReadContexts
+        The contexts, labels, names and sources.
+    """
+    from phcle.contexts.readers.label_files import read_labels, read_names, read_vectors
+
+    files = list(files)
+    if not files:
+        raise ContextError(
+            f"no file was given; give at least one of {', '.join(FILE_KINDS)}."
+        )
+    _refuse_same_names(files)
+    sources: list[SourceFile] = []
+    lists: list[SourceFile] = []
+    asked, readable = None, {}
+    if labels is not None:
+        with recorded(ContextFile("labels", Path(labels), "labels"), lists):
+            asked = read_labels(labels)
+    if names is not None:
+        with recorded(ContextFile("names", Path(names), "names"), lists):
+            readable = read_names(names)
+    contexts: list[Context] = []
+    for file in files:
+        if file.kind == "vectors":
+            continue
+        with recorded(file, sources):
+            if file.kind in THESAURI:
+                thesaurus = read_thesaurus(file, language)
+                contexts += _thesaurus_contexts(thesaurus, hierarchy_kind)
+                readable = {**thesaurus.names, **readable}
+            else:
+                contexts.append(read_context(file, hierarchy_kind=hierarchy_kind))
+    # A file of word vectors is a whole dictionary: take the labels known otherwise.
+    known = asked or tuple(
+        dict.fromkeys(chain.from_iterable(context.labels for context in contexts))
+    )
+    wanted = {label: readable.get(label, label) for label in known} or None
+    for file in files:
+        if file.kind == "vectors":
+            with recorded(file, sources):
+                contexts.append(read_vectors(file.path, file.name, wanted=wanted))
+    return ReadContexts(tuple(contexts), asked, readable, (*sources, *lists))
+
+
+def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
+    """Read a SKOS vocabulary or OWL ontology.
+
+    Parameters
+    ----------
+    file : ContextFile
+        A file of a kind in `THESAURI`.
+    language : str
+        Language of names and texts.
+
+    Returns
+    -------
+    Thesaurus
+        Taxonomy, names and texts.
+    """
+    from phcle.contexts.readers.ontologies import from_owl, from_skos
+
+    read = from_skos if file.kind == "skos" else from_owl
+    return read(file.path, language=language, name=file.name)
+
+
+def _thesaurus_contexts(thesaurus: Thesaurus, hierarchy_kind: str) -> list[Context]:
+    """The taxonomy, and the texts if there are any."""
+    found: list[Context] = [thesaurus.hierarchy(kind=hierarchy_kind)]
+    if thesaurus.texts:
+        min_count = 1 if len(thesaurus.texts) < FEW_TEXTS else 2
+        found.append(thesaurus.descriptions(min_count=min_count))
+    return found
+
+
+def read_context(
+    file: ContextFile, *, hierarchy_kind: str = "ancestors", min_count: int = 2
+) -> Context:
+    """Read one file as a context.
+
+    Parameters
+    ----------
+    file : ContextFile
+        A file of a kind that gives one context, so none of `THESAURI`.
+    hierarchy_kind : str, default "ancestors"
+        How a taxonomy relates its labels.
+    min_count : int, default 2
+        Words in fewer texts are left out.
+
+    Returns
+    -------
+    RelationalContext or DescriptiveContext
+        The context. Errors name the file.
+    """
+    try:
+        return _read(file, hierarchy_kind, min_count)
+    except ContextError as error:
+        if str(file.path) in str(error):
+            raise
+        raise ContextError(f"{file.path}: {error}") from error
+
+
+def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
+    from phcle.contexts import DescriptiveContext, RelationalContext
+    from phcle.contexts.readers import label_files as read
+
+    path, name = file.path, file.name
+    match file.kind:
+        case "hierarchy":
+            pairs = read.read_hierarchy_edges(path)
+            return RelationalContext.from_hierarchy(
+                pairs, name=name, kind=hierarchy_kind
+            )
+        case "edges":
+            return RelationalContext.from_edges(read.read_edges(path), name=name)
+        case "annotations" if _counted_by_duckdb(path):
+            return RelationalContext.from_annotation_table(path, name=name)
+        case "annotations":
+            rows = read.read_annotations(path)
+            return RelationalContext.from_annotations(rows, name=name)
+        case "attributes":
+            return read.read_attributes(path, name)
+        case "tags":
+            return DescriptiveContext.from_tags(read.read_tags(path), name=name)
+        case "texts":
+            texts = read.read_texts(path)
+            return DescriptiveContext.from_texts(texts, name=name, min_count=min_count)
+        case "sentences":
+            texts = read.read_texts(path)
+            return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
+        case _:
+            return read.read_vectors(path, name)
+
+
+def _counted_by_duckdb(path: Path) -> bool:
+    """Whether DuckDB counts an annotation table: a Parquet file or a large one."""
+    if ".parquet" in path.suffixes:
+        return True
+    is_large = is_file(path) and path.stat().st_size > LARGE_FILE
+    return is_large and importlib.util.find_spec("duckdb") is not None
+
+
+@contextmanager
+def recorded(file: ContextFile, sources: list[SourceFile]) -> Iterator[None]:
+    """Record the hash of a file around its reading.
+
+    A file that changes while it is read is refused, so the hash is always that of what
+    was read.
+
+    Parameters
+    ----------
+    file : ContextFile
+        The file that is read inside the `with` block.
+    sources : list of SourceFile
+        Where the record is added.
+
+    Returns
+    -------
+    context manager
+        For the `with` block that reads the file.
+    """
+    path = file.path
+    check_is_file(path)
+    try:
+        before = path.stat()
+        with path.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    yield
+    check_is_file(path)
+    after = path.stat()
+    if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        raise FileError(f"{path}: changed while it was read; try again.")
+    sources.append(SourceFile(file.kind, file.name, path, digest, before.st_size))
+
+
+def _refuse_same_names(files: Sequence[ContextFile]) -> None:
+    for name, count in Counter(file.name for file in files).items():
+        if count > 1:
+            paths = [str(file.path) for file in files if file.name == name]
+            raise ContextError(
+                f"{' and '.join(paths)} would both be the context {name!r}; name one "
+                f"of them: NAME={paths[-1]}, or {{'NAME': {paths[-1]!r}}} in Python."
+            )

@@ -1,0 +1,275 @@
+"""Find labels that have some attributes and lack others.
+
+Each label has a probability of having each attribute: 0 or 1 where the attribute is
+observed, the calibrated prediction elsewhere. The score of a label is the geometric
+mean of these probabilities, so that many matching attributes cannot outweigh a wrong
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.descriptive.fitted import FittedDescriptive
+from phcle.embedding.describe import is_telling, support_by
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import OptionError, did_you_mean, some
+
+__all__ = [
+    "AttributeColumn",
+    "Criterion",
+    "Match",
+    "attribute_column",
+    "descriptive_context",
+    "find_labels",
+]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+CERTAIN = 0.98
+"""Largest probability used in scores: tables have errors, and a single probability of 0
+would make the score of a label 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeColumn:
+    """One attribute of all labels, observed or predicted.
+
+    Attributes
+    ----------
+    value : ndarray of shape (labels,)
+        Observed values, predicted ones where none is observed, in the user's units.
+    chance : ndarray of shape (labels,)
+        Probability that the label has the attribute; 0 or 1 where it is observed.
+    is_observed : ndarray of bool, shape (labels,)
+        Where the value is observed.
+    is_confident : ndarray of bool, shape (labels,)
+        Where the prediction is clear enough for `LabelEmbedding.describe` to list it.
+    """
+
+    value: Floats
+    chance: Floats
+    is_observed: Bools
+    is_confident: Bools
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """An attribute that labels must have, or must not have.
+
+    Attributes
+    ----------
+    context : str
+        Name of the descriptive context.
+    column : str
+        Name of the attribute.
+    present : bool, default True
+        False if labels must not have the attribute.
+
+    Examples
+    --------
+    >>> Criterion("colours", "red", present=False)
+    Criterion(context='colours', column='red', present=False)
+    """
+
+    context: str
+    column: str
+    present: bool = True
+
+
+@dataclass(frozen=True)
+class Match:
+    """A label, its score, and the probability of each attribute asked for.
+
+    Attributes
+    ----------
+    label : str
+        The label.
+    score : float
+        How well it fits, from 0 to 1.
+    chances : tuple of (float, bool)
+        For each criterion the probability that the label has the attribute, and
+        whether that is observed.
+    """
+
+    label: str
+    score: float
+    chances: tuple[tuple[float, bool], ...]
+
+
+def descriptive_context(embedding: LabelEmbedding, name: str) -> FittedDescriptive:
+    """Return a context with readable attributes by its name.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    name : str
+        Name of the context.
+
+    Returns
+    -------
+    FittedDescriptive
+        The context as the fit left it.
+
+    Raises
+    ------
+    OptionError
+        If the embedding has no such context.
+    """
+    known = {
+        context.name: context
+        for context in embedding.contexts
+        if isinstance(context, FittedDescriptive) and context.readable
+    }
+    if name not in known:
+        raise OptionError(
+            f"no attributes are called {name!r} in this embedding."
+            f"{did_you_mean(name, known)} It has {some(known) or 'none'}."
+        )
+    return known[name]
+
+
+def attribute_column(
+    embedding: LabelEmbedding,
+    context: str,
+    column: str,
+    *,
+    support: Floats | None = None,
+) -> AttributeColumn:
+    """Return one attribute of all labels, observed or predicted.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to ask.
+    context : str
+        Name of a descriptive context.
+    column : str
+        Name of an attribute of this context.
+    support : ndarray, optional
+        What `phcle.embedding.describe.support_by` returns for this context and all
+        labels. Pass it to ask for many attributes of one context: computing it is slow.
+
+    Returns
+    -------
+    AttributeColumn
+        Values and probabilities, one for each label.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
+    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
+    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
+    >>> column = attribute_column(embedding, "looks", "fins")
+    >>> dict(zip(embedding.labels, column.value.tolist()))
+    {'cat': 0.0, 'dog': 0.0, 'carp': 1.0, 'eel': 1.0}
+    """
+    whole = descriptive_context(embedding, context)
+    own = whole.only(column)
+    n = len(embedding)
+    observed = np.full(n, np.nan)
+    if own.data is not None:
+        rows = {label: i for i, label in enumerate(embedding.labels)}
+        values = own.data.values
+        known = np.asarray(
+            values[:, 0] if isinstance(values, np.ndarray) else values.toarray()[:, 0]
+        )
+        if own.data.observed is not None:
+            known = np.where(own.data.observed.toarray()[:, 0] > 0, known, np.nan)
+        kept = [i for i, label in enumerate(own.data.labels) if label in rows]
+        observed[[rows[own.data.labels[i]] for i in kept]] = known[kept]
+    is_sparse = whole.data is not None and whole.data.is_sparse
+    has_it = observed > (0 if is_sparse else own.offset[0])
+    predicted = own.predict(embedding.vectors)  # (labels, 1)
+    confidence = None
+    if own.calibration is not None:
+        if support is None:
+            support = support_by(embedding, whole, embedding.vectors)
+        if support is not None:
+            confidence = own.calibration.confidence(predicted, own.offset, support)
+    if confidence is None:
+        # Without a calibration: how far from the mean towards the largest value.
+        reach = float(own.largest[0] - own.offset[0]) or 1.0
+        chance = np.clip((predicted[:, 0] - own.offset[0]) / reach, 0, 1)
+    else:
+        chance = confidence[:, 0]
+    is_observed = ~np.isnan(observed)
+    is_clear = is_telling(own, predicted, confidence)[:, 0] & (whole.weight > 0)
+    return AttributeColumn(
+        np.where(is_observed, observed, predicted[:, 0]),
+        np.where(is_observed, has_it.astype(np.float64), chance),
+        is_observed,
+        is_clear & ~is_observed,
+    )
+
+
+def find_labels(
+    embedding: LabelEmbedding,
+    criteria: Sequence[Criterion],
+    k: int = 20,
+    *,
+    supports: Mapping[str, Floats] | None = None,
+) -> list[Match]:
+    """Find the labels that fit some criteria best.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    criteria : sequence of Criterion
+        Attributes that labels must have or must not have.
+    k : int, default 20
+        How many labels to return.
+    supports : mapping of str to ndarray, optional
+        `support` of `attribute_column` for contexts where it is known already.
+
+    Returns
+    -------
+    list of Match
+        The k labels of highest score, best first.
+
+    Raises
+    ------
+    OptionError
+        If there are no criteria, or for an unknown context.
+    ContextError
+        For an unknown attribute.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
+    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
+    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
+    >>> found = find_labels(embedding, [Criterion("looks", "fins")], k=2)
+    >>> [match.label for match in found]
+    ['carp', 'eel']
+    """
+    if not criteria:
+        raise OptionError("a search needs an attribute or more. Got none.")
+    columns = [
+        attribute_column(
+            embedding, x.context, x.column, support=(supports or {}).get(x.context)
+        )
+        for x in criteria
+    ]
+    log_score = np.zeros(len(embedding))
+    for each, column in zip(criteria, columns, strict=True):
+        right = column.chance if each.present else 1 - column.chance
+        log_score += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
+    score = np.exp(log_score / len(criteria))
+    return [
+        Match(
+            embedding.labels[i],
+            float(score[i]),
+            tuple((float(x.chance[i]), bool(x.is_observed[i])) for x in columns),
+        )
+        for i in np.argsort(-score, kind="stable")[:k]
+    ]

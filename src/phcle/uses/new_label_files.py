@@ -1,0 +1,193 @@
+"""Files about new labels, matched with the contexts of an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from phcle.contexts import Hierarchy, RelationalContext
+from phcle.contexts.base import Context, FittedContext
+from phcle.contexts.readers.files_to_contexts import (
+    THESAURI,
+    ContextFile,
+    Files,
+    ReadContexts,
+    SourceFile,
+    list_files,
+    read_context,
+    read_thesaurus,
+    recorded,
+)
+from phcle.contexts.readers.label_files import read_hierarchy_edges, read_names
+from phcle.contexts.readers.thesaurus import Thesaurus
+from phcle.contexts.relational.fitted import FittedRelational
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ContextError, did_you_mean, some
+from phcle.uses.node_names import NodeNames
+
+__all__ = ["read_new_contexts"]
+
+
+def read_new_contexts(
+    embedding: LabelEmbedding,
+    files: Mapping[str, Files] | Iterable[ContextFile],
+    *,
+    names: str | Path | None = None,
+    language: str = "en",
+) -> ReadContexts:
+    """Read files about new labels into contexts for `fold_in`, as `phcle add` does.
+
+    A file belongs to the context of the same name, or else to the only context of its
+    kind.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that the labels are new to.
+    files : mapping or iterable of ContextFile
+        Files by their kind, such as `{"tags": "new.csv"}`. They hold the new labels
+        only. A taxonomy holds the new edges only; its parents may be ids or readable
+        names. A vocabulary or ontology may be a newer edition of the whole.
+    names : path, optional
+        Readable names of the new labels: columns `label` and `name`.
+    language : str, default "en"
+        Language of names and texts in `skos` and `owl` files.
+
+    Returns
+    -------
+    ReadContexts
+        Contexts with the names they have in the embedding, and readable names.
+    """
+    contexts: list[Context] = []
+    readable: dict[str, str] = {}
+    sources: list[SourceFile] = []
+    for file in list_files(files) if isinstance(files, Mapping) else files:
+        target = replace(file, given_name=_target(file, embedding))
+        with recorded(target, sources):
+            if file.kind in THESAURI:
+                thesaurus = read_thesaurus(target, language)
+                new = _new_part(thesaurus, embedding, file)
+                contexts += _contexts_of(new, embedding)
+                readable.update(new.names)
+            else:
+                contexts.append(_read(target, embedding))
+    if names is not None:
+        with recorded(ContextFile("names", Path(names), "names"), sources):
+            readable.update(read_names(names))
+    return ReadContexts(tuple(contexts), None, readable, tuple(sources))
+
+
+def _new_part(
+    thesaurus: Thesaurus, embedding: LabelEmbedding, file: ContextFile
+) -> Thesaurus:
+    """The nodes of a newer edition that the embedding does not have."""
+    tree = _hierarchy(embedding, thesaurus.name)
+    known = [context.name for context in embedding.contexts]
+    if thesaurus.name not in known:
+        raise ContextError(
+            f"{file.path}: the fit had no context {thesaurus.name!r}."
+            f"{did_you_mean(thesaurus.name, known)} It had {some(known)}."
+        )
+    if tree is None:
+        raise ContextError(
+            f"{file.path}: the context {thesaurus.name!r} of the fit is no taxonomy."
+        )
+    new = thesaurus.beyond(tree.index)
+    if not new.edges:
+        raise ContextError(f"{file.path}: names no node that is new.")
+    return new
+
+
+def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
+    """The new edges, and the texts if the fit had texts."""
+    contexts: list[Context] = [new.hierarchy()]
+    if new.texts:
+        texts = new.descriptions(min_count=1)
+        if any(context.name == texts.name for context in embedding.contexts):
+            contexts.append(texts)
+    return contexts
+
+
+def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
+    tree = _hierarchy(embedding, file.name)
+    if file.kind == "hierarchy" and tree is not None:
+        edges = read_hierarchy_edges(file.path)
+        return RelationalContext.from_hierarchy(
+            _with_known_parents(edges, tree, embedding, file), name=file.name
+        )
+    # Every word counts, even of a single text: the fit has chosen its words.
+    context = read_context(file, min_count=1)
+    if isinstance(context, RelationalContext) and context.hierarchy is None:
+        return _of_new_labels(context, embedding, file)
+    return context
+
+
+def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
+    """The context of the fit that a file belongs to."""
+    names = [context.name for context in embedding.contexts]
+    if file.given_name is not None or file.name in names or not names:
+        return file.name
+    fitting = [c.name for c in embedding.contexts if file.kind in _file_kinds(c)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise ContextError(
+            f"{file.path}: may belong to {some(fitting)}; say to which: "
+            f"--{file.kind} NAME={file.path}"
+        )
+    raise ContextError(
+        f"{file.path}: nothing in the fit was learned from --{file.kind}; it had "
+        f"{some(names)}."
+    )
+
+
+def _file_kinds(context: FittedContext) -> tuple[str, ...]:
+    """The kinds of files that a context may have been read from."""
+    if isinstance(context, FittedRelational):
+        has_tree = context.data is not None and context.data.hierarchy is not None
+        return ("hierarchy", *THESAURI) if has_tree else ("edges", "annotations")
+    if not context.readable:
+        return ("vectors", "sentences")
+    is_sparse = context.data is not None and context.data.is_sparse
+    return ("tags", "texts") if is_sparse else ("attributes",)
+
+
+def _hierarchy(embedding: LabelEmbedding, name: str) -> Hierarchy | None:
+    """The taxonomy of a context, if it has one."""
+    for context in embedding.contexts:
+        if context.name == name and isinstance(context.data, RelationalContext):
+            recipe = context.data.hierarchy
+            return None if recipe is None else recipe.hierarchy
+    return None
+
+
+def _with_known_parents(
+    edges: list[tuple[str, str]],
+    tree: Hierarchy,
+    embedding: LabelEmbedding,
+    file: ContextFile,
+) -> list[tuple[str, str]]:
+    """Edges with ids in the place of readable names of parents."""
+    new = {child for child, _ in edges}
+    nodes = NodeNames(embedding, tree)
+
+    def node_of(parent: str) -> str:
+        try:
+            return parent if parent in new else nodes.node_called(parent)
+        except ContextError as error:
+            raise ContextError(f"{file.path}: {error}") from error
+
+    return [(child, node_of(parent)) for child, parent in edges]
+
+
+def _of_new_labels(
+    context: RelationalContext, embedding: LabelEmbedding, file: ContextFile
+) -> RelationalContext:
+    """The rows of the new labels; known labels of the file only serve as columns."""
+    new = [label for label in context.labels if label not in embedding]
+    if not new:
+        raise ContextError(f"{file.path}: names no label that is new.")
+    used = set(context.rows_for(new).indices.tolist())
+    columns = [column for i, column in enumerate(context.columns) if i in used]
+    return context.on_columns(columns, new)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle.report import map_layout
+from phcle.report.map_layout import lay_out
+
+
+@pytest.fixture
+def clouds(rng):
+    """Three far apart clouds of 40 vectors of length one."""
+    centres = rng.standard_normal((3, 10))
+    vectors = np.repeat(centres, 40, axis=0) + 0.05 * rng.standard_normal((120, 10))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype("f4")
+
+
+def mean_own_share(places, n_clouds=3, k=10):
+    """How many of a point's ten nearest in the plane are of its own cloud."""
+    group = np.repeat(np.arange(n_clouds), len(places) // n_clouds)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    near = np.argsort(apart, axis=1)[:, 1 : k + 1]
+    return (group[near] == group[:, None]).mean()
+
+
+def test_neighbours_are_those_of_the_cosine(clouds):
+    cosine = clouds @ clouds.T
+    np.fill_diagonal(cosine, -2)
+    expected = np.argsort(-cosine, axis=1)[:, :5]
+    np.testing.assert_array_equal(lay_out(clouds, k=5).neighbours, expected)
+
+
+@pytest.mark.parametrize("method", ["scikit-learn", "openTSNE"])
+def test_similar_labels_lie_together(clouds, method, monkeypatch):
+    if method == "openTSNE":
+        pytest.importorskip("openTSNE", reason="openTSNE is not installed")
+        monkeypatch.setattr(map_layout, "FEW", 100)
+        monkeypatch.setattr(map_layout, "LATE", 100)
+    found = lay_out(clouds, jobs=1)
+    assert found.method == f"t-SNE ({method})"
+    assert mean_own_share(found.places) > 0.97
+    assert np.abs(found.places).max() <= 1 + 1e-6
+    again = lay_out(clouds, jobs=1)
+    np.testing.assert_array_equal(found.places, again.places)
+
+
+def test_without_open_tsne_many_labels_get_principal_components(clouds, monkeypatch):
+    monkeypatch.setattr(map_layout, "FEW", 100)
+    monkeypatch.setattr(map_layout, "find_spec", lambda name: None)
+    found = lay_out(clouds)
+    assert "principal components; pip install" in found.method
+    assert mean_own_share(found.places) > 0.5
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 9, 20])
+def test_few_labels_have_places_too(rng, n):
+    units = rng.standard_normal((n, 5)).astype("f4")
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    found = lay_out(units, k=5)
+    assert found.places.shape == (n, 2)
+    assert np.isfinite(found.places).all()
+    assert found.neighbours.shape == (n, min(5, n - 1))
+
+
+def test_labels_with_one_vector_do_not_hide_each_other(clouds):
+    same = np.vstack([clouds, np.repeat(clouds[:1], 60, axis=0)])
+    places = lay_out(same).places
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    np.fill_diagonal(apart, np.inf)
+    assert apart.min() > 0
+
+
+def test_copies_lie_around_one_spot_and_do_not_move_the_others(clouds):
+    same = np.vstack([clouds, np.repeat(clouds[[0, 100]], 30, axis=0)])
+    found = lay_out(same, k=5)
+    assert mean_own_share(found.places[:120], k=5) > 0.97
+    apart = np.linalg.norm(found.places[:, None] - found.places[None], axis=-1)
+    own = np.array([0, *range(120, 150)])
+    others = np.array([100, *range(150, 180)])
+    assert apart[np.ix_(own, own)].max() < apart[np.ix_(own, others)].min()
+    assert set(found.neighbours[0]) < set(range(120, 150))

@@ -1,0 +1,224 @@
+"""Maps from features to vectors: against ESZSL, on disk, and for other embeddings."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
+from phcle.errors import FileError, OptionError, UnknownLabelError
+from phcle.uses.pictures import ImageMap, PictureAttributes, load_map
+from phcle.uses.zero_shot import ESZSL, TrainingImages
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Eight labels of two groups, and pictures whose features follow the attributes."""
+    rng = np.random.default_rng(4)
+    labels = tuple(f"label {i}" for i in range(8))
+    groups = np.arange(8) % 2
+    values = np.eye(2)[groups] + 0.2 * rng.random((8, 2))
+    values = np.column_stack([values, 0.4 * rng.random((8, 3))])
+    columns = ("round", "square", "red", "blue", "green")
+    edges = [(x, f"group {g}") for x, g in zip(labels, groups, strict=True)]
+    edges += [("group 0", "all"), ("group 1", "all")]
+    described = DescriptiveContext("looks", labels[:6], columns, values[:6])
+    model = PHCLE(dim=4, ridge=1.0, context_ridge=1.0, backend="numpy", max_iter=500)
+    embedding = model.fit([RelationalContext.from_hierarchy(edges), described])
+    y = np.repeat(labels, 15)
+    X = np.repeat(values, 15, axis=0) @ rng.normal(size=(5, 20))
+    return embedding.embedding_, X + 0.1 * rng.normal(size=X.shape), y, values
+
+
+@pytest.fixture(scope="module")
+def image_map(problem):
+    embedding, X, y, _ = problem
+    seen = y < "label 6"
+    return ImageMap.fit(X[seen], y[seen], embedding)
+
+
+def test_directions_score_labels_as_eszsl_does(problem):
+    embedding, X, y, _ = problem
+    seen = y < "label 6"
+    ridges = {"feature_ridge": 10.0, "class_ridge": 0.5}
+    image_map = ImageMap.fit(X[seen], y[seen], embedding, **ridges)
+    rival = ESZSL(embedding, normalize="none", candidates="all", **ridges)
+    scores = rival.fit(X[seen], y[seen]).decision_function(X)
+    ours = (image_map.vectors(X) - image_map.offset) @ embedding.vectors.T
+    ratio = ours / scores
+    np.testing.assert_allclose(ratio, np.median(ratio), rtol=1e-3)
+
+
+def test_scale_brings_training_pictures_nearest_to_their_vectors(problem, image_map):
+    embedding, X, y, _ = problem
+    seen = y < "label 6"
+    own = np.array([embedding[label] for label in y[seen]], dtype=float)
+    vectors = image_map.vectors(X[seen])
+    np.testing.assert_allclose(vectors.mean(axis=0), own.mean(axis=0), atol=1e-6)
+    best = ((vectors - own) ** 2).sum()
+    for stretch in (0.98, 1.02):
+        other = image_map.offset + stretch * (vectors - image_map.offset)
+        assert ((other - own) ** 2).sum() > best
+
+
+def test_unseen_pictures_get_the_attributes_and_labels_of_their_group(
+    problem, image_map
+):
+    embedding, X, y, _ = problem
+    for label, attribute, group in (("label 6", "round", 0), ("label 7", "square", 1)):
+        for found in image_map.understand(X[y == label], embedding, k=3):
+            assert len(found.attributes) == 3
+            assert found.attributes[0].name == attribute
+            values = [x.value for x in found.attributes]
+            assert values == sorted(values, reverse=True)
+            assert int(found.related[0][0][-1]) % 2 == group
+            assert sum(share for _, share in found.related) == pytest.approx(1)
+
+
+def test_attributes_are_the_vectors_times_u_in_the_users_units(problem, image_map):
+    embedding, X, _, _ = problem
+    (found,) = image_map.understand(X[:1], embedding, k=5)
+    context = embedding.contexts[1]
+    expected = image_map.vectors(X[:1])[0] @ context.factor.T * context.scale
+    expected = dict(zip(context.columns, expected + context.offset, strict=True))
+    for attribute in found.attributes:
+        assert attribute.value == pytest.approx(expected[attribute.name])
+
+
+def test_columns_of_different_units_are_ranked_by_distance_from_the_mean():
+    labels = tuple("abcd")
+    values = np.array([[1000.0, 0.0], [1000.0, 1.0], [1100.0, 0.0], [1000.0, 1.0]])
+    columns = ("weight", "horns")
+    context = DescriptiveContext("size", labels, columns, values, standardize=True)
+    embedding = PHCLE(dim=2, backend="numpy", ridge=0.1).fit([context]).embedding_
+    image_map = ImageMap.fit(np.eye(4), labels, embedding)
+    (found,) = image_map.understand(np.eye(4)[1:2], embedding)
+    assert [x.name for x in found.attributes] == ["horns", "weight"]
+    assert found.attributes[1].value > 900 > found.attributes[0].value
+
+
+def test_own_attributes_move_vectors_where_the_best_fit_lies(problem):
+    embedding, X, y, values = problem
+    seen = y < "label 6"
+    images = TrainingImages(X[seen], y[seen])
+    context = embedding.contexts[1]
+    own = np.repeat(values, 15, axis=0)[seen]
+    own = own + np.random.default_rng(1).normal(size=own.shape)
+    own[3, 2] = np.nan
+    found = PictureAttributes(images, embedding, "looks", own, pull=0.5)
+    U = context.factor.astype(float)
+    rho = 0.5 * np.trace(U.T @ U) / 4
+    away = []
+    for a, label in zip(own, y[seen], strict=True):
+        s = embedding[label].astype(float)
+        a = (a - context.offset) / context.scale
+        a = np.where(np.isnan(a), U @ s, a)
+        rows = np.vstack([U, np.sqrt(rho) * np.eye(4)])
+        target = np.concatenate([a, np.sqrt(rho) * s])
+        away.append(np.linalg.lstsq(rows, target, rcond=None)[0] - s)
+    away = np.array(away)
+    np.testing.assert_allclose(found.mean, away.mean(axis=0), atol=1e-8)
+    Z = (X[seen] - X[seen].mean(axis=0)) / X[seen].std(axis=0)
+    gamma = 3.0 * (Z**2).sum() / len(Z)
+    expected = np.linalg.solve(
+        Z.T @ Z + gamma * np.eye(20), Z.T @ (away - away.mean(axis=0))
+    )
+    np.testing.assert_allclose(found.weights(3.0), expected, atol=1e-8)
+    image_map = ImageMap.fit(images, None, embedding)
+    moved = image_map.corrected(found, 3.0).vectors(X) - image_map.vectors(X)
+    scaled = (X - X[seen].mean(axis=0)) / X[seen].std(axis=0)
+    np.testing.assert_allclose(moved, found.mean + scaled @ expected, atol=1e-8)
+
+
+def test_own_attributes_must_fit_pictures_and_context(problem):
+    embedding, X, y, _ = problem
+    images = TrainingImages(X, y)
+    with pytest.raises(OptionError, match=r"no descriptive context 'nose'.*'looks'"):
+        PictureAttributes(images, embedding, "nose", np.ones((120, 5)))
+    with pytest.raises(OptionError, match=r"\(120, 5\)\. Got \(120, 4\)"):
+        PictureAttributes(images, embedding, "looks", np.ones((120, 4)))
+
+
+def test_saved_map_gives_the_same_answers(problem, image_map, tmp_path):
+    embedding, X, _, _ = problem
+    image_map.save(tmp_path / "m.map")
+    again = load_map(tmp_path / "m.map")
+    np.testing.assert_array_equal(again.vectors(X), image_map.vectors(X))
+    assert again.classes == image_map.classes
+    assert again.penalties == image_map.penalties
+    assert again.understand(X[:1], embedding)[0].to_dict() == (
+        image_map.understand(X[:1], embedding)[0].to_dict()
+    )
+
+
+def test_same_map_gives_the_same_bytes(image_map, tmp_path):
+    for name in ("one", "two"):
+        image_map.save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_damaged_foreign_and_later_files_are_refused(problem, image_map, tmp_path):
+    path = tmp_path / "m.map"
+    image_map.save(path)
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    (tmp_path / "damaged.map").write_bytes(data)
+    with pytest.raises(FileError, match="checksum does not fit"):
+        load_map(tmp_path / "damaged.map")
+    (tmp_path / "cut.map").write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FileError, match="damaged, cut short"):
+        load_map(tmp_path / "cut.map")
+    problem[0].save(tmp_path / "labels.phcle")
+    with pytest.raises(FileError, match="is not a map of pictures"):
+        load_map(tmp_path / "labels.phcle")
+    text = path.read_bytes().replace(b'\\"version\\": 1', b'\\"version\\": 9')
+    (tmp_path / "later.map").write_bytes(text)
+    with pytest.raises(FileError, match="has format version 9"):
+        load_map(tmp_path / "later.map")
+
+
+def test_parts_that_do_not_fit_are_refused(image_map, tmp_path):
+    from dataclasses import replace
+
+    replace(image_map, offset=image_map.offset[:-1]).save(tmp_path / "m.map")
+    with pytest.raises(FileError, match=r"offset of shape \(3,\)"):
+        load_map(tmp_path / "m.map")
+    broken = image_map.weights.copy()
+    broken[0, 0] = np.nan
+    replace(image_map, weights=broken).save(tmp_path / "m.map")
+    with pytest.raises(FileError, match="weights that is not finite"):
+        load_map(tmp_path / "m.map")
+
+
+def test_another_embedding_is_refused_but_added_labels_are_not(problem, image_map):
+    embedding, X, _, _ = problem
+    turned = LabelEmbedding(embedding.labels, embedding.vectors[:, ::-1])
+    with pytest.raises(OptionError, match=r"another embedding .* vectors are others"):
+        image_map.understand(X[:1], turned)
+    fewer = embedding.select(embedding.labels[1:])
+    with pytest.raises(OptionError, match="which lacks 'label 0'"):
+        image_map.understand(X[:1], fewer)
+    more = LabelEmbedding(
+        (*embedding.labels, "new"),
+        np.vstack([embedding.vectors, embedding.vectors[:1]]),
+    )
+    assert image_map.understand(X[:1], more)[0].related
+
+
+def test_wrong_input_is_refused_with_the_remedy(problem, image_map):
+    embedding, X, y, _ = problem
+    with pytest.raises(OptionError, match="must have 20 features"):
+        image_map.vectors(X[:, :3])
+    with pytest.raises(UnknownLabelError, match="no vector for 'labl 1'"):
+        ImageMap.fit(X[:20], np.where(y[:20] == "label 1", "labl 1", y[:20]), embedding)
+    with pytest.raises(OptionError, match="class_ridge must be a number above 0"):
+        ImageMap.fit(X, y, embedding, class_ridge=0.0)
+
+
+def test_understanding_goes_into_json(problem, image_map):
+    (found,) = image_map.understand(problem[1][:1], problem[0])
+    answer = json.loads(json.dumps(found.to_dict()))
+    assert set(answer) == {"related", "attributes"}
+    assert set(answer["attributes"][0]) == {"context", "name", "value"}
