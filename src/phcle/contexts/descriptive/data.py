@@ -98,6 +98,11 @@ class DescriptiveContext(Context):
         return self.matrix.arrays[1]
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether values are stored sparsely."""
+        return bool(sp.issparse(self.values))
+
+    @property
     def n_observed(self) -> int:
         """How many values are known."""
         return self.matrix.n_known
