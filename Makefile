@@ -37,6 +37,7 @@ dist: $(VENV)/dev
 	$(PIP) build twine
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist paper
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tools/check_wheel.py --dist dist
 
@@ -73,8 +74,8 @@ $(VENV)/core: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/dev: $(VENV)/core
-	$(PIP) -e '.[dev]'
+$(VENV)/dev: $(VENV)/core paper/pyproject.toml
+	$(PIP) -e '.[dev]' -e ./paper
 	touch $@
 
 .venv-core/done: pyproject.toml constraints.txt

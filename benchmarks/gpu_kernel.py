@@ -193,7 +193,7 @@ SPECIAL, INSTRUCTIONS = 2.5, 12.0
 
 
 def plot(report: dict, path: Path) -> None:
-    """The rates under what bounds them: matrix units, special functions, issue."""
+    """Draw the measured rates and the limits of the hardware (a roofline)."""
     import matplotlib.pyplot as plt
 
     lines = [x for x in report["lines"] if x["rows"] == x["columns"]]
@@ -227,7 +227,7 @@ def plot(report: dict, path: Path) -> None:
     ):
         side.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
     axes.set_ylim(20, 1600)
-    axes.set_title(f"Dense half-step on {report['device']}, under what bounds it")
+    axes.set_title(f"Dense half-step on {report['device']}: rates and limits")
     figure.legend(fontsize=8, loc="outside lower center", ncols=2)
     figure.savefig(path, dpi=150)
 

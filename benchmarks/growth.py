@@ -23,7 +23,7 @@ from own_process import Stopwatch, peak_mb, run_apart
 from phcle import PHCLE
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import EXACT_PAIRS
-from phcle.experiments.speed import yardstick
+from phcle.fit_speed import yardstick
 
 BASE = {"labels": 4000, "nonzeros": 50, "dim": 100, "contexts": 1}
 VARIED = {
@@ -104,11 +104,11 @@ def plot(report: dict[str, Any], path: Path) -> None:
             )
         grown = power(lines, varied, "sweep_cpu_seconds")
         axes.set(xscale="log", yscale="log", xlabel=names[varied])
-        axes.set_title(f"a sweep grows by the power {grown:.1f}", fontsize="medium")
+        axes.set_title(f"time of a sweep ∝ size^{grown:.1f}", fontsize="medium")
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
         axes.minorticks_off()
         axes.grid(alpha=0.3)
-    places[0].set_ylabel("processor seconds")
+    places[0].set_ylabel("CPU seconds")
     places[0].legend(fontsize="small", loc="upper left")
     figure.savefig(path, dpi=110)
 

@@ -20,10 +20,10 @@ import numpy as np
 from memory import random_tree
 
 from phcle import LabelEmbedding, RelationalContext
-from phcle.baselines import pmi_svd_embedding
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ContextWarning
 from phcle.uses.neighbour_search import Neighbours
+from phcle_paper.baselines import pmi_svd_embedding
 
 LEVEL = 1e-6
 """Cosines closer than this are the same."""

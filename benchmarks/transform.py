@@ -20,7 +20,7 @@ from noun_problem import random_tree_context
 from own_process import Stopwatch
 
 from phcle import PHCLE, RelationalContext
-from phcle.experiments.speed import yardstick
+from phcle.fit_speed import yardstick
 
 
 def split_context(

@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: `make docs` writes it to site/, warnings are errors."""
+"""Sphinx configuration. `make docs` writes the site to site/; warnings are errors."""
 
 from __future__ import annotations
 
@@ -29,9 +29,13 @@ myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
+# Docstrings state types in words, which must not become links to code.
+autodoc_typehints = "none"
 napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
+# As lists, not as targets of links: many classes have an attribute of the same name.
+napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"phcle {version}"
@@ -40,10 +44,10 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
-# The built pages are read offline: no fonts, scripts or badges from elsewhere.
+# The site works offline: no fonts, scripts or badges from other servers.
 html_theme_options = {"top_of_page_buttons": []}
-# A page opened as a file may not fetch others, which the summaries of a search need.
+# Search summaries need to fetch other pages, which browsers forbid for local files.
 html_show_search_summary = False
 
-# Two builds of the same sources are the same.
+# Two builds of the same sources give the same files.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "0")

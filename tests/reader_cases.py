@@ -24,13 +24,14 @@ import numpy as np
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.contexts.readers import label_files as readers
 from phcle.contexts.readers.files_to_contexts import ContextFile, read_context
-from phcle.datasets import load_feature_folder, men
+from phcle.datasets import load_feature_folder
 from phcle.datasets.feature_folder import read_array, read_feature_rows
-from phcle.datasets.imnet_attributes import load_imnet_attributes
-from phcle.datasets.mat_files import MatFile
-from phcle.datasets.releases import XLSA17
 from phcle.files.archive import checksum
 from phcle.solver.checkpoint import Checkpoint
+from phcle_paper.datasets import men
+from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
+from phcle_paper.datasets.mat_files import MatFile
+from phcle_paper.datasets.releases import XLSA17
 
 ROWS = {
     "hierarchy": b"child,parent\ncat,felid\nlion,felid\ndog,canid\ncanid,beast\n",
@@ -127,9 +128,9 @@ def resealed(data: bytes) -> bytes:
 
 def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
-    from phcle.uses import named_answers as answers
+    from phcle.uses.named_answers import summarise
 
-    json.dumps(answers.summary(embedding))
+    json.dumps(summarise(embedding).to_dict())
     if not len(embedding):
         return
     first, last = embedding.labels[0], embedding.labels[-1]
@@ -322,8 +323,8 @@ def read_vocabulary(path: Path) -> Any:
 
 
 def read_debian(path: Path) -> Any:
-    from phcle.datasets.debian import parse_package
-    from phcle.datasets.debian_index import read_stanzas
+    from phcle_paper.datasets.debian import parse_package
+    from phcle_paper.datasets.debian_index import read_stanzas
 
     return [parse_package(stanza) for stanza in read_stanzas(path)]
 

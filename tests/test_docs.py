@@ -1,4 +1,4 @@
-"""Documents say what the code does."""
+"""The documentation matches the code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 
 from phcle.cli.app import app
 from phcle.options import OPTIONS
@@ -34,10 +35,40 @@ def test_every_command_is_in_the_readme():
         assert re.search(rf"(phcle|make) {name}\b", README), name
 
 
+COMMON = ("--help", "--config")  # flags that every command accepts
+
+
+def test_every_flag_that_a_page_shows_exists():
+    group = typer.main.get_command(app)
+    flags = {
+        name: {flag for p in command.params for flag in (*p.opts, *p.secondary_opts)}
+        for name, command in group.commands.items()
+    }
+    shown = [
+        (document.name, *line)
+        for document in DOCUMENTS
+        for line in re.findall(
+            r"\bphcle ([a-z]+)((?: (?!phcle\b)[^\n`#|;>()&]*)?)",
+            re.sub(r"\\\n\s*", "", document.read_text()),
+        )
+        if line[0] in flags
+    ]
+    assert len(shown) > 100
+    for page, name, arguments in shown:
+        for flag in re.findall(r"(?<!\S)--?[a-z][a-z-]*", arguments):
+            assert flag in {*flags[name], *COMMON}, f"{page}: phcle {name} {flag}"
+
+
+def test_pages_show_no_test_directives():
+    for document in DOCUMENTS:
+        assert not re.search(r"^\*?Not run", document.read_text(), re.M), document
+
+
 DOCUMENTS = [
     ROOT / "README.md",
     *ROOT.glob("docs/**/*.md"),
     *ROOT.glob("benchmarks/*.md"),
+    ROOT / "paper" / "README.md",
 ]
 
 

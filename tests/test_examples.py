@@ -1,22 +1,25 @@
-"""Every example of every page runs, and prints what the page says."""
+"""Every example of every page runs and prints what the page shows."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import os
 from pathlib import Path
 
 import pytest
 from run_examples import Block, ExampleError, blocks_of, compare, run_page
 
 ROOT = Path(__file__).parents[1]
+SOURCES = (ROOT / "src", ROOT / "paper" / "src")
 PAGES = [
     ROOT / "README.md",
     ROOT / "benchmarks" / "README.md",
     *sorted(ROOT.glob("docs/**/*.md")),
+    ROOT / "paper" / "README.md",
 ]
-MOST_NOT_RUN = 3  # blocks of one page
-# Commands that take minutes, and one page about data that does not ship with phcle.
+MOST_NOT_RUN = 3  # blocks per page
+# Pages with commands that take minutes, or with data that does not ship with phcle.
 MAY_NOT_RUN = (
     "benchmarks/README.md",
     "docs/performance.md",
@@ -33,7 +36,7 @@ def with_examples():
 )
 def test_examples_of_the_page_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, SOURCES)))
     ran = list(run_page(page, tmp_path))
     left_out = [b for b in blocks_of(page) if b.reason is not None]
     assert all(len(block.reason) > 10 for block in left_out)
@@ -41,11 +44,11 @@ def test_examples_of_the_page_run(page, tmp_path, monkeypatch):
         assert len(left_out) <= max(MOST_NOT_RUN, len(ran))
 
 
-def test_a_block_that_prints_something_else_is_refused():
+def test_output_that_differs_from_the_page_is_refused():
     block = Block(Path("a.md"), 1, "python", "", None, "cat 0.50 of 1,000\n... end\n")
     compare(block, "cat   0.51 of 1,010\nanything\nat all end")
     for other in ("cat 0.60 of 1,000\n x end", "dog 0.50 of 1,000\n x end", ""):
-        with pytest.raises(ExampleError, match="something else"):
+        with pytest.raises(ExampleError, match="output differs"):
             compare(block, other)
 
 
@@ -67,10 +70,10 @@ def test_a_block_without_a_language_is_refused(tmp_path):
         blocks_of(page)
 
 
-def test_a_block_that_is_not_run_says_why(tmp_path):
+def test_a_block_that_does_not_run_says_why_in_a_comment(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("*Not run by the tests: needs a GPU.*\n\n```sh\nexit 1\n```\n")
-    assert [block.reason for block in blocks_of(page)] == ["needs a GPU."]
+    page.write_text("<!-- not run: needs a GPU -->\n\n```sh\nexit 1\n```\n")
+    assert [block.reason for block in blocks_of(page)] == ["needs a GPU"]
     assert list(run_page(page, tmp_path)) == []
     (tmp_path / "again").mkdir()
     with pytest.raises(ExampleError, match="failed with 1"):
@@ -78,9 +81,9 @@ def test_a_block_that_is_not_run_says_why(tmp_path):
 
 
 def modules_with_doctests():
-    source = ROOT / "src"
     return [
         ".".join(path.relative_to(source).with_suffix("").parts)
+        for source in SOURCES
         for path in sorted(source.rglob("*.py"))
         if ">>> " in path.read_text(encoding="utf-8")
     ]

@@ -14,16 +14,15 @@ import phcle
 SOURCE = Path(phcle.__file__).parent
 
 LAYERS = [
-    {"errors", "optional_imports"},
+    {"errors", "answers", "optional_imports"},
     {"files"},
     {"backends"},
     {"contexts"},
+    {"datasets"},
     {"embedding"},
     {"solver", "progress", "options", "sklearn_mixin", "uses"},
     {"estimator"},
-    {"baselines"},
-    {"datasets"},
-    {"experiments", "report", "tuning"},
+    {"report", "tuning", "fit_speed", "unseen_shapes"},
     {"explorer"},
     {"cli", "web"},
 ]

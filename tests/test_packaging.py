@@ -19,6 +19,7 @@ def test_a_source_archive_that_lacks_a_file_of_the_tests_is_refused(tmp_path):
         ["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True
     )
     tracked = [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    assert "paper/pyproject.toml" in tracked
     whole, lacking = tmp_path / "whole.tar.gz", tmp_path / "lacking.tar.gz"
     for path, names in (
         (whole, tracked),

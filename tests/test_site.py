@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("sphinx", reason="Sphinx is not installed")
 
 ROOT = Path(__file__).parents[1]
+SOURCES = (ROOT / "src", ROOT / "paper" / "src")
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=[\"']([^\"']+)"
     r"|<link\b(?=[^>]*rel=[\"'](?:stylesheet|icon|preload|prefetch|preconnect))"
@@ -31,7 +32,7 @@ def site(tmp_path_factory):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES))},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "html"

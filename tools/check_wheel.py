@@ -1,11 +1,13 @@
-"""Try the wheel in clean environments, as a stranger would install it.
+"""Try the wheels in clean environments, as a stranger would install them.
 
     python tools/check_wheel.py [--dist dist] [--python PATH ...]
 
 For every Python that phcle supports and that is found here: a new environment, the
-wheel and its core dependencies, `import phcle` with warnings as errors, the time it
-takes, `phcle --help`, and the quick start page word for word. The sdist is checked to
-hold all that the repository tracks for the tests.
+wheel of phcle and its core dependencies, `import phcle` with warnings as errors, the
+time it takes, `phcle --help`, and the quick start page word for word. `phcle reproduce`
+must name the second distribution, phcle-paper; then that wheel is installed too, and
+the command must work. The sdist of phcle is checked to hold all that the repository
+tracks for the tests.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OLDEST = (3, 11)
-NEEDED_BY_TESTS = ("src/", "tests/", "tools/", "docs/", "benchmarks/", ".ci/")
+NEEDED_BY_TESTS = ("src/", "paper/", "tests/", "tools/", "docs/", "benchmarks/", ".ci/")
 
 
 def run(*command: str | Path, **options: object) -> str:
@@ -69,8 +72,8 @@ def check_sdist(sdist: Path) -> None:
         sys.exit(f"{sdist.name} lacks {', '.join(lacking[:10])}")
 
 
-def check_wheel(python: Path, wheel: Path) -> None:
-    """Install the wheel into a new environment of this Python, and use it."""
+def check_wheel(python: Path, wheel: Path, paper: Path) -> None:
+    """Install the wheels into a new environment of this Python, and use them."""
     version = run(python, "--version").strip()
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     with tempfile.TemporaryDirectory() as folder:
@@ -87,6 +90,19 @@ def check_wheel(python: Path, wheel: Path) -> None:
             arguments = [ROOT / x for x in rest]
             said = run(own, ROOT / "tools" / script, *arguments, env=environment)
             print(f"  {said.strip().splitlines()[-1]}")
+        check_paper(own, (*pip, "-c", ROOT / "constraints.txt", paper))
+
+
+def check_paper(python: Path, install: Sequence[str | Path]) -> None:
+    """The tables say how to install them, and are there once they are installed."""
+    phcle = (python, "-m", "phcle", "reproduce")
+    lacking = subprocess.run([*phcle, "table1"], capture_output=True, check=False)
+    if lacking.returncode != 2 or b"pip install phcle-paper" not in lacking.stderr:
+        sys.exit(f"without phcle-paper, phcle reproduce said {lacking.stderr!r}")
+    run(*install)
+    run(*phcle, "--help")
+    run(python.with_name("phcle-paper"), "--help")
+    print("  phcle reproduce: refused without phcle-paper, works with it")
 
 
 def main() -> None:
@@ -95,19 +111,19 @@ def main() -> None:
     parser.add_argument("--dist", type=Path, default=ROOT / "dist")
     parser.add_argument("--python", type=Path, action="append")
     given = parser.parse_args()
-    (wheel,), (sdist,) = (
-        list(given.dist.glob(x)) or [Path()] for x in ("*.whl", "*.tar.gz")
-    )
-    if not (wheel.is_file() and sdist.is_file()):
-        sys.exit(f"{given.dist}: must hold one wheel and one sdist; run `make dist`.")
-    for file in (wheel, sdist):
+    patterns = ("phcle-*.whl", "phcle-*.tar.gz", "phcle_paper-*.whl")
+    found = [list(given.dist.glob(pattern)) for pattern in patterns]
+    if any(len(files) != 1 for files in found):
+        sys.exit(f"{given.dist}: must hold one each of {patterns}; run `make dist`.")
+    (wheel,), (sdist,), (paper,) = found
+    for file in (wheel, sdist, paper):
         print(f"{file.name}: {file.stat().st_size / 1e6:.2f} MB")
     check_sdist(sdist)
-    found = given.python or pythons()
-    if not found:
+    interpreters = given.python or pythons()
+    if not interpreters:
         sys.exit("no Python of 3.11 or later was found; name one with --python.")
-    for python in found:
-        check_wheel(python, wheel)
+    for python in interpreters:
+        check_wheel(python, wheel, paper)
 
 
 if __name__ == "__main__":

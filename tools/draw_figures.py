@@ -1,8 +1,8 @@
-"""Draw the figures of the documents into docs/figures; the same bits every time.
+"""Draw the figures of the documentation into docs/figures. Runs are reproducible.
 
     python tools/draw_figures.py [NAME ...]
 
-Colours are Okabe and Ito's, which everybody can tell apart.
+The colours are those of Okabe and Ito, which colour-blind readers can tell apart.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> No
 
 
 def blank(width: float, height: float) -> tuple[Figure, Any]:
-    """A figure without axes whose units are about 0.65 inches."""
+    """A figure without axes. One unit is 0.65 inches."""
     figure = Figure(figsize=(width * 0.65, height * 0.65), layout="constrained")
     axes = figure.subplots()
     axes.set(xlim=(0, width), ylim=(0, height), aspect="equal")
@@ -55,41 +55,39 @@ def blank(width: float, height: float) -> tuple[Figure, Any]:
 
 
 def architecture() -> Figure:
-    """The packages, and which way data and imports go."""
+    """The packages, and the direction of data and imports."""
     figure, axes = blank(14.2, 7.4)
     stages = (
-        ("contexts", "what is known\nabout labels:\nreaders, frames,\nengines", BLUE),
-        ("model", "objective, solver,\nweights, fold-in,\ncalibration", ORANGE),
-        ("embedding", "labels, vectors,\nwhy, storage,\nexchange", GREEN),
-        ("uses", "retrieval, clusters,\nzero-shot, pictures,\ncompletion", RED),
+        ("contexts", "data about labels:\nreaders, kinds\nof context", BLUE),
+        ("solver", "objective, updates,\nweights, fold-in,\ncalibration", ORANGE),
+        ("embedding", "vectors, queries,\nexplanations,\nfiles", GREEN),
+        ("uses", "search, clusters,\nzero-shot, images", RED),
     )
     for i, (title, text, colour) in enumerate(stages):
         box(axes, 0.2 + 3.66 * i, 3.6, 2.82, 2.0, title, text, colour)
         if i:
             arrow(axes, (3.66 * i - 0.58, 4.6), (3.66 * i + 0.14, 4.6))
-    words = "NumPy · numba · torch, Triton · several processes"
+    words = "NumPy · numba · PyTorch · several processes"
     box(axes, 2.7, 1.9, 4.8, 1.1, "backends", words, GREY)
     arrow(axes, (5.1, 3.05), (5.1, 3.55))
-    box(axes, 8.0, 1.9, 6.0, 1.1, "baselines", "ALE, WLE, HLE, CNC, CCA, TADW …", GREY)
-    arrow(axes, (8.9, 3.05), (8.9, 3.55))
     box(axes, 0.2, 0.2, 13.8, 1.1, "errors · files", "used by all", GREY)
-    box(axes, 0.2, 6.2, 4.2, 1.1, "datasets · experiments", "one file each", GREY)
-    box(axes, 4.9, 6.2, 4.2, 1.1, "report", "one page, offline", GREY)
-    box(axes, 9.6, 6.2, 4.4, 1.1, "cli · explorer", "a few lines per command", GREY)
+    box(axes, 0.2, 6.2, 4.2, 1.1, "tuning", "search for options", GREY)
+    box(axes, 4.9, 6.2, 4.2, 1.1, "report", "one HTML page", GREY)
+    box(axes, 9.6, 6.2, 4.4, 1.1, "cli · explorer", "commands and browser", GREY)
     for x in (2.3, 7.0, 11.8):
         arrow(axes, (x, 5.65), (x, 6.15))
     return figure
 
 
 def factors() -> Figure:
-    """Two tables with holes, and the three factors that explain both."""
+    """Two tables with missing values and the factors that approximate them."""
     rng = np.random.default_rng(3)
     figure = Figure(figsize=(9.6, 3.5), layout="constrained")
     axes = figure.subplots()
     axes.set(xlim=(0, 20.4), ylim=(-1.6, 6.2), aspect="equal")
     axes.axis("off")
     counts = rng.poisson(1.2, (5, 5))
-    counts[3] = -1  # the label that the hierarchy does not know
+    counts[3] = -1  # a label that the hierarchy does not contain
     values = rng.random((5, 4))
     unknown = rng.random((5, 4)) < 0.25
     unknown[1] = True
@@ -99,9 +97,7 @@ def factors() -> Figure:
         axes.text(1.6, 4.5 - row, label, ha="right", va="center")
     axes.text(4.3, 5.5, "D: counts", ha="center", weight="bold")
     axes.text(9.2, 5.5, "A: values", ha="center", weight="bold")
-    axes.text(
-        4.3, -0.8, "white: not known,\nleft out of the sum", ha="center", va="top"
-    )
+    axes.text(4.3, -0.8, "white: missing,\nnot in the sum", ha="center", va="top")
     axes.text(11.9, 2.5, "≈", ha="center", va="center", fontsize=20)
     _grid(axes, 12.7, 0, rng.random((5, 2)), np.zeros((5, 2), bool), GREEN)
     _grid(axes, 15.2, 3, rng.random((2, 5)), np.zeros((2, 5), bool), BLUE)
@@ -114,7 +110,7 @@ def factors() -> Figure:
 
 
 def _grid(axes: Any, x: float, y: float, shade: Any, hole: Any, colour: str) -> None:
-    """Cells as squares, darker for larger values; holes are white and dashed."""
+    """Cells as squares, darker for larger values. Missing cells are white."""
     rows, columns = shade.shape
     for i in range(rows):
         for j in range(columns):
@@ -143,7 +139,7 @@ def _grid(axes: Any, x: float, y: float, shade: Any, hole: Any, colour: str) -> 
 
 
 def loss() -> Figure:
-    """The relational loss of one pair, and where its minimum lies."""
+    """The relational loss of one pair, and its minimum."""
     figure = Figure(figsize=(6.4, 3.2), layout="constrained")
     axes = figure.subplots()
     x = np.linspace(-5, 5, 400)
@@ -167,7 +163,7 @@ def loss() -> Figure:
 
 
 def convergence() -> Figure:
-    """Objective above its floor, sweep by sweep, of both solvers."""
+    """Objective minus floor after each sweep, for both solvers."""
     import warnings
 
     from phcle import PHCLE
@@ -196,7 +192,7 @@ def convergence() -> Figure:
         gaps = [record["gap"] for record in model.history_]
         axes.plot(gaps, color=colour, ls=style, label=name)
     axes.set(
-        xlabel="sweep, or step of the gradient descent",
+        xlabel="sweep (mm) or gradient step",
         ylabel="objective − floor",
         yscale="log",
     )
@@ -206,14 +202,14 @@ def convergence() -> Figure:
 
 
 def shapes() -> Figure:
-    """Drawn shapes of seen and of unseen classes."""
+    """Rendered shapes of seen and unseen classes."""
     from phcle.datasets import load_shapes
 
     data = load_shapes(n_images=1)
     figure = Figure(figsize=(8.4, 2.7), layout="constrained")
     axes = figure.subplots(2, 8)
     for row, (title, classes) in enumerate(
-        (("seen", data.seen[:24:3]), ("never seen", data.unseen))
+        (("seen", data.seen[:24:3]), ("unseen", data.unseen))
     ):
         for panel, label in zip(axes[row], classes, strict=True):
             panel.imshow(data.images[np.flatnonzero(data.labels == label)[0]])
@@ -233,7 +229,7 @@ FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
 
 
 def main() -> None:
-    """Draw the figures that are named, or all."""
+    """Draw the named figures, or all."""
     for name in sys.argv[1:] or FIGURES:
         draw, ending = FIGURES[name]
         path = FOLDER / f"{name}.{ending}"

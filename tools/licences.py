@@ -16,12 +16,12 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-TITLE = """# Licences of what phcle depends on
+TITLE = """# Licences of dependencies
 
-Packages that `pip install 'phcle[all]'` brings, directly or not, in the versions that
-`make` installs. phcle itself is under the MIT licence; the embedded data is derived
-from WordNet 3.0, whose licence lies beside it. Scripts that pages carry are listed in
-`src/phcle/web/static/vendor`.
+These are the packages that `pip install 'phcle[all]'` installs, with the versions that
+`make` uses. phcle itself is under the MIT licence. The included ImageNet labels are
+derived from WordNet 3.0, whose licence is in the same folder. Scripts in HTML pages are
+listed in `src/phcle/web/static/vendor`.
 
 | package | version | licence | needed by |
 | --- | --- | --- | --- |

@@ -55,7 +55,10 @@ def contexts_of(labels: list[str]) -> list[Any]:
         for i, x in enumerate(labels)
         if i % 3
     }
-    edges = [(a, b, 1 + i % 3) for i, (a, b) in enumerate(zip(labels, labels[5:]))]
+    edges = [
+        (a, b, 1 + i % 3)
+        for i, (a, b) in enumerate(zip(labels, labels[5:], strict=False))
+    ]
     items = [(f"item{i % 60}", x) for i, x in enumerate(labels)]
     return [
         RelationalContext.from_hierarchy(tree_edges(), name="tree", labels=labels),
@@ -112,7 +115,9 @@ def results(options: dict[str, Any]) -> dict[str, Any]:
     embedding = model.embedding_
     new = [
         RelationalContext.from_hierarchy(tree_edges(), name="tree", labels=later),
-        DescriptiveContext.from_texts({x: data.glosses[x] for x in later}, name="glosses"),
+        DescriptiveContext.from_texts(
+            {x: data.glosses[x] for x in later}, name="glosses"
+        ),
         DescriptiveContext.from_tags({later[0]: ["handle"]}, name="parts"),
     ]
     folded = model.transform(new)
@@ -167,7 +172,7 @@ def main(arguments: list[str] | None = None) -> None:
         before = np.load(given.compare)
         is_off = False
         for key in before.files:
-            name, kind = key.split("/")
+            kind = key.split("/")[1]
             apart = difference(kind, before[key], found[key])
             kind = {"folded": "vectors", "weights": "parts"}.get(kind, kind)
             is_off |= not apart <= TOLERANCE[kind]

@@ -1,13 +1,16 @@
-"""Run the examples of pages as a reader would paste them, and compare what they print.
+"""Run the examples of documentation pages and compare their output.
 
     python tools/run_examples.py [--all] docs/quickstart.md README.md
 
-Every `python` and `sh` block of a page runs, in order, in one temporary folder; the
-Python blocks of a page share their names. A `text` block right after one that ran is
-what it prints: numbers may be off by 2 % or 0.02, and `...` stands for anything. A
-block that cannot run everywhere has a line above it that readers see as well:
-*Not run by the tests: why.*
-`--all` runs those as well.
+The `python` and `sh` blocks of a page run in order, in one temporary folder. The Python
+blocks of a page share their variables. A `text` block directly after a block is its
+expected output: numbers may differ by 2 % or 0.02, and `...` matches anything.
+
+A comment that readers do not see marks a block that cannot run everywhere:
+
+    <!-- not run: needs a GPU -->
+
+`--all` runs these blocks too.
 """
 
 from __future__ import annotations
@@ -28,10 +31,10 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RUN = ("python", "sh")
 SHOWN = ("text", "csv", "toml", "json", "makefile")
-SECONDS = 240  # that one shell block may take
+SECONDS = 240  # time limit of one shell block
 
 FENCE = re.compile(
-    r"(?:^\*Not run by the tests: (?P<reason>[^*]+)\*\n+)?"
+    r"(?:^<!-- not run: (?P<reason>[^>]+?) -->\n+)?"
     r"^(?P<mark>```+)(?P<language>[^\n`]*)\n(?P<body>.*?)^(?P=mark)$",
     re.M | re.S,
 )
@@ -39,7 +42,7 @@ NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 class ExampleError(AssertionError):
-    """An example failed, or printed something else than its page says."""
+    """An example failed, or its output differs from the page."""
 
 
 @dataclass(frozen=True)
@@ -50,22 +53,22 @@ class Block:
     line: int
     language: str
     body: str
-    reason: str | None = None  # why it is not run
-    printed: str | None = None  # what the page says it prints
+    reason: str | None = None  # why the block does not run
+    printed: str | None = None  # the expected output
 
     @property
     def place(self) -> str:
-        """Page and line, as an editor takes it."""
+        """Page and line, in the form that editors open."""
         return f"{self.page.name}:{self.line}"
 
     @property
     def runs(self) -> bool:
-        """Whether the block is run."""
+        """Whether the block runs by default."""
         return self.language in RUN and self.reason is None
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """The fenced blocks of a page, directives of the site left out."""
+    """The fenced blocks of a page, without Sphinx directives."""
     text = page.read_text(encoding="utf-8")
     found: list[Block] = []
     end_of_last = 0
@@ -91,7 +94,7 @@ def blocks_of(page: Path) -> list[Block]:
 def run_page(
     page: Path, folder: Path, *, everything: bool = False
 ) -> Iterator[tuple[Block, float]]:
-    """Run the blocks of a page in the folder; each with its seconds once it is done."""
+    """Run the blocks of a page in the folder and yield each with its seconds."""
     environment = _environment(folder)
     names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.chdir(folder):
@@ -109,7 +112,7 @@ def run_page(
 
 
 def compare(block: Block, printed: str) -> None:
-    """Refuse what differs from the page by more than rounding."""
+    """Raise if the output differs from the page by more than rounding."""
     expected, got = block.printed or "", printed
     pattern = ""
     wanted: list[str] = []
@@ -128,20 +131,20 @@ def compare(block: Block, printed: str) -> None:
     )
     if not close:
         raise ExampleError(
-            f"{block.place} prints something else than the page says.\n"
-            f"--- the page\n{expected}\n--- printed\n{got}"
+            f"{block.place}: the output differs from the page.\n"
+            f"--- page\n{expected}\n--- output\n{got}"
         )
 
 
 def _close(a: str, b: str) -> bool:
-    """Whether two numbers differ by rounding alone."""
+    """Whether two numbers are equal up to rounding."""
     x, y = (float(n.replace(",", "").replace("−", "-")) for n in (a, b))
     return abs(x - y) <= max(0.02, 0.02 * abs(x)) + 1e-9
 
 
 def _run_python(block: Block, names: dict[str, Any]) -> str:
-    """What the block prints, run in this process with the page's names."""
-    # Tracebacks show the page's own line.
+    """Run the block in this process with the page's variables; return its output."""
+    # Leading blank lines make tracebacks show the line number of the page.
     source = "\n" * block.line + block.body
     printed = io.StringIO()
     try:
@@ -155,7 +158,7 @@ def _run_python(block: Block, names: dict[str, Any]) -> str:
 
 
 def _run_shell(block: Block, environment: dict[str, str]) -> str:
-    """What the block prints, run by bash, which stops at the first failure."""
+    """Run the block with bash until its first failing command; return its output."""
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.body],
         env=environment,
@@ -174,7 +177,7 @@ def _run_shell(block: Block, environment: dict[str, str]) -> str:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Variables for shells: `python` and `phcle` are those of this interpreter."""
+    """Environment in which `python` and `phcle` run with this interpreter."""
     commands = folder / ".commands"
     commands.mkdir()
     for name, module in (("python", ""), ("phcle", " -m phcle")):
@@ -186,7 +189,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Run the pages that are named, each in a folder of its own."""
+    """Run the named pages, each in its own folder."""
     everything = "--all" in sys.argv
     for name in (x for x in sys.argv[1:] if x != "--all"):
         page = Path(name).resolve()

@@ -20,7 +20,7 @@ import numpy as np
 
 from phcle.contexts import DescriptiveContext
 from phcle.datasets import ImageNet1K, load_imagenet1k
-from phcle.experiments.benches import load_bench
+from phcle_paper.tables.image_benchmarks import load_benchmark
 
 
 def write_table(
@@ -70,16 +70,16 @@ def main() -> None:
         write_labels(data, given.out)
         write_described(data, given.out)
         return
-    bench = load_bench(given.dataset, given.data)
-    write_labels(bench.imagenet, given.out, bench.classes)
-    for name, context in bench.descriptions.items():
+    benchmark = load_benchmark(given.dataset, given.data)
+    write_labels(benchmark.imagenet, given.out, benchmark.classes)
+    for name, context in benchmark.descriptions.items():
         write_context(context, given.out / f"{name}.csv")
     images = given.out / "images"
     images.mkdir(exist_ok=True)
-    X, y = bench.task.images(bench.classes)
+    X, y = benchmark.task.images(benchmark.classes)
     names, codes = np.unique(y, return_inverse=True)
     np.savez(images / "features.npz", features=X, labels=codes, wnids=names)
-    split = {"seen": bench.task.seen, "unseen": bench.task.unseen}
+    split = {"seen": benchmark.task.seen, "unseen": benchmark.task.unseen}
     (images / "split.json").write_text(json.dumps(split))
 
 

@@ -1,4 +1,4 @@
-"""Directives of the site that list options and commands as the code has them."""
+"""Sphinx directives that list the options and commands defined in the code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Options(SphinxDirective):
     """A table of the options of PHCLE."""
 
     def run(self) -> list[nodes.Node]:
-        """The table's nodes."""
+        """Return the nodes of the table."""
         rows = [
             f"| `{x.name}` | `{x.default!r}` | {_cell(x.must_be)} | {_cell(x.help)} |"
             for x in OPTIONS
@@ -27,10 +27,10 @@ class Options(SphinxDirective):
 
 
 class Commands(SphinxDirective):
-    """Every command with its help, arguments and flags."""
+    """A section per command, with its help, arguments and flags."""
 
     def run(self) -> list[nodes.Node]:
-        """One section per command."""
+        """Return one section per command."""
         group: Any = typer.main.get_command(app)
         text = "\n\n".join(
             _command(name, command) for name, command in sorted(group.commands.items())
@@ -39,7 +39,7 @@ class Commands(SphinxDirective):
 
 
 def _command(name: str, command: Any) -> str:
-    """A command as Markdown."""
+    """Format a command as Markdown."""
     about = inspect.cleandoc(command.help or "")
     rows = [
         f"| {', '.join(f'`{flag}`' for flag in _handles(p))} | {_cell(_help(p))} |"
@@ -59,7 +59,7 @@ def _command(name: str, command: Any) -> str:
 
 
 def _handles(parameter: Any) -> list[str]:
-    """What is typed for a parameter."""
+    """Return the flags of an option, or the name of an argument."""
     if parameter.param_type_name == "argument":
         return [parameter.metavar or parameter.name.upper()]
     return [*parameter.opts, *parameter.secondary_opts]
@@ -70,12 +70,12 @@ def _help(parameter: Any) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that cannot end a table's cell."""
+    """Escape text for a cell of a table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the directives with Sphinx."""
     app.add_directive("options", Options)
     app.add_directive("commands", Commands)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

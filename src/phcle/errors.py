@@ -20,6 +20,7 @@ __all__ = [
     "PhcleError",
     "PhcleWarning",
     "UnknownLabelError",
+    "check_choice",
     "did_you_mean",
     "some",
 ]
@@ -117,3 +118,28 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if not near:
         return ""
     return f" Did you mean {' or '.join(repr(by_lower[name]) for name in near)}?"
+
+
+def check_choice(
+    what: str, value: str, choices: Iterable[str], where: str | None = None
+) -> None:
+    """Refuse a name that is not one of the choices, and suggest the nearest.
+
+    Parameters
+    ----------
+    what : str
+        What the name is for, as the message calls it.
+    value : str
+        The name to check.
+    choices : iterable of str
+        All names that are allowed.
+    where : str, optional
+        The file that the name stands in, for the message.
+    """
+    listed = list(choices)
+    if value not in listed:
+        place = f"{where}: " if where else ""
+        raise OptionError(
+            f"{place}{what} must be one of {', '.join(listed)}. Got {value!r} instead."
+            f"{did_you_mean(str(value), listed)}"
+        )

@@ -400,19 +400,3 @@ def test_reading_standard_input_does_not_wait(tmp_path):
     )
     assert done.returncode == 2
     assert "is a pipe or a device" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "line", [b"\xff\xfe", b"[" * 50_000, b'{"cell": "a"}', b"[]", b"9" * 5000]
-)
-def test_finished_cells_that_are_damaged_are_told_or_computed_again(tmp_path, line):
-    from phcle.experiments.cells import CellFile
-
-    path = tmp_path / "table2.cells"
-    CellFile(path, "mark").add("a", [{"x": 1}])
-    path.write_bytes(path.read_bytes() + line + b"\n")
-    if b"\xff" in line:
-        with pytest.raises(FileError, match=r"table2\.cells, line 3: is not UTF-8"):
-            CellFile(path, "mark")
-    else:
-        assert CellFile(path, "mark").cells == {"a": [{"x": 1}]}

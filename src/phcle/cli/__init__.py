@@ -1,6 +1,12 @@
 """The command line: a few lines per command around the library.
 
-Libraries that are slow to import are imported by the commands that need them.
+A file holds one command and has its name (`fit.py`, `export.py`), or a few that belong
+together (`query_commands.py`). The answers of commands are dataclasses of
+`phcle.answers`: `output.py` prints them as JSON and `terminal_tables.py` as tables.
+`errors_and_signals.py` turns errors into one line and an exit code.
+
+Commands import slow libraries when they run, so that `--help` is quick. This package
+may import any other; none imports it.
 """
 
 from phcle.cli.app import main

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phcle.cli import terminal_tables
 from phcle.cli.flags import (
@@ -15,7 +15,9 @@ from phcle.cli.flags import (
     with_flags,
 )
 from phcle.cli.output import check_can_write, show
-from phcle.uses import named_answers as answers
+
+if TYPE_CHECKING:
+    from phcle.answers import AddedLabels
 
 __all__ = ["add"]
 
@@ -40,7 +42,9 @@ def add(
     kind; NAME=FILE says to which context it belongs.
     """
     from phcle import fold_in
+    from phcle.answers import AddedLabels
     from phcle.embedding import load
+    from phcle.uses.named_answers import nearest_labels
     from phcle.uses.new_label_files import read_new_contexts
 
     files = context_files(given)
@@ -52,20 +56,15 @@ def add(
     new = fold_in(embedding, contexts, names=contexts.names)
     whole = embedding.joined(new)
     whole.save(out)
-    answer = {
-        "file": str(out),
-        "labels": len(whole),
-        "added": answers.added(whole, new.labels, SHOWN_NEIGHBOURS),
-    }
+    added = tuple(nearest_labels(whole, x, SHOWN_NEIGHBOURS) for x in new.labels)
+    answer = AddedLabels(str(out), len(whole), added)
     show(answer, _show_added, as_json=as_json)
 
 
-def _show_added(answer: answers.Answer) -> None:
-    added = answer["added"]
-    terminal_tables.show_nearest(added[:SHOWN_LABELS])
+def _show_added(answer: AddedLabels) -> None:
+    terminal_tables.show_nearest(answer.added[:SHOWN_LABELS])
     terminal_tables.show_written(
-        f"{answer['file']}: {answer['labels']} labels, of which {len(added)} new"
+        f"{answer.file}: {answer.labels} labels, of which {len(answer.added)} new"
     )
-    terminal_tables.show_next(
-        [["phcle", "describe", answer["file"], added[0]["label"]]]
-    )
+    first = answer.added[0].label
+    terminal_tables.show_next([["phcle", "describe", answer.file, first]])

@@ -1,4 +1,4 @@
-"""All commands, each with an example, and the entry point."""
+"""All commands with their examples, and the entry point."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from phcle.cli.pictures import map as map_pictures
 from phcle.cli.pictures import understand
 from phcle.cli.query_commands import describe, explain, info, nearest
 from phcle.cli.report import report
-from phcle.cli.reproduce import reproduce
+from phcle.cli.reproduce import add_reproduce
 from phcle.cli.tune import tune
 
 __all__ = ["app", "main"]
@@ -39,11 +39,12 @@ app = typer.Typer(
 
 
 def _example(*commands: str) -> str:
-    """Commands as the last lines of a help page; blank lines keep them apart."""
+    """Show commands at the end of a help page, separated by blank lines."""
     return "\n\n".join(["[bold]Example[/bold]", *commands])
 
 
 def _show_version(wanted: bool) -> None:
+    """Print the version and stop."""
     if wanted:
         typer.echo(f"phcle {__version__}")
         raise typer.Exit
@@ -166,20 +167,20 @@ app.command(
         "phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"
     ),
 )(bench)
-app.command(
+add_reproduce(
+    app,
     epilog=_example(
         "phcle reproduce table2 --data data --out tables --dataset awa",
         "phcle reproduce all --data data --out tables --quick",
     ),
-    no_args_is_help=True,
-)(reproduce)
+)
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     signal.signal(signal.SIGTERM, raise_terminated)
     if hasattr(sys.stdout, "reconfigure"):
-        # A name that the terminal cannot show must not end the command.
+        # A name that the terminal cannot encode must not stop the command.
         sys.stdout.reconfigure(errors="replace")
     with leaving_at_once() if is_shared_run() else nullcontext():
         app()

@@ -48,7 +48,7 @@ def bench(
 
     "near" is the time until objective − floor is within 5 % of where the fit ends.
     """
-    from phcle.experiments.speed import measure_fit
+    from phcle.fit_speed import measure_fit
     from phcle.options import check_options
 
     options = {
@@ -74,7 +74,7 @@ def _problems(
     sizes: Sequence[int], *, nouns: bool, folder: Path | None
 ) -> list[list[Context]]:
     from phcle.datasets import load_wordnet_nouns
-    from phcle.experiments.speed import noun_contexts, tree_contexts
+    from phcle.fit_speed import noun_contexts, tree_contexts
 
     if not nouns:
         return [tree_contexts(n) for n in sizes]

@@ -1,9 +1,9 @@
-"""Clusters of labels, as a list and as a picture; and the index of a large file."""
+"""The commands clusters and index: groups of labels, and an index for large files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from phcle.cli.output import check_can_write, show
 from phcle.cli.query_files import labels_or_files
 
 if TYPE_CHECKING:
+    from phcle.answers import ClusteredLabels
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.embedding import LabelEmbedding
     from phcle.uses.clusters import Clusters
@@ -25,20 +26,23 @@ def clusters(
     labels: Annotated[
         list[str] | None,
         typer.Option(
-            "--labels", metavar="LABEL|FILE", help="Some labels only; repeat it."
+            "--labels",
+            metavar="LABEL|FILE",
+            help="Cluster these labels only; may be repeated.",
         ),
     ] = None,
-    n: Annotated[int, typer.Option("--n", help="How many clusters.")] = 8,
+    n: Annotated[int, typer.Option("--n", help="Number of clusters.")] = 8,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="A heat map: a .png, .svg or .pdf file."),
+        typer.Option("--out", help="Draw a heat map: a .png, .svg or .pdf file."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Group similar labels, and say how well a hierarchy agrees.
 
-    The file must come from a fit with a hierarchy for that; clusters need none.
+    The agreement is shown if the embedding was learned with a hierarchy.
     """
+    from phcle.answers import DrawnClusters
     from phcle.embedding import load
     from phcle.uses.clusters import cluster_labels
     from phcle.uses.similarity_heatmap import draw_heatmaps
@@ -50,15 +54,18 @@ def clusters(
     answer = _answer(embedding, found)
     if out is not None:
         draw_heatmaps({file.name: found}, out, name_of=embedding.name_of)
-        answer["file"] = str(out)
+        answer = DrawnClusters(file=str(out), **vars(answer))
     show(answer, _show, as_json=as_json)
+    if out is not None and not as_json:
+        terminal_tables.show_written(out)
 
 
 def index(
     file: EmbeddingFile,
     as_json: Json = False,
 ) -> None:
-    """Make an approximate index beside a large embedding, which nearest then uses."""
+    """Write an approximate index beside a large embedding; `nearest` then uses it."""
+    from phcle.answers import IndexFile
     from phcle.embedding import load
     from phcle.uses.neighbour_search import Neighbours, index_file
 
@@ -66,24 +73,21 @@ def index(
     check_can_write(path, [file])
     embedding = load(file)
     Neighbours(embedding, exact=False).save(path)
-    answer = {"labels": len(embedding), "file": str(path)}
+    answer = IndexFile(len(embedding), str(path))
     show(answer, lambda _: terminal_tables.show_written(path), as_json=as_json)
 
 
-def _answer(embedding: LabelEmbedding, found: Clusters) -> dict[str, Any]:
-    """Groups with names, and the agreement with the hierarchy where there is one."""
-    from dataclasses import asdict
-
+def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
+    """Groups with names, and the agreement with the hierarchy if there is one."""
+    from phcle.answers import ClusteredLabels
     from phcle.uses.clusters import agreement
+    from phcle.uses.named_answers import named
 
     tree = _hierarchy(embedding, found.labels)
-    return {
-        "clusters": [
-            [{"label": x, "name": embedding.name_of(x)} for x in group]
-            for group in found.groups
-        ],
-        "agreement": None if tree is None else asdict(agreement(found, tree)),
-    }
+    return ClusteredLabels(
+        tuple(tuple(named(embedding, x) for x in group) for group in found.groups),
+        None if tree is None else agreement(found, tree),
+    )
 
 
 def _hierarchy(embedding: LabelEmbedding, labels: tuple[str, ...]) -> Hierarchy | None:
@@ -95,20 +99,19 @@ def _hierarchy(embedding: LabelEmbedding, labels: tuple[str, ...]) -> Hierarchy 
     return None
 
 
-def _show(answer: dict[str, Any]) -> None:
+def _show(answer: ClusteredLabels) -> None:
+    """Print the clusters and the agreement."""
     terminal_tables.show_table(
         ("cluster", "labels"),
         (
-            (str(number), ", ".join(x["name"] for x in group))
-            for number, group in enumerate(answer["clusters"], 1)
+            (str(number), ", ".join(x.name for x in group))
+            for number, group in enumerate(answer.clusters, 1)
         ),
     )
-    found = answer["agreement"]
+    found = answer.agreement
     if found is not None:
         typer.echo(
             f"Agreement with the hierarchy: cophenetic correlation "
-            f"{found['cophenetic']:.3f}, adjusted Rand index "
-            f"{found['rand_index']:.3f} against {found['n_families']} families"
+            f"{found.cophenetic:.3f}, adjusted Rand index "
+            f"{found.rand_index:.3f} against {found.n_families} families"
         )
-    if "file" in answer:
-        terminal_tables.show_written(answer["file"])

@@ -15,9 +15,9 @@ from phcle.cli.fit import next_steps
 from phcle.cli.output import check_can_write
 from phcle.errors import BackendError
 from phcle.files.writing import make_folder
-from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
+    from phcle.answers import Attribute
     from phcle.embedding import LabelEmbedding
 
 __all__ = ["demo"]
@@ -46,6 +46,7 @@ def demo(
     """
     from phcle import PHCLE
     from phcle.datasets import load_imagenet1k
+    from phcle.uses.named_answers import summarise
 
     file = out / "labels.phcle"
     make_folder(out)
@@ -56,7 +57,7 @@ def demo(
     seconds = time.perf_counter() - began
     embedding = model.embedding_
     embedding.save(file)
-    terminal_tables.show_summary({**answers.summary(embedding), "seconds": seconds})
+    terminal_tables.show_summary(summarise(embedding), seconds=seconds)
     _show_neighbours(embedding)
     _show_parts(embedding)
     terminal_tables.show_written(file)
@@ -70,7 +71,7 @@ def demo(
 def _show_new_shapes(out: Path) -> None:
     """Zero-shot classification: pictures of classes that were never seen."""
     from phcle.datasets import load_shapes
-    from phcle.experiments.new_shapes import draw_answers, recognise_new_shapes
+    from phcle.unseen_shapes import draw_answers, recognise_new_shapes
 
     found = recognise_new_shapes(load_shapes())
     terminal_tables.show_table(
@@ -90,11 +91,12 @@ def _show_new_shapes(out: Path) -> None:
 
 def _write_report(embedding: LabelEmbedding, out: Path) -> None:
     """A page with a map of the labels, where the extra that makes it is installed."""
+    from phcle.optional_imports import install_command
     from phcle.report import write_report
-    from phcle.report.extras import REMEDY, has_extra
+    from phcle.report.report_libraries import can_write_reports
 
-    if not has_extra():
-        say(f"for a page with a map of the labels: {REMEDY}")
+    if not can_write_reports():
+        say(f"for a page with a map of the labels: {install_command('report')}")
         return
     made = write_report(
         embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS
@@ -103,11 +105,13 @@ def _write_report(embedding: LabelEmbedding, out: Path) -> None:
 
 
 def _show_neighbours(embedding: LabelEmbedding) -> None:
-    found = [answers.nearest_labels(embedding, x, 5) for x in SHOWN_NEIGHBOURS]
+    from phcle.uses.named_answers import nearest_labels
+
+    found = [nearest_labels(embedding, x, 5) for x in SHOWN_NEIGHBOURS]
     terminal_tables.show_table(
         ("label", "nearest labels"),
         (
-            (answer["name"], ", ".join(near["name"] for near in answer["neighbours"]))
+            (answer.name, ", ".join(near.name for near in answer.neighbours))
             for answer in found
         ),
     )
@@ -117,10 +121,10 @@ def _show_parts(embedding: LabelEmbedding) -> None:
     """Parts stand beside words in a description: take the strongest of them."""
     rows = []
     for label in SHOWN_PARTS:
-        answer = answers.description(embedding, label, 60)
+        answer = embedding.describe(label, k=60)
         parts = [
-            [_part(x) for x in answer[kind] if x["context"] == "parts"][:2]
-            for kind in ("observed", "predicted")
+            [_part(x) for x in kind if x.context == "parts"][:2]
+            for kind in (answer.observed, answer.predicted)
         ]
         rows.append((label, *(", ".join(names) or "–" for names in parts)))
     terminal_tables.show_table(
@@ -128,6 +132,6 @@ def _show_parts(embedding: LabelEmbedding) -> None:
     )
 
 
-def _part(attribute: answers.Answer) -> str:
-    sure = attribute["confidence"]
-    return str(attribute["name"]) + ("" if sure is None else f" {sure:.0%}")
+def _part(attribute: Attribute) -> str:
+    sure = attribute.confidence
+    return attribute.name + ("" if sure is None else f" {sure:.0%}")

@@ -1,4 +1,4 @@
-"""Where the library ends and the shell begins: errors, warnings, signals, pipes."""
+"""Turn errors, warnings, signals and broken pipes into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -21,24 +21,51 @@ BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which is handled like Ctrl-C."""
+    """The process received SIGTERM; handled like Ctrl-C."""
 
 
 def raise_terminated(_signal: int, _frame: object) -> NoReturn:
-    """Handle SIGTERM."""
+    """Handle SIGTERM.
+
+    Parameters
+    ----------
+    _signal : int
+        Number of the signal.
+    _frame : object
+        Where the program was.
+    """
     raise Terminated
 
 
 def say(message: str) -> None:
-    """One line on standard error."""
+    """Print one line on standard error.
+
+    Parameters
+    ----------
+    message : str
+        What to print; line breaks become spaces.
+    """
     typer.echo(f"phcle: {' '.join(message.splitlines())}", err=True)
 
 
 class GuardedGroup(TyperGroup):
-    """All commands run inside one guard, and take options from a file."""
+    """The group of all commands: handles their errors and gives each `--config`."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command, with `--config` where that is not a flag of its own."""
+        """Find a command; add `--config` if it has no such flag.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            The context of the group.
+        cmd_name : str
+            Name of the command.
+
+        Returns
+        -------
+        click.Command or None
+            The command; None if there is none of this name.
+        """
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             flags = {flag for x in command.params for flag in x.opts}
@@ -47,20 +74,31 @@ class GuardedGroup(TyperGroup):
         return command
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, and translate whatever ends it early."""
+        """Run the command; turn errors into exit codes.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            The context of the group.
+
+        Returns
+        -------
+        object
+            What the command returns.
+        """
         with guard():
             return super().invoke(ctx)
 
 
 @contextmanager
 def guard() -> Iterator[None]:
-    """Turn errors into one line and an exit code, and warnings into one line."""
+    """Turn an error into one line and an exit code, and a warning into one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", PhcleWarning)
         warnings.showwarning = _show_warning
         try:
             yield
-            sys.stdout.flush()  # here, so that a broken pipe shows up here
+            sys.stdout.flush()  # raises BrokenPipeError here rather than at exit
         except PhcleError as error:
             say(str(error))
             raise typer.Exit(BAD_INPUT) from error
@@ -71,7 +109,7 @@ def guard() -> Iterator[None]:
         except BrokenPipeError as error:
             _give_up_stdout()
             raise typer.Exit(BROKEN_PIPE) from error
-        except OSError as error:  # a full disk, for one
+        except OSError as error:  # such as a full disk
             say(error.strerror or str(error))
             _give_up_stdout()
             raise typer.Exit(BAD_INPUT) from error
@@ -79,10 +117,15 @@ def guard() -> Iterator[None]:
 
 @contextmanager
 def leaving_at_once() -> Iterator[None]:
-    """End a process of a shared run without taking its connections down.
+    """Exit a process of a distributed run without closing its connections.
 
-    Threads of the transport may still wait for a process that is gone; taking them
-    down then ends in SIGABRT in place of the exit code.
+    Threads of the transport may still wait for a process that has ended. Closing them
+    then aborts with SIGABRT and the exit code is lost.
+
+    Yields
+    ------
+    None
+        The body runs as usual.
     """
     try:
         yield
@@ -93,7 +136,7 @@ def leaving_at_once() -> Iterator[None]:
 
 
 def _give_up_stdout() -> None:
-    """Drop what is buffered if it cannot be written, so that exiting does not fail."""
+    """Drop buffered output that cannot be written, so that the exit does not fail."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -108,4 +151,5 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
+    """Print a warning on one line; replaces `warnings.showwarning`."""
     say(f"warning: {message}")

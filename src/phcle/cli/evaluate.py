@@ -16,7 +16,7 @@ from phcle.files.writing import make_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-    from phcle.experiments.user_data import UserTask
+    from phcle.uses.zero_shot import UserTask
 
 __all__ = ["evaluate"]
 
@@ -76,14 +76,13 @@ def evaluate(
     Options of the classifiers are chosen on validation classes among the seen ones.
     """
     from phcle.embedding import load
-    from phcle.experiments.settings import known
-    from phcle.experiments.user_data import user_task
+    from phcle.errors import check_choice
     from phcle.progress import counted_progress
-    from phcle.uses.zero_shot import SEARCHES
+    from phcle.uses.zero_shot import SEARCHES, user_task
     from phcle.uses.zero_shot import evaluate as score
 
     for name in classifiers or ():
-        known("--classifier", name, SEARCHES)
+        check_choice("--classifier", name, SEARCHES)
     embedding = load(file)
     found = user_task(embedding, features, splits)
     with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
@@ -120,7 +119,7 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def _write(answer: dict[str, Any], out: Path) -> None:
     """The same as files."""
     from phcle import __version__
-    from phcle.experiments.render import write_table
+    from phcle.report import write_table
 
     make_folder(out)
     table = {

@@ -1,4 +1,4 @@
-"""An embedding in the browser."""
+"""The command explore: show an embedding in the browser."""
 
 from __future__ import annotations
 
@@ -21,52 +21,59 @@ def explore(
     file: EmbeddingFile,
     compare: Annotated[
         Path | None,
-        typer.Option("--compare", help="Another embedding, to show beside this one."),
+        typer.Option("--compare", help="A second embedding to compare with."),
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option("--model", help="A map of pictures that `phcle map` has written."),
+        typer.Option("--model", help="A map of pictures, written by `phcle map`."),
     ] = None,
     network: Annotated[
         str | None,
         typer.Option(
             "--network",
             metavar="FOLDER|NAME",
-            help="Where the network lies that the map of pictures was learned with.",
+            help="The network that the map of pictures was learned with.",
         ),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="0: any that is free."),
+        typer.Option(
+            "--port", min=0, max=65535, help="Port to listen on; 0 takes any free port."
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option("--host", help="Address to listen on.")
     ] = "127.0.0.1",
     public: Annotated[
         bool,
-        typer.Option("--public", help="Allow an address that others can reach."),
+        typer.Option(
+            "--public", help="Allow an address that other machines can reach."
+        ),
     ] = False,
     token: Annotated[
         str | None,
         typer.Option(
             "--token",
             envvar="PHCLE_TOKEN",
-            help="What others must know; needed with --public.",
+            help="Secret that visitors must give; required with --public.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", help="A host name by which others call this machine."),
+        typer.Option(
+            "--name",
+            help="A host name of this machine that visitors use; may be repeated.",
+        ),
     ] = None,
     browser: Annotated[
         bool,
-        typer.Option("--browser/--no-browser", help="Whether to open a browser."),
+        typer.Option("--browser/--no-browser", help="Open a browser."),
     ] = True,
 ) -> None:
-    """See, search and question an embedding in the browser, until Ctrl-C.
+    """Show and search an embedding in the browser, until Ctrl-C.
 
-    The pages come from this machine and load nothing from elsewhere. What takes long
-    is found once, at the first start, and kept in LABELS.phcle.explorer.
+    The pages load nothing from other machines. The first start computes neighbours and
+    a map, and stores them in LABELS.phcle.explorer for the next one.
     """
     from phcle.explorer.extras import check_extra
 
@@ -75,7 +82,7 @@ def explore(
     from phcle.explorer.security import Rules
     from phcle.explorer.server import address_of, bind, serve
 
-    # Refused before anything is loaded.
+    # Check the address before loading anything.
     Rules.for_address(host, port or 0, public=public, token=token)
     with bind(host, port) as listening:
         taken = listening.getsockname()[1]
@@ -86,7 +93,7 @@ def explore(
         address = address_of(listening, host)
 
         def started() -> None:
-            typer.echo(f"exploring {file} at {address}  (Ctrl-C ends it)")
+            typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")
             if browser and not public and _has_screen():
                 import webbrowser
 
@@ -98,13 +105,14 @@ def explore(
 def _workspace(
     file: Path, compare: Path | None, model: Path | None, network: str | None
 ) -> Workspace:
+    """Load the files that were given."""
     from phcle.embedding import load
     from phcle.errors import FileError, OptionError
     from phcle.explorer.workspace import Opened, Workspace
 
     opened = Opened(load(file), file.stem, file, say)
     if len(opened.embedding) < 2:
-        raise FileError(f"{file}: has one label; there is nothing to explore.")
+        raise FileError(f"{file}: has one label; the explorer needs two or more.")
     other = (
         None if compare is None else Opened(load(compare), compare.stem, compare, say)
     )
@@ -126,7 +134,7 @@ def _workspace(
 
 
 def _has_screen() -> bool:
-    """Whether a browser could open: not on a bare Linux machine."""
+    """Whether a browser can open: a Linux machine may have no display."""
     import sys
 
     return sys.platform != "linux" or bool(

@@ -1,4 +1,4 @@
-"""Embeddings for other tools."""
+"""The command export: write an embedding for other tools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def export(
             "--format",
             metavar="word2vec|word2vec-binary|npz|csv|parquet|safetensors|projector|"
             "atlas",
-            help="By default what the ending of --out says.",
+            help="Default: chosen by the ending of --out.",
         ),
     ] = None,
     as_json: Json = False,
@@ -31,9 +31,10 @@ def export(
     """Write an embedding for other tools: gensim, PyTorch, data frames, TensorBoard.
 
     Endings: .txt or .vec (word2vec text), .bin (word2vec binary), .npz, .csv, .parquet,
-    .safetensors. TensorBoard's projector gets a folder; atlas is a Parquet file with a
-    map and neighbours for Embedding Atlas.
+    .safetensors. The format projector writes a folder for TensorBoard; atlas writes a
+    Parquet file with a map and neighbours for Embedding Atlas.
     """
+    from phcle.answers import ExportedFile
     from phcle.embedding import load
     from phcle.embedding.export import export as write
     from phcle.embedding.export import format_of
@@ -47,5 +48,5 @@ def export(
         write_atlas(embedding, out)
     else:
         write(embedding, out, chosen)
-    answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
+    answer = ExportedFile(str(out), chosen, len(embedding))
     show(answer, lambda _: terminal_tables.show_written(out), as_json=as_json)

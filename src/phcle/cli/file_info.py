@@ -1,69 +1,91 @@
-"""What a file of phcle is and says, whichever of the formats it has."""
+"""What a file of phcle holds, whichever of the formats it has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from phcle.uses import named_answers as answers
+from phcle.answers import (
+    CheckpointInfo,
+    EmbeddingInfo,
+    FileInfo,
+    ImageMapInfo,
+    IndexInfo,
+)
 
 __all__ = ["about_file"]
 
-Answer = dict[str, Any]
 
+def about_file(path: Path) -> FileInfo:
+    """Say what a file is, what it holds and how it was made.
 
-def about_file(path: Path) -> Answer:
-    """What a file holds, with `what` for the sort of file it is."""
+    Parameters
+    ----------
+    path : Path
+        An embedding, a checkpoint, a map of pictures or an index.
+
+    Returns
+    -------
+    FileInfo
+        One of its subclasses, by the kind of file.
+    """
     from phcle.files.archive import format_of
 
-    about = ABOUT.get(format_of(path) or "", _about_embedding)
-    return {"file": str(path), **about(path)}
+    return ABOUT.get(format_of(path) or "", _about_embedding)(path)
 
 
-def _about_embedding(path: Path) -> Answer:
+def _about_embedding(path: Path) -> EmbeddingInfo:
     from phcle.embedding import load
+    from phcle.uses.named_answers import summarise
 
-    return {"what": "embedding", **answers.summary(load(path))}
+    return EmbeddingInfo(
+        file=str(path), what="embedding", **vars(summarise(load(path)))
+    )
 
 
-def _about_checkpoint(path: Path) -> Answer:
+def _about_checkpoint(path: Path) -> CheckpointInfo:
     from phcle.solver.checkpoint import VERSION, look_into
 
-    found = look_into(path)
-    return {"what": "checkpoint of a fit", **found, "format_version": VERSION}
+    return CheckpointInfo(
+        file=str(path),
+        what="checkpoint of a fit",
+        **look_into(path),
+        format_version=VERSION,
+    )
 
 
-def _about_map(path: Path) -> Answer:
+def _about_map(path: Path) -> ImageMapInfo:
     from phcle.uses.pictures.image_map_storage import VERSION, load_map
 
     found = load_map(path)
-    return {
-        "what": "map of pictures",
-        "features": len(found.weights),
-        "dim": found.weights.shape[1],
-        "images": found.n_images,
-        "classes": list(found.classes),
-        "penalties": dict(found.penalties),
-        "network": None if found.network is None else found.network["name"],
-        "format_version": VERSION,
-    }
+    return ImageMapInfo(
+        file=str(path),
+        what="map of pictures",
+        features=len(found.weights),
+        dim=found.weights.shape[1],
+        images=found.n_images,
+        classes=tuple(found.classes),
+        penalties=dict(found.penalties),
+        network=None if found.network is None else found.network["name"],
+        format_version=VERSION,
+    )
 
 
-def _about_index(path: Path) -> Answer:
+def _about_index(path: Path) -> IndexInfo:
+    from phcle.errors import FileError
     from phcle.files.archive import read_sealed
     from phcle.uses.faiss_index import FORMAT, VERSION
 
     _, tensors = read_sealed(path, FORMAT, VERSION, "is not an index of phcle.")
-    return {
-        "what": "index of an embedding",
-        **{name: list(tensor.shape) for name, tensor in tensors.items()},
-        "format_version": VERSION,
-    }
+    try:
+        cells, centers = tensors["cells"].shape, tensors["centers"].shape
+    except KeyError as error:
+        raise FileError(f"{path}: is not a whole index; make it anew.") from error
+    return IndexInfo(str(path), "index of an embedding", cells, centers, VERSION)
 
 
-# By name, as the modules that have these formats take long to import.
-ABOUT: dict[str, Callable[[Path], Answer]] = {
+# By name, because the modules that own these formats are slow to import.
+ABOUT: dict[str, Callable[[Path], FileInfo]] = {
     "phcle.checkpoint": _about_checkpoint,
     "phcle.image-map": _about_map,
     "phcle.label-index": _about_index,

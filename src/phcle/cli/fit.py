@@ -24,10 +24,10 @@ from phcle.cli.flags import (
 )
 from phcle.cli.output import check_can_write, show
 from phcle.options import check_options
-from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
     from phcle import PHCLE
+    from phcle.answers import FitSummary
     from phcle.contexts.readers.files_to_contexts import ReadContexts
     from phcle.embedding import LabelEmbedding
 
@@ -103,11 +103,22 @@ def fit(
     embedding = _with_sources(model.embedding_, contexts)
     embedding.save(out)
     if as_json or not quiet:
-        answer = {"file": str(out), **answers.summary(embedding), "seconds": seconds}
-        show(answer, terminal_tables.show_summary, as_json=as_json)
+        show(_summary(embedding, out, seconds), _show_fit, as_json=as_json)
     if not (as_json or quiet):
         terminal_tables.show_written(out)
         terminal_tables.show_next(next_steps(embedding, out, embedding.labels[0]))
+
+
+def _summary(embedding: LabelEmbedding, out: Path, seconds: float) -> FitSummary:
+    """What was learned, where it was written, and how long that took."""
+    from phcle.answers import FitSummary
+    from phcle.uses.named_answers import summarise
+
+    return FitSummary(file=str(out), seconds=seconds, **vars(summarise(embedding)))
+
+
+def _show_fit(answer: FitSummary) -> None:
+    terminal_tables.show_summary(answer, seconds=answer.seconds)
 
 
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:

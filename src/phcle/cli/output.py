@@ -1,11 +1,11 @@
-"""Output files that are checked before the work, and what is printed after it."""
+"""Check output files before the work, and print the answer after it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import typer
 
@@ -14,11 +14,18 @@ from phcle.files.writing import check_can_write as check_place_to_write
 
 __all__ = ["check_can_write", "show"]
 
+T = TypeVar("T")
+
 
 def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
     """Refuse an output path now rather than after a long run.
 
-    An input file is no place for the output: it would be lost.
+    Parameters
+    ----------
+    path : Path
+        Where the output will be written.
+    inputs : iterable of Path or None, default=()
+        Input files of the command, which must not be overwritten.
     """
     for file in inputs:
         if file is not None and file.exists() and path.exists() and path.samefile(file):
@@ -26,9 +33,21 @@ def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
     check_place_to_write(path)
 
 
-def show(answer: Any, table: Callable[[Any], None], *, as_json: bool) -> None:
-    """Print an answer as JSON, or by the function that makes a table of it."""
+def show(answer: T, table: Callable[[T], None], *, as_json: bool) -> None:
+    """Print an answer as JSON or as a table.
+
+    Parameters
+    ----------
+    answer : object
+        An answer, several answers, or plain values.
+    table : callable
+        Prints the answer for people.
+    as_json : bool
+        Print JSON instead.
+    """
     if as_json:
-        typer.echo(json.dumps(answer, indent=2))
+        from phcle.answers import as_json as plain
+
+        typer.echo(json.dumps(plain(answer), indent=2))
     else:
         table(answer)

@@ -11,16 +11,14 @@ from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show
 from phcle.errors import FileError, OptionError
-from phcle.uses import named_answers as answers
 
 if TYPE_CHECKING:
+    from phcle.answers import LearnedImageMap, UnderstoodPicture
     from phcle.datasets import ImageData
     from phcle.embedding import LabelEmbedding
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
 __all__ = ["map", "network_of", "understand"]
-
-Answer = dict[str, Any]
 
 Network = Annotated[
     str | None,
@@ -64,6 +62,7 @@ def map(
     All pictures are learned from whose label the embedding knows, by id or by readable
     name. The map then describes pictures of any class with `phcle understand`.
     """
+    from phcle.answers import LearnedImageMap
     from phcle.embedding import load
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
@@ -91,14 +90,14 @@ def map(
         network=card,
     )
     found.save(out)
-    answer = {
-        "file": str(out),
-        "images": found.n_images,
-        "features": len(found.weights),
-        "classes": len(found.classes),
-        "left_out": left_out,
-        "network": network,
-    }
+    answer = LearnedImageMap(
+        file=str(out),
+        images=found.n_images,
+        features=len(found.weights),
+        classes=len(found.classes),
+        left_out=tuple(left_out),
+        network=network,
+    )
     show(answer, _show_map, as_json=as_json)
 
 
@@ -124,6 +123,7 @@ def understand(
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
     from phcle.embedding import load
+    from phcle.uses.named_answers import understood_picture
     from phcle.uses.pictures import load_map
 
     embedding, image_map = load(labels), load_map(model)
@@ -131,13 +131,19 @@ def understand(
     opened = None
     if any(path.suffix.lower() != ".npy" for path in photos):
         opened = network_of(image_map, model, network)
-    found: list[dict[str, Any]] = []
+    found: list[UnderstoodPicture] = []
     for path in photos:
         rows = _features(path, opened)
         for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
             title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-            found.append(answers.understood(embedding, title, each.to_dict()))
-    show(found[0] if len(found) == 1 else found, _show_pictures, as_json=as_json)
+            found.append(
+                understood_picture(embedding, title, each.related, each.attributes)
+            )
+    show(
+        found[0] if len(found) == 1 else found,
+        lambda _: _show_pictures(found),
+        as_json=as_json,
+    )
 
 
 def _known(
@@ -145,7 +151,7 @@ def _known(
 ) -> tuple[Any, list[str], list[str]]:
     """Features and labels of the pictures whose class has a vector."""
     from phcle.errors import UnknownLabelError, did_you_mean, some
-    from phcle.experiments.user_data import match_classes
+    from phcle.uses.zero_shot import match_classes
 
     labels = match_classes(embedding, data)
     left_out = [name for name in data.classes if name not in labels]
@@ -208,28 +214,26 @@ def _features(path: Path, network: FeatureNetwork | None) -> Any:
     return network.features([read_photo(path)])
 
 
-def _show_map(answer: Answer) -> None:
+def _show_map(answer: LearnedImageMap) -> None:
     typer.echo(
-        f"learned from {answer['images']:,} pictures of {answer['classes']} classes, "
-        f"{answer['features']:,} features each"
+        f"learned from {answer.images:,} pictures of {answer.classes} classes, "
+        f"{answer.features:,} features each"
     )
-    if answer["left_out"]:
+    if answer.left_out:
         from phcle.errors import some
 
-        typer.echo(f"left out, without a vector: {some(answer['left_out'])}")
-    terminal_tables.show_written(answer["file"])
+        typer.echo(f"left out, without a vector: {some(answer.left_out)}")
+    terminal_tables.show_written(answer.file)
 
 
-def _show_pictures(found: Answer | list[Answer]) -> None:
-    for answer in found if isinstance(found, list) else [found]:
+def _show_pictures(found: list[UnderstoodPicture]) -> None:
+    for answer in found:
         terminal_tables.show_table(
             ("share", "related label"),
-            ((f"{x['share']:.0%}", x["name"]) for x in answer["related"]),
-            title=answer["picture"],
+            ((f"{x.share:.0%}", x.name) for x in answer.related),
+            title=answer.picture,
         )
-        rows = [
-            (x["name"], f"{x['value']:.3g}", x["context"]) for x in answer["attributes"]
-        ]
+        rows = [(x.name, f"{x.value:.3g}", x.context) for x in answer.attributes]
         if rows:
             terminal_tables.show_table(("attribute", "value", "context"), rows)
         else:

@@ -1,4 +1,4 @@
-"""Questions to an embedding: info, nearest, describe, explain."""
+"""The commands that ask an embedding: info, nearest, describe, explain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
 from phcle.cli.query_files import labels_or_files, read_queries
 from phcle.errors import OptionError
-from phcle.uses import named_answers as answers
 
 __all__ = ["describe", "explain", "info", "nearest"]
 
@@ -23,7 +22,7 @@ def info(file: EmbeddingFile, as_json: Json = False) -> None:
     """Show what an embedding, a map or a checkpoint holds and how it was made."""
     from phcle.cli.file_info import about_file
 
-    show(about_file(file), _show_info, as_json=as_json)
+    show(about_file(file), terminal_tables.show_file_info, as_json=as_json)
 
 
 def nearest(
@@ -32,33 +31,34 @@ def nearest(
         list[str] | None,
         typer.Argument(metavar="LABEL", help="Ids or readable names."),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
+    k: Annotated[int, typer.Option("-k", help="Number of neighbours.")] = 10,
     among: Annotated[
         list[str] | None,
         typer.Option(
-            "--among", metavar="LABEL|FILE", help="Possible answers; repeat it."
+            "--among",
+            metavar="LABEL|FILE",
+            help="Choose neighbours from these labels only; may be repeated.",
         ),
     ] = None,
     vector: Annotated[
         Path | None,
-        typer.Option("--vector", help="Vectors to ask about: an .npy file."),
+        typer.Option("--vector", help="An .npy file of vectors to ask about."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """List the labels most similar to each given label or vector."""
     from phcle.embedding import load
+    from phcle.uses.named_answers import nearest_to_all
     from phcle.uses.neighbour_search import Neighbours
 
     if not labels and vector is None:
-        raise OptionError("nothing is asked; give labels, or --vector with a file.")
+        raise OptionError("nothing to look up; give labels, or --vector with a file.")
     vectors = {} if vector is None else read_queries(vector)
     search = Neighbours.beside(load(file), file)
-    found = answers.nearest_to_all(
-        search, labels or [], vectors, k, labels_or_files(among)
-    )
+    found = nearest_to_all(search, labels or [], vectors, k, labels_or_files(among))
     show(
         found[0] if len(found) == 1 else found,
-        terminal_tables.show_nearest,
+        lambda _: terminal_tables.show_nearest(found),
         as_json=as_json,
     )
 
@@ -66,13 +66,19 @@ def nearest(
 def describe(
     file: EmbeddingFile,
     label: Label,
-    k: Annotated[int, typer.Option("-k", help="How many of each sort.")] = 6,
+    k: Annotated[
+        int,
+        typer.Option(
+            "-k", help="Number of related labels, and of attributes of each kind."
+        ),
+    ] = 6,
     as_json: Json = False,
 ) -> None:
     """Describe a label: related labels, and attributes known or predicted."""
     from phcle.embedding import load
+    from phcle.uses.named_answers import describe_label
 
-    answer = answers.description(load(file), label, k)
+    answer = describe_label(load(file), label, k)
     show(answer, terminal_tables.show_description, as_json=as_json)
 
 
@@ -80,17 +86,12 @@ def explain(
     file: EmbeddingFile,
     a: Label,
     b: Label,
-    k: Annotated[int, typer.Option("-k", help="How many columns per context.")] = 5,
+    k: Annotated[int, typer.Option("-k", help="Number of columns per context.")] = 5,
     as_json: Json = False,
 ) -> None:
     """Explain why two labels are similar, context by context."""
     from phcle.embedding import load
+    from phcle.uses.named_answers import explain_pair
 
-    answer = answers.explanation(load(file), a, b, k)
+    answer = explain_pair(load(file), a, b, k)
     show(answer, terminal_tables.show_explanation, as_json=as_json)
-
-
-def _show_info(answer: answers.Answer) -> None:
-    if answer["what"] == "embedding":
-        terminal_tables.show_summary(answer)
-    terminal_tables.show_provenance(answer)

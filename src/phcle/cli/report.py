@@ -1,4 +1,4 @@
-"""A page about an embedding that opens offline."""
+"""The command report: a web page about an embedding that works offline."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ __all__ = ["report"]
 
 def report(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option("--out", help="Folder for page and figures.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the page and its figures.")
+    ],
     title: Annotated[
-        str | None, typer.Option("--title", help="Title; by default the file's name.")
+        str | None,
+        typer.Option("--title", help="Title of the page; default: the file's name."),
     ] = None,
     labels_shown: Annotated[
         list[str] | None,
         typer.Option(
             "--labels-shown",
             metavar="LABEL",
-            help="A label whose neighbours to list; may be given several times.",
+            help="List the neighbours of this label; may be repeated.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a page with a map of the labels, and all there is to see of the fit.
+    """Write a page with a map of the labels and figures about the fit.
 
-    The page is one file that needs no network; its figures also lie beside it as PNG
-    and SVG.
+    The page is one file that needs no network. Its figures are also written as PNG and
+    SVG.
     """
     from phcle.embedding import load
     from phcle.report import write_report
@@ -50,5 +53,6 @@ def report(
 
 
 def _show(made: dict[str, Any]) -> None:
+    """Print where page and figures were written."""
     terminal_tables.show_written(made["report"])
     terminal_tables.show_written(f"{Path(made['figures'][0]).parent} (figures)")

@@ -72,7 +72,7 @@ def _task(
     from phcle.contexts.alignment import align
     from phcle.datasets import load_feature_folder
     from phcle.embedding import LabelEmbedding
-    from phcle.experiments.user_data import user_task
+    from phcle.uses.zero_shot import user_task
 
     known = align(contexts, labels=labels, must_inform=False).labels
     # Classes are matched with labels by id or name; vectors play no part in that.

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from phcle.contexts.base import Context, FittedContext
     from phcle.contexts.descriptive.data import DescriptiveContext
+    from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
+    from phcle.contexts.labels import as_labels
     from phcle.contexts.relational.data import RelationalContext
     from phcle.contexts.relational.taxonomy import Hierarchy
 
@@ -26,6 +28,8 @@ __all__ = [
     "FittedContext",
     "Hierarchy",
     "RelationalContext",
+    "as_labels",
+    "has_sentence_encoder",
 ]
 
 _HOMES = {
@@ -34,6 +38,8 @@ _HOMES = {
     "FittedContext": "phcle.contexts.base",
     "Hierarchy": "phcle.contexts.relational.taxonomy",
     "RelationalContext": "phcle.contexts.relational.data",
+    "as_labels": "phcle.contexts.labels",
+    "has_sentence_encoder": "phcle.contexts.descriptive.sentence_encoder",
 }
 
 

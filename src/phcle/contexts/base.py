@@ -33,6 +33,7 @@ from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration
+    from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.files.tensor_store import TensorStore
 
 __all__ = [
@@ -238,6 +239,11 @@ class FittedContext(ABC):
         return bool(self.data.has_values[self.data.index[label]])
 
     @property
+    def has_sparse_factor(self) -> bool:
+        """Whether λ2 pushes entries of the factor to zero."""
+        return False
+
+    @property
     def has_readable_columns(self) -> bool:
         """Whether column names mean something to a person."""
         return True
@@ -255,9 +261,19 @@ class FittedContext(ABC):
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
         """Minus the derivative of the weighted term by x = w·c: (columns,)."""
 
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy that the context comes from, if any."""
+        return None
+
     def shared_nodes(self, a: str, b: str) -> tuple[str, ...]:
-        """Nodes of a hierarchy above both labels, nearest first."""
-        return ()
+        """Nodes of the hierarchy above both labels, nearest first."""
+        return () if self.hierarchy is None else self.hierarchy.shared_ancestors(a, b)
+
+    @property
+    @abstractmethod
+    def file_kinds(self) -> tuple[str, ...]:
+        """Kinds of file that the context may have been read from."""
 
     def details(self) -> dict[str, Any]:
         """What a summary of the embedding says about this kind of context."""
@@ -341,6 +357,10 @@ class PredictingContext(Protocol):
 
     def observed_row(self, label: str) -> npt.NDArray[np.float64]:
         """Known values of a label, NaN where unknown, in the user's units."""
+
+    @property
+    def value_kind(self) -> str:
+        """How a person gives a value: as "numbers", "tags" or "text"."""
 
     def only(self, column: str) -> PredictingContext:
         """The context cut down to one column."""

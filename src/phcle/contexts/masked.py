@@ -106,12 +106,16 @@ class MaskedMatrix(ABC):
         """Values of known cells."""
 
     @abstractmethod
-    def has_attribute(self, rows: Ints, columns: Ints, mean: Floats) -> Flags:
-        """Whether known cells hold their column's attribute."""
+    def column(self, i: int) -> Floats:
+        """One column, with NaN for unknown values."""
+
+    @abstractmethod
+    def threshold(self, mean: Floats) -> Floats:
+        """A label has an attribute if its value is above this: (columns,)."""
 
     @abstractmethod
     def n_having(self, mean: Floats) -> Floats:
-        """How many known cells of each column hold its attribute: (columns,)."""
+        """How many known cells of each column are above the threshold: (columns,)."""
 
     @abstractmethod
     def largest(self) -> Floats:
@@ -244,8 +248,11 @@ class _Dense(MaskedMatrix):
     def cells(self, rows: Ints, columns: Ints) -> Floats:
         return np.asarray(self.values[rows, columns])
 
-    def has_attribute(self, rows: Ints, columns: Ints, mean: Floats) -> Flags:
-        return np.asarray(self.values[rows, columns] > mean[columns])
+    def column(self, i: int) -> Floats:
+        return np.array(self.values[:, i])
+
+    def threshold(self, mean: Floats) -> Floats:
+        return mean
 
     def n_having(self, mean: Floats) -> Floats:
         return np.asarray((self.values > mean).sum(axis=0), np.float64)
@@ -353,8 +360,14 @@ class _Sparse(MaskedMatrix):
     def cells(self, rows: Ints, columns: Ints) -> Floats:
         return np.asarray(self.values[rows, columns], np.float64).ravel()
 
-    def has_attribute(self, rows: Ints, columns: Ints, mean: Floats) -> Flags:
-        return np.asarray(self.cells(rows, columns) > 0)
+    def column(self, i: int) -> Floats:
+        values = self.values[:, [i]].toarray()[:, 0]
+        if self.mask is None:
+            return np.asarray(values)
+        return np.where(self.mask[:, [i]].toarray()[:, 0] > 0, values, np.nan)
+
+    def threshold(self, mean: Floats) -> Floats:
+        return np.zeros_like(mean)
 
     def n_having(self, mean: Floats) -> Floats:
         return np.asarray((self.values > 0).sum(axis=0), np.float64).ravel()

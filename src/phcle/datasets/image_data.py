@@ -11,27 +11,11 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext
 from phcle.errors import ContextError, did_you_mean, some
 
-__all__ = ["ClassAttributes", "ImageData"]
+__all__ = ["ImageData"]
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.str_]
 Rows = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class ClassAttributes:
-    """Attributes of classes without pictures, and the class lists of the source."""
-
-    name: str
-    attributes: DescriptiveContext
-    splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    n_images: dict[str, int] = field(default_factory=dict)  # where the source says so
-    note: str = ""
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Names of the classes, in the order of the source."""
-        return self.attributes.labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.datasets.image_data import ImageData
-from phcle.datasets.pictures import picture_features
 from phcle.datasets.shape_drawing import COLOURS, TEXTURES, draw_shape
+from phcle.datasets.simple_features import picture_features
 from phcle.errors import OptionError
 
 __all__ = ["RenderedShapes", "load_shapes"]

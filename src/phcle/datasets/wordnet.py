@@ -7,18 +7,17 @@ ImageNet names it. The format is that of the man page wndb(5WN).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_text
-from phcle.datasets.class_names import readable_name
-from phcle.errors import ContextError, FileError, UnknownLabelError, did_you_mean, some
+from phcle.errors import FileError, UnknownLabelError, did_you_mean, some
 
-__all__ = ["FOLDER", "WordNetNouns", "load_wordnet_nouns", "match_nouns"]
+__all__ = ["WORDNET_FOLDER", "WordNetNouns", "load_wordnet_nouns"]
 
-FOLDER = Path("/usr/share/wordnet")  # where Debian puts the files
+WORDNET_FOLDER = Path("/usr/share/wordnet")
+"""Where Debian's package `wordnet-base` puts the files."""
 REMEDY = (
     "Get WordNet 3.0's files by apt-get install wordnet-base, or give the folder that "
     "holds data.noun and index.noun."
@@ -61,7 +60,8 @@ class WordNetNouns:
 
         `below` keeps the senses at or under a synset: an animal, say.
         """
-        found = self.senses.get(readable_name(word).lower(), ())
+        plain = " ".join(word.replace("_", " ").split()).lower()
+        found = self.senses.get(plain, ())
         if below is None:
             return found
         self._check([below])
@@ -100,7 +100,7 @@ def load_wordnet_nouns(path: str | Path | None = None) -> WordNetNouns:
 
     `path` may also name `data.noun` itself; `index.noun` must lie beside it.
     """
-    folder = FOLDER if path is None else Path(path)
+    folder = WORDNET_FOLDER if path is None else Path(path)
     if folder.is_file():
         folder = folder.parent
     for name in ("data.noun", "index.noun"):
@@ -139,40 +139,6 @@ def load_wordnet_nouns(path: str | Path | None = None) -> WordNetNouns:
     _refuse_loose_ends(source, lemmas, hypernyms)
     senses = _read_senses(folder / "index.noun", lemmas)
     return WordNetNouns(lemmas, hypernyms, parts, glosses, senses)
-
-
-def match_nouns(
-    context: DescriptiveContext,
-    nouns: WordNetNouns,
-    *,
-    below: Mapping[str, Iterable[str]],
-    senses: Mapping[str, str | None] | None = None,
-) -> DescriptiveContext:
-    """Rename labels to the wnids of nouns with that name; leave out the others.
-
-    `below` says for a label under which synsets it must lie; a label it lacks is left
-    out. Of several senses the first that is chiefly called so counts, or else the
-    first. `senses` settles single labels, None leaving one out.
-    """
-    found: dict[str, str] = {}  # wnid -> label
-    for label in context.labels:
-        fit = [
-            x
-            for root in below.get(label, ())
-            for x in nouns.senses_of(label, below=root)
-        ]
-        own = [x for x in fit if nouns.name_of(x).lower() == label.lower()]
-        wnid = next(iter([*own, *fit]), None)
-        if senses is not None and label in senses:
-            wnid = senses[label]
-        if wnid is not None and wnid not in found:
-            found[wnid] = label
-    if not found:
-        raise ContextError(
-            f"context {context.name!r}: none of its {len(context.labels)} labels "
-            f"({some(context.labels, 3)}) is a noun below the given synsets."
-        )
-    return replace(context.rows_for(list(found.values())), labels=tuple(found))
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:

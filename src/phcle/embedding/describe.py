@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.answers import Attribute, Description
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.confidence import support
 
@@ -19,73 +19,50 @@ __all__ = [
     "Description",
     "confidences",
     "describe",
-    "is_telling",
+    "is_informative",
     "support_by",
 ]
 
 Floats = npt.NDArray[np.float64]
 
 LIKELY = 0.5
-"""A prediction is listed if it is at least this sure, and its odds are twice those of
-any label, …"""
+"""List a prediction that is at least this sure, if its odds are twice the usual."""
 POSSIBLE, RAISED = 0.02, 3.0
-"""… or at least this sure, and so many times as sure as for any label."""
+"""List one that is less sure, but at least this, if it is so many times as sure as for
+any label: rare attributes are never likely."""
 WAY = 0.2
-"""Without a calibration it is listed from this share of the way from the mean to the
-largest value that is known of any label. Anything less says little."""
+"""Without a calibration, list predictions from this share of the way from the mean to
+the largest known value. Below, they say little."""
 
 CARRIED = 0.8
 """Related labels are listed until they carry this share of the similarity."""
 
 
-@dataclass(frozen=True)
-class Attribute:
-    """One description of a label, in the user's units."""
-
-    context: str
-    name: str
-    value: float
-    strength: float  # deviation from the mean, in units of the context
-    observed: bool
-    confidence: float | None = None
-    """Chance that the label has it; None if it is known, or was not calibrated."""
-
-
-@dataclass(frozen=True)
-class Description:
-    """Related labels with shares that sum to one, and the strongest attributes."""
-
-    label: str | None
-    related: tuple[tuple[str, float], ...]
-    observed: tuple[Attribute, ...]
-    predicted: tuple[Attribute, ...]
-    contexts: dict[str, bool]  # which contexts know the label
-    untold: tuple[str, ...] = ()
-    """Descriptions that the label lacks and that too little is known to predict."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {
-            "label": self.label,
-            "related": [{"label": x, "share": share} for x, share in self.related],
-            "observed": [_attribute(a) for a in self.observed],
-            "predicted": [_attribute(a) for a in self.predicted],
-            "contexts": self.contexts,
-            "untold": list(self.untold),
-        }
-
-
 def describe(
     embedding: LabelEmbedding, label_or_vector: str | npt.ArrayLike, k: int
 ) -> Description:
-    """Describe a label by its neighbours and by its k strongest attributes."""
+    """Describe a label by its neighbours and by its k strongest attributes.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Where the label or vector belongs.
+    label_or_vector : str or array
+        What to describe.
+    k : int
+        Neighbours, and attributes of each sort, at most.
+
+    Returns
+    -------
+    Description
+    """
     label = None
     if isinstance(label_or_vector, str):
         label = embedding.resolve(label_or_vector)
     vector = embedding.vector_of(label_or_vector)
     observed: list[Attribute] = []
     predicted: list[Attribute] = []
-    untold: list[str] = []
+    not_predictable: list[str] = []
     for context in embedding.predicting:
         known = (
             np.full(len(context.columns), np.nan)
@@ -99,10 +76,10 @@ def describe(
             values = context.predict(vector[None, :])[0]
             sure = confidences(embedding, context, vector[None, :])
             sure = None if sure is None else sure[0]
-            telling = ~is_known & is_telling(context, values, sure)
-            found = _strongest(context, values, telling, k, sure, observed=False)
+            informative = ~is_known & is_informative(context, values, sure)
+            found = _strongest(context, values, informative, k, sure, observed=False)
         if not found and not is_known.any():
-            untold.append(context.name)
+            not_predictable.append(context.name)
         predicted += found
     return Description(
         label,
@@ -110,7 +87,7 @@ def describe(
         tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
         tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
         {} if label is None else embedding.contexts_of(label),
-        tuple(untold),
+        tuple(not_predictable),
     )
 
 
@@ -119,10 +96,22 @@ def confidences(
     context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
-    """Chance of every attribute for every vector: (vectors, columns).
+    """How likely every vector has every attribute of a context.
 
-    None if the fit could not calibrate the context, or if no label that it describes
-    is in this embedding.
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Where the vectors belong.
+    context : PredictingContext
+        One of `embedding.predicting`.
+    vectors : array of shape (vectors, dim)
+        Label vectors.
+
+    Returns
+    -------
+    array of shape (vectors, columns), or None
+        Probabilities. None if the fit could not calibrate the context, or if no label
+        that it describes is in this embedding.
     """
     if context.calibration is None:
         return None
@@ -139,9 +128,21 @@ def support_by(
     context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
-    """How near every vector is to a label that the context describes: (vectors,).
+    """How near every vector is to a label that the context describes.
 
-    None if no such label is in this embedding.
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Where the vectors belong.
+    context : PredictingContext
+        One of `embedding.predicting`.
+    vectors : array of shape (vectors, dim)
+        Label vectors.
+
+    Returns
+    -------
+    array of shape (vectors,), or None
+        From 0 to 1. None if no such label is in this embedding.
     """
     described = [x for x in context.observed_labels if x in embedding]
     if not described:
@@ -149,10 +150,25 @@ def support_by(
     return support(vectors, embedding.select(described).vectors)
 
 
-def is_telling(
+def is_informative(
     context: PredictingContext, values: Floats, sure: Floats | None
 ) -> npt.NDArray[np.bool_]:
-    """Which predictions say something about this label rather than about all."""
+    """Which predictions say something about this label rather than about all labels.
+
+    Parameters
+    ----------
+    context : PredictingContext
+        What made the predictions.
+    values : array of shape (..., columns)
+        Predictions, in the user's units.
+    sure : array of the same shape, or None
+        Their probabilities, if the context is calibrated.
+
+    Returns
+    -------
+    array of bool
+        Of the same shape.
+    """
     if context.calibration is None or sure is None:
         reach = context.largest - context.offset
         return np.asarray(values - context.offset > WAY * reach)
@@ -200,13 +216,3 @@ def _strongest(
         for i in order
         if strength[i] > 0
     ]
-
-
-def _attribute(attribute: Attribute) -> dict[str, Any]:
-    return {
-        "context": attribute.context,
-        "name": attribute.name,
-        "value": attribute.value,
-        "strength": attribute.strength,
-        "confidence": attribute.confidence,
-    }

@@ -1,19 +1,18 @@
 """Why two labels are close: their similarity, split over contexts and columns.
 
 A fit ends with every label at the optimum of its own problem, where the ridge balances
-the contexts: λ3·w is the sum of their pulls. So w_a·w_b = Σ_contexts pull_a·w_b / λ3,
-and within a context over its columns. The split from a's side and from b's are both
-exact; their mean is symmetric.
+the contexts: λ3·w is the sum of their negative gradients. So w_a·w_b splits over the
+contexts, and within a context over its columns. The split from the side of a and the
+one from the side of b are both exact; their mean is symmetric.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.answers import ContextPart, Explanation
 from phcle.contexts.base import Penalties
 from phcle.errors import ContextError
 
@@ -21,51 +20,6 @@ if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["ContextPart", "Explanation", "explain"]
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class ContextPart:
-    """The part of the similarity that one context contributes."""
-
-    context: str
-    kind: str
-    part: float
-    columns: tuple[tuple[str, float], ...]  # the largest contributions
-    shared: tuple[str, ...]  # common ancestors, nearest first (hierarchies)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Cosine of two labels, and the parts that add up to it."""
-
-    a: str
-    b: str
-    similarity: float
-    parts: tuple[ContextPart, ...]
-    rest: float  # what rounding leaves between the parts and the whole
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "similarity": self.similarity,
-            "parts": [
-                {
-                    "context": part.context,
-                    "kind": part.kind,
-                    "part": part.part,
-                    "columns": [
-                        {"name": name, "part": value} for name, value in part.columns
-                    ],
-                    "shared": list(part.shared),
-                }
-                for part in self.parts
-            ],
-            "rest": self.rest,
-        }
 
 
 def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:

@@ -1,1 +1,9 @@
-"""The explorer: an embedding in the browser, for people and for programs."""
+"""The explorer: a local web server that shows an embedding.
+
+`app.py` joins the HTML pages (`pages.py`, `templates/`, `static/`), the HTTP API
+(`api.py`) and the checks of every request (`security.py`). Both pages and API show the
+answers of `page_answers.py` and `phcle.uses.named_answers`. `workspace.py` holds the
+opened embeddings; `background_work.py` computes what is slow.
+
+It may import everything but the command line.
+"""

@@ -1,4 +1,4 @@
-"""The web application: pages, JSON, errors and the guard around them."""
+"""The web application: pages, HTTP API, error handling and security checks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from phcle import __version__
+from phcle.answers import Failure, FailureText
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_router
 from phcle.explorer.assets import Assets
@@ -25,22 +26,35 @@ __all__ = ["make_app"]
 
 
 def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
-    """An application that answers about a workspace to whom the rules allow."""
+    """Make the web application.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The embeddings to answer about.
+    rules : Rules
+        Which requests are allowed.
+
+    Returns
+    -------
+    FastAPI
+        The application.
+    """
     map_file = MapFile(workspace.opened)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         workspace.start()
-        # The first page asks for it: made while the browser is still opening.
+        # Make the map while the browser opens: the first page needs it.
         threading.Thread(target=map_file.content, daemon=True).start()
         yield
 
     app = FastAPI(
         title="phcle explorer",
         version=__version__,
-        description="Questions to a label embedding; each page has a twin here.",
+        description="Ask a label embedding. Each HTML page has a JSON version here.",
         openapi_url="/api/openapi.json",
-        # They would load scripts from elsewhere.
+        # FastAPI's own pages load scripts from other servers.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -53,8 +67,8 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
 
     def failed(request: Request, status: int, message: str) -> Response:
         if request.url.path.startswith("/api/"):
-            body = {"error": {"status": status, "message": message}}
-            return JSONResponse(body, status)
+            body = Failure(FailureText(status, message))
+            return JSONResponse(body.to_dict(), status)
         return pages.failure(status, message)
 
     @app.exception_handler(PhcleError)
@@ -63,11 +77,11 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
         return failed(request, status, str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def explain(request: Request, error: RequestValidationError) -> Response:
-        return failed(request, 422, _told(error.errors()))
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        return failed(request, 422, _reasons(error.errors()))
 
     @app.exception_handler(HTTPException)
-    async def tell(request: Request, error: HTTPException) -> Response:
+    async def http_error(request: Request, error: HTTPException) -> Response:
         answer = failed(request, error.status_code, str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
@@ -76,8 +90,8 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
     return app
 
 
-def _told(errors: Any) -> str:
-    """Which parameter is wrong, and why."""
+def _reasons(errors: Any) -> str:
+    """Say which parameters are wrong, and why."""
     parts = []
     for each in errors:
         where = ".".join(str(x) for x in each["loc"][1:]) or "the body"

@@ -1,6 +1,6 @@
-"""Scripts and styles, read once: what is served is a list, not a folder.
+"""Scripts and styles, read once at the start.
 
-A request names one of them or none; no path of a request ever reaches the disk.
+The path of a request is only looked up in this list and never used to open a file.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ SHARED = (
     "vendor/regl-programs.js",
     "vendor/LICENSES.txt",
 )
-"""What reports show too."""
+"""Files of `phcle.web`, which reports use too."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file that never changes while the server runs."""
+    """The content of a file, its media type and its digest."""
 
     content: bytes
     kind: str
@@ -43,7 +43,7 @@ class Asset:
 
 
 class Assets:
-    """All scripts and styles by the name that pages use."""
+    """All scripts and styles, by the name that pages use."""
 
     def __init__(self) -> None:
         own = files("phcle.explorer").joinpath("static")
@@ -55,11 +55,28 @@ class Assets:
         }
 
     def address(self, name: str) -> str:
-        """Where pages load a file from; it changes with the file."""
+        """Build the URL of a file; it changes with the content.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file.
+
+        Returns
+        -------
+        str
+            The URL.
+        """
         return f"/static/{name}?{self._by_name[name].tag[:8]}"
 
     def router(self) -> APIRouter:
-        """The route that serves them."""
+        """Make the route that serves the files.
+
+        Returns
+        -------
+        APIRouter
+            The route.
+        """
         router = APIRouter(include_in_schema=False)
 
         @router.get("/static/{name:path}")
@@ -76,5 +93,6 @@ class Assets:
 
 
 def _asset(name: str, content: bytes) -> Asset:
+    """Add media type and digest to a file."""
     ending = name[name.rindex(".") :]
     return Asset(content, KINDS[ending], hashlib.sha256(content).hexdigest())

@@ -1,4 +1,4 @@
-"""Attributes in an address: `has=parts::handle&not=parts::wheel`."""
+"""Wanted attributes in a URL: `has=parts::handle&not=parts::wheel`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,35 @@ BETWEEN = "::"
 
 Has = Annotated[
     list[str],
-    Query(max_length=20, description="Attributes to have: context::name."),
+    Query(
+        max_length=20, description="Attributes that labels shall have: context::name."
+    ),
 ]
 HasNot = Annotated[
     list[str],
-    Query(alias="not", max_length=20, description="Attributes to lack."),
+    Query(
+        alias="not",
+        max_length=20,
+        description="Attributes that labels shall lack: context::name.",
+    ),
 ]
 
 
 def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
-    """What is asked for, without repetitions.
+    """Parse wanted attributes; later ones replace earlier ones.
 
+    Parameters
+    ----------
+    has, has_not : iterable of str
+        Attributes that labels shall have and shall lack, as `context::name`.
+
+    Returns
+    -------
+    list of Criterion
+        One for each attribute.
+
+    Examples
+    --------
     >>> parse_wanted(["parts::lid"], [])
     [Criterion(context='parts', column='lid', present=True)]
     """

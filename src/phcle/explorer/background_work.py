@@ -1,12 +1,12 @@
-"""Preparing an embedding while its pages can already be read."""
+"""Compute neighbours and the map in a thread, while pages can already be read."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from phcle.answers import Progress
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError
 from phcle.explorer.precomputed import (
@@ -20,18 +20,26 @@ from phcle.explorer.precomputed import (
 __all__ = ["BackgroundWork"]
 
 MANY, STEPS = 20_000, 10
-"""With so many labels progress is told in so many steps."""
+"""Report progress in this many steps, if there are at least so many labels."""
 
 
 class BackgroundWork:
-    """What was kept beside an embedding, or else a thread that finds it.
+    """Load what an earlier start computed, or compute it in a thread.
 
     Parameters
     ----------
-    file
-        The embedding's file, beside which the result is kept; None keeps nothing.
-    tell
-        Is told each stage, and if the result cannot be kept.
+    embedding : LabelEmbedding
+        The embedding.
+    file : Path or None, default=None
+        The embedding's file. The result is stored beside it; None stores nothing.
+    tell : callable
+        Called with a message at each stage, and if the result cannot be stored.
+        Default: ignores them.
+
+    Attributes
+    ----------
+    result : Precomputed or None
+        The result; None until it is ready.
     """
 
     def __init__(
@@ -51,40 +59,43 @@ class BackgroundWork:
             self.result = load_precomputed(self._file, embedding)
 
     def start(self) -> None:
-        """Begin to prepare, if nothing was kept."""
+        """Start the thread, if there is no result yet."""
         if self.result is None and self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
 
     def wait(self) -> Precomputed:
-        """The result, as soon as it is there."""
+        """Wait for the result.
+
+        Returns
+        -------
+        Precomputed
+            The result.
+        """
         self.start()
         if self._thread is not None:
             self._thread.join()
         if self.result is None:
-            raise RuntimeError("the preparation has failed") from self._failure
+            raise RuntimeError("the background work has failed") from self._failure
         return self.result
 
     @property
-    def status(self) -> dict[str, Any]:
-        """How far it is, for pages that wait."""
+    def status(self) -> Progress:
+        """How far the work is."""
         stage, done, total = self._stage
         if self.result is not None:
             stage, done, total = "done", len(self.embedding), len(self.embedding)
-        return {
-            "ready": self.result is not None,
-            "failed": self._failure is not None,
-            "stage": stage,
-            "done": done,
-            "total": total,
-        }
+        return Progress(
+            self.result is not None, self._failure is not None, stage, done, total
+        )
 
     def _run(self) -> None:
+        """Compute the result and store it; runs in the thread."""
         try:
             found = precompute(self.embedding, self._progress)
-        except BaseException as error:  # told to whoever asks for the status
+        except BaseException as error:  # shown by the status
             self._failure = error
-            self._tell(f"the map could not be prepared: {error}")
+            self._tell(f"the map could not be computed: {error}")
             raise
         self.result = found
         if self._file is None:
@@ -92,9 +103,10 @@ class BackgroundWork:
         try:
             found.save(self._file, digest_of(self.embedding))
         except FileError as error:
-            self._tell(f"{error} The map will be prepared again at the next start.")
+            self._tell(f"{error} The map will be computed again at the next start.")
 
     def _progress(self, stage: str, done: int, total: int) -> None:
+        """Keep the stage for pages, and report it."""
         before, was_done, _ = self._stage
         if stage == "done":
             self._tell("map ready")

@@ -1,11 +1,23 @@
-"""Answers as tables for spreadsheets."""
+"""Answers as CSV tables, for spreadsheets."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from phcle.answers import as_json
+
+if TYPE_CHECKING:
+    from phcle.answers import (
+        Answer,
+        Comparison,
+        DescribedLabel,
+        ExplainedPair,
+        FittingLabels,
+        SideBySide,
+    )
 
 __all__ = [
     "as_csv",
@@ -20,13 +32,25 @@ __all__ = [
 Row = Mapping[str, Any]
 
 
-def as_csv(rows: Iterable[Row]) -> str:
-    r"""Rows with the keys of the first as header.
+def as_csv(rows: Iterable[Row | Answer]) -> str:
+    r"""Write rows as CSV.
 
+    Parameters
+    ----------
+    rows : iterable of mapping or Answer
+        The rows; the keys or fields of the first are the header.
+
+    Returns
+    -------
+    str
+        The text of the file; empty without rows.
+
+    Examples
+    --------
     >>> as_csv([{"label": "a,b", "value": 1.5}])
     'label,value\r\n"a,b",1.5\r\n'
     """
-    listed = list(rows)
+    listed = as_json(list(rows))
     text = io.StringIO()
     if listed:
         writer = csv.DictWriter(text, list(listed[0]))
@@ -35,68 +59,134 @@ def as_csv(rows: Iterable[Row]) -> str:
     return text.getvalue()
 
 
-def described_rows(answer: Row) -> list[Row]:
-    """Attributes observed and predicted."""
+def described_rows(answer: DescribedLabel) -> list[Row]:
+    """Make one row per attribute of a label.
+
+    Parameters
+    ----------
+    answer : DescribedLabel
+        The description.
+
+    Returns
+    -------
+    list of mapping
+        Observed attributes, then predicted ones.
+    """
     return [
-        {"known": kind, **attribute}
-        for kind in ("observed", "predicted")
-        for attribute in answer[kind]
+        {"known": kind, **attribute.to_dict()}
+        for kind, attributes in (
+            ("observed", answer.observed),
+            ("predicted", answer.predicted),
+        )
+        for attribute in attributes
     ]
 
 
-def explained_rows(answer: Row) -> list[Row]:
-    """What every column adds to a similarity."""
+def explained_rows(answer: ExplainedPair) -> list[Row]:
+    """Make one row per column that contributes to a similarity.
+
+    Parameters
+    ----------
+    answer : ExplainedPair
+        The explanation.
+
+    Returns
+    -------
+    list of mapping
+        The columns of each context.
+    """
     return [
-        {"context": part["context"], "kind": part["kind"], **column}
-        for part in answer["parts"]
-        for column in part["columns"]
+        {"context": part.context, "kind": part.kind, **column.to_dict()}
+        for part in answer.parts
+        for column in part.columns
     ]
 
 
-def similarity_rows(answer: Row) -> list[Row]:
-    """A square of similarities."""
-    ids = [each["label"] for each in answer["labels"]]
+def similarity_rows(answer: Comparison) -> list[Row]:
+    """Make the matrix of similarities.
+
+    Parameters
+    ----------
+    answer : Comparison
+        The compared labels.
+
+    Returns
+    -------
+    list of mapping
+        One row per label, with one column per label.
+    """
+    ids = [each.label for each in answer.labels]
     return [
-        {**each, **dict(zip(ids, row, strict=True))}
-        for each, row in zip(answer["labels"], answer["similarities"], strict=True)
+        {**each.to_dict(), **dict(zip(ids, row, strict=True))}
+        for each, row in zip(answer.labels, answer.similarities, strict=True)
     ]
 
 
-def compared_rows(answer: Row) -> list[Row]:
-    """Attributes of compared labels; what is not observed has a chance."""
+def compared_rows(answer: Comparison) -> list[Row]:
+    """Make one row per attribute and compared label.
+
+    Parameters
+    ----------
+    answer : Comparison
+        The compared labels.
+
+    Returns
+    -------
+    list of mapping
+        Observed values, or confidences of predictions.
+    """
     return [
         {
-            "context": row["context"],
-            "name": row["name"],
-            "label": each["label"],
-            **cell,
+            "context": row.context,
+            "name": row.name,
+            "label": each.label,
+            **cell.to_dict(),
         }
-        for row in answer["attributes"]
-        for each, cell in zip(answer["labels"], row["cells"], strict=True)
+        for row in answer.attributes
+        for each, cell in zip(answer.labels, row.cells, strict=True)
     ]
 
 
-def fitting_rows(answer: Row) -> list[Row]:
-    """Labels that fit a description, with the chance of each attribute."""
-    titles = [f"{x['context']}: {x['name']}" for x in answer["wanted"]]
+def fitting_rows(answer: FittingLabels) -> list[Row]:
+    """Make one row per label that was found by its attributes.
+
+    Parameters
+    ----------
+    answer : FittingLabels
+        The labels.
+
+    Returns
+    -------
+    list of mapping
+        Score of each label, and its probability of having each attribute.
+    """
+    titles = [f"{x.context}: {x.name}" for x in answer.wanted]
     return [
         {
-            "label": each["label"],
-            "name": each["name"],
-            "score": each["score"],
-            **{
-                title: chance["chance"]
-                for title, chance in zip(titles, each["chances"], strict=True)
-            },
+            "label": each.label,
+            "name": each.name,
+            "score": each.score,
+            **dict(zip(titles, (x.chance for x in each.chances), strict=True)),
         }
-        for each in answer["labels"]
+        for each in answer.labels
     ]
 
 
-def side_by_side_rows(answer: Row) -> list[Row]:
-    """Neighbours in both embeddings."""
+def side_by_side_rows(answer: SideBySide) -> list[Row]:
+    """Make one row per neighbour in each of two embeddings.
+
+    Parameters
+    ----------
+    answer : SideBySide
+        The neighbours.
+
+    Returns
+    -------
+    list of mapping
+        Neighbours in the first embedding, then in the second.
+    """
     return [
-        {"embedding": side, **near}
-        for side in ("one", "other")
-        for near in answer[side]
+        {"embedding": side, **near.to_dict()}
+        for side, neighbours in (("one", answer.one), ("other", answer.other))
+        for near in neighbours
     ]

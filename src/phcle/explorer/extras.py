@@ -1,4 +1,4 @@
-"""The libraries of the explorer, with a remedy where they are not there."""
+"""The libraries that the explorer needs, and how to install them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEEDED = ("fastapi", "jinja2", "rapidfuzz", "uvicorn")
 
 
 def check_extra() -> None:
-    """Refuse to start without the extra."""
+    """Raise an error if a library of the extra is missing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise PhcleError(f"the explorer needs {', '.join(missing)}: {REMEDY}")

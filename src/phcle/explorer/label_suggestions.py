@@ -1,7 +1,7 @@
-"""Suggestions while somebody types, forgiving slips of the finger.
+"""Suggestions for what a visitor types, despite typing errors.
 
-First comes what was typed, then what begins with it, then words inside a name that do,
-then names that hold it anywhere, and last names or words that are spelled alike.
+The order is: exact matches, names that begin with the text, names with a word that
+begins with it, names that contain it, and last names and words of similar spelling.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ from functools import cached_property
 __all__ = ["Suggestions"]
 
 LONGEST = 100
-"""Characters of a query that count; nobody types more."""
+"""Use only this many characters of a query, which bounds the work."""
 
 ALIKE = 0.7
-"""Spellings that share less than this are not suggested."""
+"""Suggest spellings of at least this normalised similarity; below are false hits."""
 
 
 class Suggestions:
-    """Things with an id and a name, found by either.
+    """Find things by id or name.
 
+    Parameters
+    ----------
+    ids, names : sequence of str
+        Id and name of each thing.
+
+    Examples
+    --------
     >>> pots = Suggestions(["n1", "n2"], ["coffeepot", "flower pot"])
     >>> pots.find("coffepot"), pots.find("pot", 1), pots.find("N2")
     ([0], [1], [1])
@@ -32,7 +39,20 @@ class Suggestions:
         self._names = [x.lower() for x in names]
 
     def find(self, typed: str, limit: int = 10) -> list[int]:
-        """Positions of the best matches, best first."""
+        """Find the best matches.
+
+        Parameters
+        ----------
+        typed : str
+            What was typed; upper and lower case are the same.
+        limit : int, default=10
+            Number of matches, at most.
+
+        Returns
+        -------
+        list of int
+            Positions of the matches, best first.
+        """
         query = typed.strip().lower()[:LONGEST]
         if not query or limit < 1:
             return []
@@ -45,6 +65,7 @@ class Suggestions:
         return list(found)
 
     def _exact(self, query: str) -> list[int]:
+        """Ids and names that equal the query."""
         return self._by_text.get(query, [])
 
     def _prefixed(self, query: str) -> Iterator[int]:
@@ -56,6 +77,7 @@ class Suggestions:
             yield from sorted(hits, key=lambda i: (len(self._names[i]), self._names[i]))
 
     def _inside(self, query: str) -> Iterator[int]:
+        """Names, then ids, that contain the query."""
         if len(query) < 2:
             return
         hits = [i for i, name in enumerate(self._names) if query in name]
@@ -63,7 +85,7 @@ class Suggestions:
         yield from (i for i, text in enumerate(self._ids) if query in text)
 
     def _alike(self, query: str) -> Iterator[int]:
-        """Spelled alike: as a whole, in one word, or as far as was typed."""
+        """Names and words of similar spelling, or with a similar beginning."""
         if len(query) < 3:
             return
         from rapidfuzz import process
@@ -89,6 +111,7 @@ class Suggestions:
 
     @cached_property
     def _by_text(self) -> dict[str, list[int]]:
+        """Positions by id and by name."""
         found: dict[str, list[int]] = {}
         for texts in (self._ids, self._names):
             for i, text in enumerate(texts):
@@ -97,11 +120,12 @@ class Suggestions:
 
     @cached_property
     def _sorted_names(self) -> list[tuple[str, int]]:
+        """Names in alphabetical order, with positions."""
         return sorted((name, i) for i, name in enumerate(self._names))
 
     @cached_property
     def _sorted_words(self) -> list[tuple[str, int]]:
-        """Words after the first, by which a name is found as well."""
+        """Words of names other than the first, in alphabetical order."""
         return sorted(
             (word, i)
             for i, name in enumerate(self._names)
@@ -110,7 +134,7 @@ class Suggestions:
 
     @cached_property
     def _texts(self) -> tuple[list[str], list[list[int]]]:
-        """Every name and every word of a name, and whose it is."""
+        """Every name and every word of a name, with the positions that have it."""
         owners: dict[str, list[int]] = {}
         for i, name in enumerate(self._names):
             words = name.replace("-", " ").split()

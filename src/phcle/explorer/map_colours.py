@@ -1,14 +1,14 @@
-"""Ways to colour the map: branches, contexts, clusters, and any attribute."""
+"""The data of the map, coloured by branch, contexts, cluster or any attribute."""
 
 from __future__ import annotations
 
 import base64
 import json
 import threading
-from typing import Any
 
 import numpy as np
 
+from phcle.answers import Colouring, MapData, MapGroups, Shade
 from phcle.explorer.workspace import Opened
 from phcle.report.map_data import colourings, map_data
 from phcle.report.map_layout import Layout
@@ -17,18 +17,26 @@ from phcle.uses.attribute_search import attribute_column, descriptive_context
 __all__ = ["MapFile", "attribute_colouring", "map_json"]
 
 N_NEAR = 5
-"""Neighbours that the map names for a label by itself."""
+"""Neighbours of each label that are sent with the map."""
 
-Colouring = dict[str, Any]
-Shades = list[tuple[int | None, bool]]
-
-# (colour, is faint); no colour is grey. Observed is solid, predicted is faint.
-TAG_SHADES: Shades = [(5, False), (5, True), (None, False), (None, True)]
-THIRD_SHADES: Shades = [(i, faint) for i in (5, 1, 4) for faint in (False, True)]
+# Observed is solid, predicted is faint.
+TAG_SHADES: tuple[Shade, ...] = (
+    Shade(5, False),
+    Shade(5, True),
+    Shade(None, False),
+    Shade(None, True),
+)
+THIRD_SHADES = tuple(Shade(i, faint) for i in (5, 1, 4) for faint in (False, True))
 
 
 class MapFile:
-    """The map as JSON, made once as a sketch and once when all is prepared."""
+    """The map as JSON: a first sketch, and the final map once it is computed.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    """
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
@@ -36,7 +44,13 @@ class MapFile:
         self._lock = threading.Lock()
 
     def content(self) -> bytes:
-        """What a browser needs to draw the map as it is now."""
+        """Get the map as it is now; each version is made once.
+
+        Returns
+        -------
+        bytes
+            JSON.
+        """
         is_ready = self._opened.background.result is not None
         with self._lock:
             if is_ready not in self._kept:
@@ -45,7 +59,18 @@ class MapFile:
 
 
 def map_json(opened: Opened) -> bytes:
-    """All that the map needs, as JSON that is sent as it is."""
+    """Make the JSON of the map.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+
+    Returns
+    -------
+    bytes
+        A `MapData`.
+    """
     found = opened.background.result
     ways = colourings(opened.embedding, opened.branches)
     if found is None:
@@ -62,12 +87,29 @@ def map_json(opened: Opened) -> bytes:
         )
     layout = Layout(opened.places, near, method)
     data = map_data(opened.embedding, layout, ways)
-    whole = {**data, "method": method, "ready": found is not None}
+    groups = tuple(MapGroups(**each) for each in data.pop("colourings"))
+    whole = MapData(
+        **data, colourings=groups, method=method, ready=found is not None
+    ).to_dict()
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def attribute_colouring(opened: Opened, context: str, column: str) -> Colouring:
-    """Labels by one attribute, observed or predicted."""
+    """Colour labels by one attribute, observed or predicted.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    context, column : str
+        The attribute.
+
+    Returns
+    -------
+    Colouring
+        Groups of labels and their colours: has it or lacks it for tags, thirds of the
+        observed values for numbers.
+    """
     own = descriptive_context(opened.embedding, context)
     found = attribute_column(
         opened.embedding, context, column, support=opened.support(own)
@@ -85,11 +127,9 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> Colouring:
         shades = THIRD_SHADES
         third = np.where(found.value > high, 0, np.where(found.value < low, 2, 1))
         codes = 2 * third + ~found.is_observed
-    return {
-        "title": f"{context}: {column}",
-        "groups": groups,
-        "shades": [
-            {"colour": colour, "is_faint": is_faint} for colour, is_faint in shades
-        ],
-        "codes": base64.b64encode(codes.astype(np.uint8).tobytes()).decode(),
-    }
+    return Colouring(
+        f"{context}: {column}",
+        tuple(groups),
+        base64.b64encode(codes.astype(np.uint8).tobytes()).decode(),
+        shades,
+    )

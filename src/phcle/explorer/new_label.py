@@ -1,64 +1,97 @@
-"""A label that somebody makes up on a page: contexts from a form, then fold-in."""
+"""A label that a visitor makes up: contexts from a form, then fold-in."""
 
 from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
+from phcle.answers import LandedLabel, Neighbour, ValueSort
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base import Context
-from phcle.contexts.descriptive.fitted import FittedDescriptive
-from phcle.contexts.descriptive.reencoding import Words
+from phcle.contexts.base import Context, PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.workspace import Opened
-from phcle.uses import named_answers as answers
 from phcle.uses.attribute_search import descriptive_context
+from phcle.uses.named_answers import describe_label, explain_pair, nearest_labels
 from phcle.uses.node_names import NodeNames
 
-__all__ = ["NewLabel", "Value", "land", "landed", "sort_of"]
+__all__ = ["NewLabelForm", "NewValue", "land", "landed", "sort_of"]
 
+N_ATTRIBUTES = 12
+"""Observed attributes, and predicted ones, that are listed."""
 N_EXPLAINED = 3
+"""Neighbours whose similarity is explained."""
+N_COLUMNS = 5
+"""Columns of each context that an explanation lists."""
 N_PLACED_BY = 5
+"""Neighbours that decide where the label stands on the map."""
 
-_WARNINGS = threading.Lock()  # which ones are caught is a setting of the process
+# One thread at a time: recording warnings is a setting of the whole process.
+_WARNINGS = threading.Lock()
 
-
-@dataclass(frozen=True)
-class Value:
-    """One attribute of a new label; 1 and 0 for a tag that it has and has not."""
-
-    context: str
-    column: str
-    value: float
+Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-@dataclass(frozen=True)
-class NewLabel:
-    """All that is known about a label that is not in the embedding."""
+class NewValue(BaseModel):
+    """An attribute of a new label; 1 and 0 for a tag that it has or lacks."""
 
-    label: str
-    name: str | None = None
-    parents: Sequence[str] = ()  # nodes of the hierarchy
-    values: Sequence[Value] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)  # by context
+    model_config = ConfigDict(extra="forbid")
 
-
-def sort_of(context: FittedDescriptive) -> str:
-    """How values of a context are given: as tags, words of a text, or numbers."""
-    if isinstance(context.source, Words):
-        return "text"
-    is_sparse = context.data is not None and context.data.is_sparse
-    return "tags" if is_sparse else "numbers"
+    context: Text
+    column: Text
+    value: Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)] = 1.0
 
 
-def land(opened: Opened, new: NewLabel) -> tuple[LabelEmbedding, list[str]]:
-    """The embedding with the new label in it, and what was said on the way."""
+class NewLabelForm(BaseModel):
+    """A label to add, and what is known about it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    label: Text
+    name: Annotated[str, Field(max_length=200)] | None = None
+    parents: Annotated[list[Text], Field(max_length=20)] = []
+    values: Annotated[list[NewValue], Field(max_length=200)] = []
+    texts: dict[str, Annotated[str, Field(max_length=10_000)]] = {}
+
+
+def sort_of(context: PredictingContext) -> ValueSort:
+    """Say how the values of a context are given.
+
+    Parameters
+    ----------
+    context : PredictingContext
+        A context with readable columns.
+
+    Returns
+    -------
+    str
+        `tags`, `text` or `numbers`.
+    """
+    return context.value_kind
+
+
+def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:
+    """Add a label to a copy of the embedding.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding, which stays as it is.
+    new : NewLabelForm
+        The label and what is known about it.
+
+    Returns
+    -------
+    LabelEmbedding
+        All labels and, last, the new one.
+    list of str
+        Warnings about what was entered.
+    """
     from phcle import fold_in
 
     label = new.label.strip()
@@ -77,59 +110,63 @@ def land(opened: Opened, new: NewLabel) -> tuple[LabelEmbedding, list[str]]:
     return opened.embedding.joined(later), notes
 
 
-def landed(opened: Opened, new: NewLabel, k: int) -> dict[str, Any]:
-    """Where a new label lands: its neighbours and why, attributes, place on the map."""
+def landed(opened: Opened, new: NewLabelForm, k: int) -> LandedLabel:
+    """Say where a new label would stand.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding, which stays as it is.
+    new : NewLabelForm
+        The label and what is known about it.
+    k : int
+        Number of neighbours.
+
+    Returns
+    -------
+    LandedLabel
+        Its neighbours and why, its attributes, and its place on the map.
+    """
     whole, notes = land(opened, new)
-    label = whole.labels[-1]
-    found = answers.nearest_labels(whole, label, k)
-    near = [each["label"] for each in found["neighbours"]]
-    described = answers.description(whole, label, 12)
-    return {
-        **found,
-        "observed": described["observed"],
-        "predicted": described["predicted"],
-        "contexts": described["contexts"],
-        "why": [answers.explanation(whole, label, x, 5) for x in near[:N_EXPLAINED]],
-        "place": _place(opened, found["neighbours"][:N_PLACED_BY]),
-        "notes": notes,
-    }
+    found = nearest_labels(whole, whole.labels[-1], k)
+    described = describe_label(whole, found.label, N_ATTRIBUTES)
+    return LandedLabel(
+        **vars(found),
+        observed=described.observed,
+        predicted=described.predicted,
+        contexts=described.contexts,
+        why=tuple(
+            explain_pair(whole, found.label, near.label, N_COLUMNS)
+            for near in found.neighbours[:N_EXPLAINED]
+        ),
+        place=_place(opened, found.neighbours[:N_PLACED_BY]),
+        notes=tuple(notes),
+    )
 
 
-def _place(opened: Opened, near: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Between the nearest labels, closer to the more similar ones."""
-    rows = [opened.neighbours.position(each["label"]) for each in near]
-    weight = np.array([max(each["similarity"], 0.0) ** 4 for each in near]) + 1e-9
+def _place(opened: Opened, near: Sequence[Neighbour]) -> tuple[float, ...]:
+    """A place between the nearest labels, closer to the more similar ones."""
+    rows = [opened.neighbours.position(each.label) for each in near]
+    weight = np.array([max(each.similarity, 0.0) ** 4 for each in near]) + 1e-9
     place = (opened.places[rows] * weight[:, None]).sum(axis=0) / weight.sum()
-    return [float(x) for x in place]
+    return tuple(float(x) for x in place)
 
 
-def _contexts(opened: Opened, new: NewLabel, label: str) -> list[Context]:
+def _contexts(opened: Opened, new: NewLabelForm, label: str) -> list[Context]:
+    """Make contexts of one label from what was entered."""
     embedding = opened.embedding
     found: list[Context] = []
     if new.parents:
-        if opened.taxonomy is None:
-            raise ContextError(
-                "this embedding has no hierarchy, so a label can have no parent in it."
-            )
-        name, tree = opened.taxonomy
-        nodes = NodeNames(embedding, tree)
-        edges = [(label, nodes.node_called(parent)) for parent in new.parents]
-        if label in tree.index:
-            raise ContextError(
-                f"{label!r} is a node of the hierarchy already; give another id."
-            )
-        found.append(
-            RelationalContext.from_hierarchy(list(dict.fromkeys(edges)), name=name)
-        )
+        found.append(_hierarchy(opened, new.parents, label))
     by_context: dict[str, dict[str, float]] = {}
     for each in new.values:
         context = descriptive_context(embedding, each.context)
-        context.only(each.column)  # refuses a column that is not there
+        context.only(each.column)  # raises if there is no such column
         by_context.setdefault(each.context, {})[each.column] = each.value
     for name, values in by_context.items():
         columns = tuple(values)
         numbers = np.array([[values[column] for column in columns]])
-        # Whatever was not picked is unknown, not absent.
+        # Attributes that were not chosen are unknown, not absent.
         found.append(DescriptiveContext(name, (label,), columns, numbers))
     for name, text in new.texts.items():
         if not text.strip():
@@ -149,3 +186,19 @@ def _contexts(opened: Opened, new: NewLabel, label: str) -> list[Context]:
             f"nothing is known about {label!r}; pick a parent, an attribute or more."
         )
     return found
+
+
+def _hierarchy(opened: Opened, parents: Sequence[str], label: str) -> RelationalContext:
+    """Make edges from the label to its parents."""
+    if opened.taxonomy is None:
+        raise ContextError(
+            "this embedding has no hierarchy, so a label can have no parent in it."
+        )
+    name, tree = opened.taxonomy
+    nodes = NodeNames(opened.embedding, tree)
+    edges = [(label, nodes.node_called(parent)) for parent in parents]
+    if label in tree.index:
+        raise ContextError(
+            f"{label!r} is a node of the hierarchy already; give another id."
+        )
+    return RelationalContext.from_hierarchy(list(dict.fromkeys(edges)), name=name)

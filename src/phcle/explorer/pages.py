@@ -1,4 +1,4 @@
-"""The pages: templates filled with the same answers that the JSON side gives."""
+"""The HTML pages: templates filled with the answers that the HTTP API gives too."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from phcle import __version__
+from phcle.answers import WantedAttribute
 from phcle.explorer import page_answers
 from phcle.explorer.assets import Assets
 from phcle.explorer.attribute_query import BETWEEN, Has, HasNot, parse_wanted
 from phcle.explorer.workspace import Workspace
+from phcle.uses.named_answers import named
 
 __all__ = ["Pages"]
 
@@ -35,7 +37,15 @@ SECTIONS = (
 
 
 class Pages:
-    """Everything that is HTML."""
+    """All HTML pages.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The embeddings to show.
+    assets : Assets
+        The scripts and styles that pages load.
+    """
 
     def __init__(self, workspace: Workspace, assets: Assets) -> None:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -66,16 +76,52 @@ class Pages:
     def render(
         self, template: str, page: str, status: int = 200, **values: Any
     ) -> HTMLResponse:
-        """A filled template; `page` is the section that it belongs to."""
+        """Fill a template.
+
+        Parameters
+        ----------
+        template : str
+            File name of the template.
+        page : str
+            Address of the section that the page belongs to.
+        status : int, default=200
+            The HTTP status.
+        **values : object
+            What the template shows.
+
+        Returns
+        -------
+        HTMLResponse
+            The page.
+        """
         text = self.environment.get_template(template).render(page=page, **values)
         return HTMLResponse(text, status)
 
     def failure(self, status: int, message: str) -> HTMLResponse:
-        """A page that says what is wrong."""
+        """Make a page about an error.
+
+        Parameters
+        ----------
+        status : int
+            The HTTP status.
+        message : str
+            What went wrong.
+
+        Returns
+        -------
+        HTMLResponse
+            The page.
+        """
         return self.render("error.html.j2", "", status, message=message, code=status)
 
     def router(self) -> APIRouter:
-        """All routes of pages."""
+        """Make the routes of all pages.
+
+        Returns
+        -------
+        APIRouter
+            The routes.
+        """
         router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
         workspace, opened = self.workspace, self.workspace.opened
 
@@ -94,10 +140,7 @@ class Pages:
             answer, chosen = None, [opened.resolve(label) for label in asked]
             if len(set(chosen)) > 1:
                 answer = page_answers.comparison(opened, chosen)
-            names = [
-                {"label": x, "name": opened.embedding.name_of(x)}
-                for x in dict.fromkeys(chosen)
-            ]
+            names = [named(opened.embedding, x) for x in dict.fromkeys(chosen)]
             return self.render(
                 "compare.html.j2", "/compare", answer=answer, chosen=names
             )
@@ -146,13 +189,9 @@ class Pages:
 
 
 def _examples(workspace: Workspace) -> list[dict[str, str]]:
-    """A few attributes to begin with: the commonest of each context."""
-    from phcle.contexts.descriptive.fitted import FittedDescriptive
-
+    """A few attributes to start with: the most common of each context."""
     found = []
-    for context in workspace.opened.embedding.contexts:
-        if not isinstance(context, FittedDescriptive) or not context.readable:
-            continue
+    for context in workspace.opened.embedding.predicting:
         learned = context.calibration
         common = learned.presence if learned is not None else -context.offset
         for i in (-common).argsort(kind="stable")[:8]:
@@ -161,22 +200,26 @@ def _examples(workspace: Workspace) -> list[dict[str, str]]:
 
 
 def _percent(value: float) -> str:
+    """Format a share as a percentage."""
     return f"{value:.0%}"
 
 
 def _number(value: float) -> str:
+    """Format a number with three digits."""
     return f"{value:.3g}"
 
 
 def _query(pairs: list[tuple[str, str]]) -> str:
-    """Pairs as the query of an address."""
+    """Write pairs as the query of a URL."""
     return urlencode(pairs)
 
 
 def _pair_label(label: str) -> tuple[str, str]:
+    """Key and value of a label in a URL."""
     return "label", label
 
 
-def _pair_wanted(wanted: dict[str, Any]) -> tuple[str, str]:
-    key = "has" if wanted["present"] else "not"
-    return key, f"{wanted['context']}{BETWEEN}{wanted['name']}"
+def _pair_wanted(wanted: WantedAttribute) -> tuple[str, str]:
+    """Key and value of a wanted attribute in a URL."""
+    key = "has" if wanted.present else "not"
+    return key, f"{wanted.context}{BETWEEN}{wanted.name}"

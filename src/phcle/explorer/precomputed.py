@@ -1,8 +1,8 @@
-"""What takes long to find out about an embedding, found once and kept beside its file.
+"""Neighbours, map and clusters of all labels, computed once and stored.
 
-The nearest labels of every label, a place on the map, and clusters to colour it by. The
-file is known to belong to an embedding by a digest of labels and vectors; another one's
-is found anew.
+They are slow to compute, so a file beside the embedding keeps them. The file holds a
+digest of labels and vectors; if that does not match the embedding, or the file is
+damaged, all is computed again.
 """
 
 from __future__ import annotations
@@ -33,26 +33,48 @@ FORMAT = "phcle.explorer"
 VERSION = 1
 
 N_CLUSTERS = 7
-"""As many as there are colours that all readers can tell apart."""
+"""The number of colours that all readers can tell apart."""
 
 MANY = 10_000
-"""With more labels clusters are found from samples of them."""
+"""Use mini-batch k-means above this many labels; it is faster."""
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Precomputed:
-    """Neighbours, places and clusters of all labels."""
+    """Neighbours, places and clusters of all labels.
+
+    Attributes
+    ----------
+    table : NeighbourTable
+        The nearest labels of every label.
+    places : array of shape (labels, 2)
+        Places on the map, from −1 to 1.
+    clusters : array of shape (labels,)
+        The cluster of each label; 0 is the largest.
+    cluster_names : tuple of str
+        Names of the clusters.
+    method : str
+        How the places were computed.
+    """
 
     table: NeighbourTable
-    places: npt.NDArray[np.float32]  # (labels, 2), −1 … 1
-    clusters: npt.NDArray[np.uint8]  # (labels,), the largest first
+    places: npt.NDArray[np.float32]
+    clusters: npt.NDArray[np.uint8]
     cluster_names: tuple[str, ...]
-    method: str  # that the places were found by
+    method: str
 
     def save(self, path: Path, digest: str) -> None:
-        """Write one file; an existing one is replaced only by a whole one."""
+        """Write one file; an existing file is replaced only when all is written.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        digest : str
+            The digest of the embedding, from `digest_of`.
+        """
         tensors: Tensors = {
             "rows": self.table.rows,
             "cosines": self.table.cosines,
@@ -68,8 +90,20 @@ class Precomputed:
 
 
 def precomputed_file(embedding_file: Path) -> Path:
-    """Where it is kept: beside the embedding.
+    """Name the file that is stored beside an embedding.
 
+    Parameters
+    ----------
+    embedding_file : Path
+        The file of the embedding.
+
+    Returns
+    -------
+    Path
+        The file of the results.
+
+    Examples
+    --------
     >>> precomputed_file(Path("labels.phcle")).name
     'labels.phcle.explorer'
     """
@@ -77,13 +111,37 @@ def precomputed_file(embedding_file: Path) -> Path:
 
 
 def digest_of(embedding: LabelEmbedding) -> str:
-    """What tells an embedding from another: its labels and vectors."""
+    """Compute a digest of an embedding's labels, names and vectors.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    str
+        The digest.
+    """
     names = json.dumps([*embedding.labels, sorted(embedding.names.items())])
     return checksum(names, {"vectors": embedding.vectors})
 
 
 def load_precomputed(path: Path, embedding: LabelEmbedding) -> Precomputed | None:
-    """What was kept, or None if there is nothing that fits and is whole."""
+    """Load stored results.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    embedding : LabelEmbedding
+        The embedding that the results must belong to.
+
+    Returns
+    -------
+    Precomputed or None
+        None if there is no file, or it is damaged or belongs to another embedding.
+    """
     if not path.is_file():
         return None
     try:
@@ -103,7 +161,7 @@ def load_precomputed(path: Path, embedding: LabelEmbedding) -> Precomputed | Non
 
 
 def _is_whole(found: Precomputed, n: int) -> bool:
-    """Whether the arrays are those of n labels, so that no answer can fail."""
+    """Whether the arrays are valid for n labels, so that no answer can fail."""
     rows, cosines = found.table.rows, found.table.cosines
     return bool(
         rows.ndim == 2
@@ -126,7 +184,22 @@ def precompute(
     *,
     seed: int = 0,
 ) -> Precomputed:
-    """Find neighbours, places and clusters; `progress` is told stage, done, total."""
+    """Compute neighbours, places and clusters of all labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    progress : callable
+        Called with stage, labels done and all labels. Default: ignores them.
+    seed : int, default=0
+        Seed of clusters and map.
+
+    Returns
+    -------
+    Precomputed
+        The results.
+    """
     n = len(embedding)
     table = NeighbourTable.of(
         embedding,
@@ -144,9 +217,10 @@ def precompute(
 def _clusters(
     embedding: LabelEmbedding, units: npt.NDArray[np.float32], seed: int
 ) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
-    """Groups of about equal spread, the largest first, called by two typical labels.
+    """Cluster labels; largest cluster first, each named after two typical labels.
 
-    k-means, since a tree of clusters cut into seven has one that holds almost all.
+    With k-means, because hierarchical clustering puts almost all labels into one of
+    seven clusters.
     """
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
@@ -164,6 +238,6 @@ def _clusters(
         rows = np.flatnonzero(codes == code)
         nearness = units[rows] @ found.cluster_centers_[code].astype(np.float32)
         typical = rows[np.argsort(-nearness, kind="stable")]
-        told = dict.fromkeys(embedding.name_of(embedding.labels[i]) for i in typical)
-        names.append("like " + ", ".join(list(told)[:2]))
+        unique = dict.fromkeys(embedding.name_of(embedding.labels[i]) for i in typical)
+        names.append("like " + ", ".join(list(unique)[:2]))
     return rank[codes], tuple(names)

@@ -1,9 +1,9 @@
-"""What stands between a browser, or another program, and the explorer.
+"""Checks of every request to the explorer.
 
-A page of a stranger must not read an embedding through the user's browser. So a request
-must name a host that is ours (no name that was made to point here), must not come from
-another origin, and whatever is served may load nothing but from here. On an address
-that others can reach a token is asked for besides.
+Another website must not read an embedding through the user's browser. So the Host
+header must name this server (which stops DNS rebinding), requests from other origins
+are refused, and a content security policy keeps pages from loading anything else. On an
+address that other machines can reach, visitors need a token too.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.exceptions import HTTPException
 
+from phcle.answers import Failure, FailureText
 from phcle.errors import OptionError
 
 __all__ = ["Guard", "Rules", "is_loopback"]
@@ -34,7 +35,7 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 COOKIE = "phcle_token"
 SHORTEST_TOKEN = 16
 MOST_BYTES = 16 << 20
-"""Of a request; a vector of features has kilobytes, a picture some megabytes."""
+"""Largest request: a vector of features has kilobytes, a picture some megabytes."""
 
 POLICY = "; ".join(
     [
@@ -64,7 +65,18 @@ HEADERS = [
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach an address."""
+    """Whether only this machine can reach an address.
+
+    Parameters
+    ----------
+    host : str
+        A host name or an IP address.
+
+    Returns
+    -------
+    bool
+        True for loopback addresses.
+    """
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -73,13 +85,23 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class Rules:
-    """Who may ask, and how much may be sent."""
+    """Which requests are allowed.
+
+    Attributes
+    ----------
+    hosts : frozenset of str
+        Allowed values of the Host header, such as `localhost:8642`.
+    token : str or None, default=None
+        The token that visitors must give, if any.
+    allows_addresses : bool, default=False
+        Allow any IP address as host. This is safe: only names can be rebound.
+    most_bytes : int, default=16777216
+        Largest size of a request.
+    """
 
     hosts: frozenset[str]
-    """Values of the Host header that are ours, such as `localhost:8642`."""
     token: str | None = None
     allows_addresses: bool = False
-    """Whether any IP address serves as host: no stranger can make it point here."""
     most_bytes: int = MOST_BYTES
 
     @classmethod
@@ -92,22 +114,41 @@ class Rules:
         token: str | None = None,
         names: Iterable[str] = (),
     ) -> Rules:
-        """Rules of a server; a public address needs the flag and a token."""
+        """Make the rules of a server.
+
+        Parameters
+        ----------
+        host : str
+            Address that the server listens on.
+        port : int
+            Its port.
+        public : bool, default=False
+            Allow an address that other machines can reach.
+        token : str or None, default=None
+            Token that visitors must give; required if the server is public.
+        names : iterable of str, default=()
+            Host names of this machine that visitors use.
+
+        Returns
+        -------
+        Rules
+            The rules.
+        """
         if is_loopback(host):
             names = LOOPBACK_NAMES
         elif not public:
             raise OptionError(
-                f"{host} can be reached by others; use 127.0.0.1, or say --public and "
-                "give a --token."
+                f"{host} can be reached by others; use 127.0.0.1, or give --public "
+                "and a --token."
             )
         if public and (token is None or len(token) < SHORTEST_TOKEN):
             raise OptionError(
                 f"--public needs a --token of {SHORTEST_TOKEN} characters or more that "
-                "nobody can guess, such as that of `openssl rand -hex 16`."
+                "cannot be guessed; make one with `openssl rand -hex 16`."
             )
         if token is not None and not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
             raise OptionError(
-                "a --token may hold letters, figures and _ . ~ - only: it stands in "
+                "a --token may hold letters, digits and _ . ~ - only: it is part of "
                 "addresses and cookies; make one with `openssl rand -hex 16`."
             )
         hosts = {f"{name.lower()}:{port}" for name in (*names, *LOOPBACK_NAMES)}
@@ -116,7 +157,18 @@ class Rules:
         return cls(frozenset(hosts), token, allows_addresses=public)
 
     def knows_host(self, value: str) -> bool:
-        """Whether a Host header names this server."""
+        """Whether a Host header names this server.
+
+        Parameters
+        ----------
+        value : str
+            The header's value.
+
+        Returns
+        -------
+        bool
+            True if it does.
+        """
         if value.lower() in self.hosts:
             return True
         if not self.allows_addresses:
@@ -128,7 +180,18 @@ class Rules:
         return True
 
     def knows_token(self, given: str | None) -> bool:
-        """Whether a token is the right one, told in a time that says nothing."""
+        """Whether a token is the right one, compared in constant time.
+
+        Parameters
+        ----------
+        given : str or None
+            The visitor's token.
+
+        Returns
+        -------
+        bool
+            True if it is right, or none is required.
+        """
         if self.token is None:
             return True
         return given is not None and hmac.compare_digest(
@@ -137,14 +200,22 @@ class Rules:
 
 
 class Guard:
-    """Checks every request by the rules, and marks every answer with the policy."""
+    """Middleware that checks every request and adds security headers to answers.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What answers the requests that pass.
+    rules : Rules
+        Which requests are allowed.
+    """
 
     def __init__(self, app: App, rules: Rules) -> None:
         self.app = app
         self.rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request on, or refuse it (ASGI)."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -169,14 +240,14 @@ class Guard:
         """Status, message and headers of a refusal, or None."""
         host = headers.get(b"host", "")
         if not self.rules.knows_host(host):
-            return 421, "this name is not one of the explorer's own.", []
+            return 421, "the Host header does not name this server.", []
         origin = headers.get(b"origin")
         if origin is not None and _host_of(origin) != host.lower():
-            return 403, "a page of another origin must not ask the explorer.", []
+            return 403, "requests from pages of another origin are refused.", []
         is_reading = scope["method"] in ("GET", "HEAD")
         site = headers.get(b"sec-fetch-site", "none")
         if not is_reading and site not in ("none", "same-origin"):
-            return 403, "a page of another site must not ask the explorer.", []
+            return 403, "requests from pages of another site are refused.", []
         if self.rules.token is not None:
             refusal = self._ask_for_token(scope, headers)
             if refusal is not None:
@@ -189,12 +260,13 @@ class Guard:
     def _ask_for_token(
         self, scope: Scope, headers: dict[bytes, str]
     ) -> tuple[int, str, list[tuple[bytes, bytes]]] | None:
+        """Refuse a request without the token; move a token in the URL to a cookie."""
         query = parse_qsl(scope["query_string"].decode("latin-1"))
         given = dict(query).get("token")
         if scope["method"] == "GET" and given and self.rules.knows_token(given):
-            # Kept in a cookie, so that it does not stay in the address.
+            # Store it in a cookie, so that it does not stay in the address bar.
             rest = urlencode([pair for pair in query if pair[0] != "token"])
-            # Quoted, as a line break in it would begin another header.
+            # Quote the path: a line break in it would start another header.
             path = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
             cookie = f"{COOKIE}={given}; HttpOnly; SameSite=Strict; Path=/"
             place = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
@@ -206,14 +278,14 @@ class Guard:
             cookies = SimpleCookie(headers.get(b"cookie", ""))
         except CookieError:
             cookies = SimpleCookie()
-        kept = cookies[COOKIE].value if COOKIE in cookies else None
-        if self.rules.knows_token(kept):
+        stored = cookies[COOKIE].value if COOKIE in cookies else None
+        if self.rules.knows_token(stored):
             return None
         wanted = [(b"www-authenticate", b"Bearer")]
-        return 401, "a token is needed: open the address with ?token=… once.", wanted
+        return 401, "a token is required: open the address with ?token=… once.", wanted
 
     def _bounded(self, receive: Receive) -> Receive:
-        """Stop reading a request that is longer than it said."""
+        """Stop reading a request that is larger than allowed."""
         left = self.rules.most_bytes
 
         async def bounded() -> Message:
@@ -227,11 +299,12 @@ class Guard:
         return bounded
 
     def _too_much(self) -> str:
+        """The message for a request that is too large."""
         return f"at most {self.rules.most_bytes >> 20} megabytes can be sent."
 
 
 def _host_of(origin: str) -> str | None:
-    """The host and port of an origin, if it has any."""
+    """Host and port of an origin, if it has any."""
     try:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:
@@ -241,8 +314,8 @@ def _host_of(origin: str) -> str | None:
 async def _answer(
     send: Send, status: int, message: str, headers: list[tuple[bytes, bytes]]
 ) -> None:
-    """The one shape that errors have."""
-    body = json.dumps({"error": {"status": status, "message": message}}).encode()
+    """Send an error as JSON."""
+    body = json.dumps(Failure(FailureText(status, message)).to_dict()).encode()
     start = [(b"content-type", b"application/json"), *headers]
     await send({"type": "http.response.start", "status": status, "headers": start})
     await send({"type": "http.response.body", "body": body})

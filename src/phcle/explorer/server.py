@@ -1,4 +1,7 @@
-"""Listening: a socket of our own, so that the address is known before the start."""
+"""Listen on a port and serve the application.
+
+The socket is opened first, so that the address is known before the server starts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,21 @@ USUAL_PORT = 8642
 
 
 def bind(host: str, port: int | None) -> socket.socket:
-    """A socket to listen on; without a port, the usual one or any that is free."""
+    """Open a socket to listen on.
+
+    Parameters
+    ----------
+    host : str
+        Address to listen on.
+    port : int or None
+        The port; 0 takes any free port. None takes 8642, or any free port if that is
+        in use.
+
+    Returns
+    -------
+    socket.socket
+        The socket.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in (USUAL_PORT, 0) if port is None else (port,):
         found = socket.socket(family, socket.SOCK_STREAM)
@@ -38,7 +55,20 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """The address to open in a browser."""
+    """Build the URL to open in a browser.
+
+    Parameters
+    ----------
+    listening : socket.socket
+        The socket from `bind`.
+    host : str
+        The address that was given to `bind`.
+
+    Returns
+    -------
+    str
+        The URL.
+    """
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listening.getsockname()[1]}/"
 
@@ -49,7 +79,17 @@ def serve(
     *,
     started: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer requests until Ctrl-C; `started` is called once it does."""
+    """Answer requests until Ctrl-C.
+
+    Parameters
+    ----------
+    app : FastAPI
+        The application.
+    listening : socket.socket
+        The socket from `bind`.
+    started : callable
+        Called once the server answers. Default: does nothing.
+    """
     import uvicorn
 
     class Server(uvicorn.Server):

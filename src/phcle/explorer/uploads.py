@@ -1,57 +1,76 @@
-"""Files that somebody drops on a page: vectors of features, or pictures.
+"""Files that visitors upload: vectors of features, or pictures.
 
-Nothing of a request names a file here: what was sent goes into a folder that is made
-for it and gone afterwards, and the readers of the command line do the rest.
+No part of a request is used as a path. What was sent is written to a temporary folder
+and read by the same readers that the command line uses.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from phcle.answers import Attribute, UnderstoodFile
 from phcle.datasets.feature_folder import read_feature_rows
+from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.workspace import Workspace
-from phcle.uses import named_answers as answers
+from phcle.uses.named_answers import understood_picture
 
 __all__ = ["understood"]
 
 MOST_ROWS = 24
-"""Pictures of one file that are described."""
+"""Pictures of one file that are described; more do not fit on a page."""
+
+Related = Sequence[tuple[str, float]]
 
 NUMPY_MAGIC = b"\x93NUMPY"
 
 
-def understood(workspace: Workspace, content: bytes, k: int) -> dict[str, Any]:
-    """Related labels and attributes of what a file holds."""
+def understood(workspace: Workspace, content: bytes, k: int) -> UnderstoodFile:
+    """Describe the pictures, or vectors of features, of an uploaded file.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The embedding and, for pictures, the map of pictures.
+    content : bytes
+        A picture, or an .npy file with one row for each picture.
+    k : int
+        Number of related labels and attributes.
+
+    Returns
+    -------
+    UnderstoodFile
+        The first pictures of the file in labels and attributes.
+    """
     if not content:
         raise FileError("the file is empty; choose another.")
     rows, is_photo = _features(workspace, content)
-    embedding = workspace.opened.embedding
+    embedding, image_map = workspace.opened.embedding, workspace.image_map
     shown = rows[:MOST_ROWS]
-    if workspace.image_map is not None:
-        found = [
-            each.to_dict()
-            for each in workspace.image_map.understand(shown, embedding, k=k)
-        ]
+    found: Iterable[tuple[Related, Sequence[Attribute]]]
+    if image_map is not None:
+        described = image_map.understand(shown, embedding, k=k)
+        found = ((each.related, each.attributes) for each in described)
     else:
-        found = [_described(workspace, row, k) for row in shown]
-    return {
-        "pictures": [
-            answers.understood(
-                embedding, "picture" if is_photo else f"row {i + 1}", each
+        found = (_described(embedding, row, k) for row in shown)
+    return UnderstoodFile(
+        tuple(
+            understood_picture(
+                embedding, "picture" if is_photo else f"row {i}", *related_attributes
             )
-            for i, each in enumerate(found)
-        ],
-        "rows": len(rows),
-    }
+            for i, related_attributes in enumerate(found, 1)
+        ),
+        len(rows),
+    )
 
 
 def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
-    """Rows of features, and whether they were made of a picture here."""
+    """Read rows of features, or compute them from a picture; say which it was."""
     is_photo = not content.startswith(NUMPY_MAGIC)
     network = workspace.network() if is_photo else None
     with tempfile.TemporaryDirectory(prefix="phcle-") as folder:
@@ -64,22 +83,19 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
                 return network.features([read_photo(path)]), True
             return read_feature_rows(path), False
         except PhcleError as error:
-            told = str(error).replace(str(path), "the file")
-            raise FileError(told) from error
+            message = str(error).replace(str(path), "the file")
+            raise FileError(message) from error
 
 
-def _described(workspace: Workspace, row: Any, k: int) -> dict[str, Any]:
-    """Without a map of pictures, a vector is one of the embedding's own space."""
-    embedding = workspace.opened.embedding
+def _described(
+    embedding: LabelEmbedding, row: Any, k: int
+) -> tuple[Related, Sequence[Attribute]]:
+    """Without a map of pictures, a vector must be one of the embedding's own space."""
     if len(row) != embedding.dim:
         raise OptionError(
             f"without a map of pictures a vector must lie in the embedding's own space "
             f"and have {embedding.dim} numbers. Got {len(row)}; learn a map with "
             "`phcle map` and start the explorer with --model."
         )
-    found = embedding.describe(np.asarray(row, np.float64), k=k).to_dict()
-    attributes = [
-        {key: x[key] for key in ("context", "name", "value")}
-        for x in found["predicted"]
-    ]
-    return {"related": found["related"], "attributes": attributes}
+    found = embedding.describe(np.asarray(row, np.float64), k=k)
+    return found.related, found.predicted

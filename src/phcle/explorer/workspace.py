@@ -1,4 +1,4 @@
-"""All that the explorer knows while it runs: embeddings, searches, pictures."""
+"""What the explorer holds while it runs: embeddings, searches, a map of pictures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.descriptive.fitted import FittedDescriptive
+from phcle.answers import Status
+from phcle.contexts.base import PredictingContext
 from phcle.embedding.describe import support_by
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
@@ -32,7 +33,19 @@ Tell = Callable[[str], None]
 
 
 class Opened:
-    """One embedding, with all that makes questions about it quick."""
+    """An embedding, with what makes questions about it quick.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    title : str
+        Its title on pages.
+    file : Path or None, default=None
+        Its file. Results of background work are stored beside it; None stores nothing.
+    tell : callable
+        Called with messages about background work. Default: ignores them.
+    """
 
     def __init__(
         self,
@@ -49,7 +62,7 @@ class Opened:
 
     @property
     def neighbours(self) -> StoredNeighbours:
-        """The search for nearest labels, with the table as soon as there is one."""
+        """The search for nearest labels; uses the stored table once it is ready."""
         found = self.background.result
         if self.search.table is None and found is not None:
             self.search.table = found.table
@@ -57,18 +70,35 @@ class Opened:
 
     @property
     def places(self) -> npt.NDArray[np.float32]:
-        """Where labels lie on the map; for a start, along principal components."""
+        """Places of the labels on the map; principal components until it is ready."""
         found = self.background.result
         return self._first_places if found is None else found.places
 
     @cached_property
     def _first_places(self) -> npt.NDArray[np.float32]:
+        """Places by principal components, which are quick to compute."""
         return principal_layout(
             np.asarray(self.embedding.unit_vectors, np.float32)
         ).places
 
     def resolve(self, text: str) -> str:
-        """The label meant by an id or a name; suggests others for an unknown one."""
+        """Find a label by id or name.
+
+        Parameters
+        ----------
+        text : str
+            An id or a readable name.
+
+        Returns
+        -------
+        str
+            The id.
+
+        Raises
+        ------
+        UnknownLabelError
+            If no label or several labels match; the message suggests others.
+        """
         found = self.embedding.labels_called(text)
         if len(found) == 1:
             return found[0]
@@ -77,18 +107,29 @@ class Opened:
                 f"{text!r} is the name of {len(found)} labels: {some(found)}; "
                 "use the id."
             )
-        # The embedding's own suggestion compares with every label, which takes long.
+        # Faster than LabelEmbedding.resolve, which compares with every label.
         alike = [self.name_at(i) for i in self.suggestions.find(text, 3)]
         hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
         raise UnknownLabelError(f"no label {text!r} in this embedding.{hint}")
 
     def name_at(self, row: int) -> str:
-        """The readable name of the label in a row."""
+        """Get the readable name of the label in a row.
+
+        Parameters
+        ----------
+        row : int
+            Position of the label.
+
+        Returns
+        -------
+        str
+            The name.
+        """
         return self.embedding.name_of(self.embedding.labels[row])
 
     @cached_property
     def suggestions(self) -> Suggestions:
-        """Labels by id or name."""
+        """Search for labels by id or name."""
         labels = self.embedding.labels
         return Suggestions(labels, [self.embedding.name_of(x) for x in labels])
 
@@ -99,23 +140,22 @@ class Opened:
 
     @cached_property
     def node_suggestions(self) -> Suggestions:
-        """Nodes of the hierarchy by id or name."""
+        """Search for nodes of the hierarchy by id or name."""
         nodes = () if self.taxonomy is None else self.taxonomy[1].nodes
         return Suggestions(nodes, [self.embedding.name_of(x) for x in nodes])
 
     @cached_property
     def attributes(self) -> list[tuple[str, str]]:
-        """(context, column) of every attribute that people can read."""
+        """Context and column of every readable attribute."""
         return [
             (context.name, column)
-            for context in self.embedding.contexts
-            if isinstance(context, FittedDescriptive) and context.readable
+            for context in self.embedding.predicting
             for column in context.columns
         ]
 
     @cached_property
     def attribute_suggestions(self) -> Suggestions:
-        """Attributes by their name, or by context and name."""
+        """Search for attributes by name, or by context and name."""
         return Suggestions(
             [f"{context}: {column}" for context, column in self.attributes],
             [column for _, column in self.attributes],
@@ -129,8 +169,20 @@ class Opened:
         found = find_branches(self.taxonomy[1], self.embedding.labels)
         return found if found.nodes else None
 
-    def support(self, context: FittedDescriptive) -> npt.NDArray[np.float64] | None:
-        """How near every label is to one that a context describes; kept."""
+    def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
+        """Compute how near every label is to a label that a context describes.
+
+        Parameters
+        ----------
+        context : PredictingContext
+            A context with readable attributes.
+
+        Returns
+        -------
+        array of shape (labels,) or None
+            The support of predictions, computed once; None if the context describes
+            no label of this embedding.
+        """
         if context.name not in self._supports:
             found = support_by(self.embedding, context, self.embedding.vectors)
             if found is None:
@@ -140,16 +192,18 @@ class Opened:
 
 
 class Workspace:
-    """An opened embedding, perhaps another one beside it, and a map of pictures.
+    """The opened embedding, a second one to compare with, and a map of pictures.
 
     Parameters
     ----------
-    opened, other
-        The embedding to explore, and one to compare it with.
-    image_map
-        Where pictures lie in the embedding, as `phcle map` has learned it.
-    network
-        Opens the network that makes features of pictures, when first needed.
+    opened : Opened
+        The embedding to explore.
+    other : Opened or None, default=None
+        An embedding to compare with.
+    image_map : ImageMap or None, default=None
+        A map of pictures, learned by `phcle map`.
+    network : callable or None, default=None
+        Opens the network that makes features of pictures; called when first needed.
     """
 
     def __init__(
@@ -170,7 +224,7 @@ class Workspace:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Begin to prepare whatever was not kept, one embedding after the other."""
+        """Start the background work, one embedding after the other."""
         if self.other is None:
             self.opened.background.start()
             return
@@ -184,11 +238,17 @@ class Workspace:
 
     @property
     def takes_pictures(self) -> bool:
-        """Whether pictures themselves can be understood, not only their features."""
+        """Whether pictures can be described, and not only their features."""
         return self._open_network is not None
 
     def network(self) -> FeatureNetwork:
-        """The network that makes features of pictures, opened once."""
+        """Open the network that makes features of pictures; later calls return it.
+
+        Returns
+        -------
+        FeatureNetwork
+            The network.
+        """
         if self._open_network is None:
             raise OptionError(
                 "pictures cannot be read here: give features (.npy), or start the "
@@ -199,28 +259,46 @@ class Workspace:
                 self._network = self._open_network()
             return self._network
 
-    def differences(self) -> Differences | None:
-        """Where the two embeddings differ; None until both are prepared."""
+    @property
+    def compared(self) -> Opened:
+        """The embedding to compare with; raises OptionError if there is none."""
         if self.other is None:
             raise OptionError(
                 "there is nothing to compare with; start the explorer with "
                 "--compare OTHER.phcle."
             )
-        one, two = self.opened.background.result, self.other.background.result
+        return self.other
+
+    def differences(self) -> Differences | None:
+        """Compare the neighbours of all labels in the two embeddings.
+
+        Returns
+        -------
+        Differences or None
+            The comparison; None until the background work is done.
+        """
+        other = self.compared
+        one, two = self.opened.background.result, other.background.result
         if one is None or two is None:
             return None
         with self._lock:
             if self._differences is None:
                 self._differences = neighbourhood_differences(
                     self.opened.embedding,
-                    self.other.embedding,
+                    other.embedding,
                     (one.table, two.table),
                 )
             return self._differences
 
-    def status(self) -> dict[str, Any]:
-        """How far the preparations are."""
-        return {
-            "labels": self.opened.background.status,
-            "other": None if self.other is None else self.other.background.status,
-        }
+    def status(self) -> Status:
+        """Say how far the background work is.
+
+        Returns
+        -------
+        Status
+            Progress for each embedding.
+        """
+        return Status(
+            self.opened.background.status,
+            None if self.other is None else self.other.background.status,
+        )

@@ -7,12 +7,38 @@ and brackets nested a thousand deep end Python's stack.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
 from phcle.errors import FileError
 
 __all__ = ["parse_json", "parse_toml"]
+
+
+LONGEST_TOML = 1_000_000
+"""Longest TOML text, in characters. Configurations have some thousand; the limit keeps
+the time of a hostile file below a few seconds."""
+
+MOST_PARTS = 30
+"""Most parts of a dotted key, as in a.b.c. Configurations use two or three. The parser
+takes time and memory that grow with the square of this number."""
+
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)"""
+_DOT = r"[ \t]*+\.[ \t]*+"
+_TOKENS = re.compile(
+    rf"""
+    {'"' * 3}(?:[^"\\]|\\.|"(?!""))*+"{{0,5}}   # text of several lines
+    | {"'" * 3}(?:[^']|'(?!''))*+'{{0,5}}
+    | (?P<long>{_PART}(?:{_DOT}{_PART}){{{MOST_PARTS}}})
+    | {_PART}(?:{_DOT}{_PART})*+                # a key or a value
+    | \#[^\n]*+                                 # a comment
+    | [^"'\#A-Za-z0-9_-]++
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""All of a TOML text, token by token. Quantifiers with a further + never go back, so
+the time is linear."""
 
 
 def parse_json(text: str | bytes, where: str) -> Any:
@@ -28,7 +54,32 @@ def parse_json(text: str | bytes, where: str) -> Any:
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """What TOML says."""
+    """Parse TOML text from an untrusted file.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    where : str
+        The file, for messages.
+
+    Returns
+    -------
+    dict
+        The content. Text that is too long, and keys of too many parts, are refused.
+    """
+    if len(text) > LONGEST_TOML:
+        raise FileError(
+            f"{where}: has {len(text):,} characters, but TOML files may have at most "
+            f"{LONGEST_TOML:,}."
+        )
+    for token in _TOKENS.finditer(text):
+        if token["long"] is not None:
+            line = text.count("\n", 0, token.start()) + 1
+            raise FileError(
+                f"{where}, line {line}: a key has more than {MOST_PARTS} parts; "
+                "shorten it."
+            )
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,32 @@
-"""One page about an embedding, or about tables of experiments, that opens offline."""
+"""HTML pages about an embedding that open offline, and files of result tables.
+
+`embedding_report` collects the contents (`section_data`, `hierarchy_branches`,
+`map_layout`, `map_data`), draws `figures` and fills the templates (`html_page`).
+`embedding_atlas` writes the same map for Embedding Atlas. `table_files` writes tables
+as Markdown, CSV and JSON.
+
+Modules here may import `phcle.uses`, `phcle.embedding`, `phcle.contexts`,
+`phcle.files`, `phcle.errors`, and the scripts in `phcle.web`.
+"""
 
 from phcle.report.embedding_report import write_report
-from phcle.report.tables_page import assemble
+from phcle.report.html_page import as_data_uri, write_page
+from phcle.report.report_libraries import can_write_reports, needed
+from phcle.report.table_files import (
+    as_csv,
+    as_markdown,
+    markdown_grid,
+    write_table,
+)
 
-__all__ = ["assemble", "write_report"]
+__all__ = [
+    "as_csv",
+    "as_data_uri",
+    "as_markdown",
+    "can_write_reports",
+    "markdown_grid",
+    "needed",
+    "write_page",
+    "write_report",
+    "write_table",
+]

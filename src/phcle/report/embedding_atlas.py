@@ -1,43 +1,57 @@
-"""An embedding as the table that Embedding Atlas shows.
+"""An embedding as a table for Embedding Atlas.
 
-A row per label with the columns label, name, x, y and neighbors; a label's neighbours
-are row numbers from 0 and cosine distances, {"ids": [...], "distances": [...]}, the
-label itself first, as the Atlas computes them where they are not given.
+One row for each label, with the columns label, name, x, y and neighbors. Neighbours are
+row numbers from 0 and cosine distances, {"ids": [...], "distances": [...]}, with the
+label itself first, as the Atlas computes them if the column is missing.
 
     embedding-atlas labels.parquet --text name --x x --y y --neighbors neighbors
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import BackendError
 from phcle.files.writing import write_whole
+from phcle.optional_imports import import_optional
 from phcle.report.map_layout import lay_out
 from phcle.uses.neighbour_table import NeighbourTable
 
 __all__ = ["ATLAS", "write_atlas"]
 
 ATLAS = "atlas"
-"""The name of the format."""
+"""Name of the format for `phcle export`."""
 
 NEIGHBOURS = 15
+"""Default number of nearest labels of each label."""
 
 
 def write_atlas(
     embedding: LabelEmbedding, path: str | Path, *, k: int = NEIGHBOURS, seed: int = 0
 ) -> None:
-    """Write a Parquet file with a map of the labels and the k nearest of each."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise BackendError(
-            "Parquet files need PyArrow: pip install 'phcle[parquet]'."
-        ) from error
+    """Write a Parquet file with a map of the labels and their nearest labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    path : str or Path
+        The file to write.
+    k : int, default 15
+        Number of nearest labels of each label.
+    seed : int, default 0
+        Seed of the map.
+
+    Raises
+    ------
+    BackendError
+        If PyArrow is not installed.
+    """
+    pa = import_optional("pyarrow", extra="parquet", purpose="writing Parquet")
+    pq = import_module("pyarrow.parquet")
     table = NeighbourTable.of(embedding)
     layout = lay_out(embedding.unit_vectors, seed=seed, table=table)
     own = np.arange(len(embedding))[:, None]

@@ -12,11 +12,11 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
-from phcle.report.extras import needed
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.map_data import colourings, map_data
 from phcle.report.map_layout import lay_out
+from phcle.report.report_libraries import needed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["write_report"]
 
 N_SHOWN = 8
+"""Labels whose neighbours are listed."""
 N_NEIGHBOURS = 5
+"""Neighbours listed for each."""
 N_CLUSTERED = 60
-"""Labels of the heat map, so that their names can be read."""
+"""Labels of the heat map; the names of more could not be read."""
 N_TRIED = 2_000
-"""Labels that are tried for a name on the map in print."""
+"""Labels to try for names on the printed map; those without room are left out."""
 
 
 def write_report(
@@ -39,15 +41,33 @@ def write_report(
     shown: Sequence[str] = (),
     tell: Callable[[str], None] = lambda message: None,
 ) -> dict[str, Any]:
-    """Write `out/report.html` and `out/figures/`; say what was written.
+    """Write a report on an embedding: `out/report.html` and `out/figures/`.
 
     Parameters
     ----------
-    shown
-        Labels of the table of neighbours, which the heat map shows with these; by
-        default typical ones of every branch.
-    tell
-        Is told what takes long.
+    embedding : LabelEmbedding
+        The embedding, with two labels or more.
+    out : Path
+        The folder to write into; created if it does not exist.
+    title : str, default "Label embedding"
+        Heading of the page.
+    shown : sequence of str, optional
+        Labels whose neighbours are listed, and shown in the heat map. If left out,
+        typical labels of every branch.
+    tell : callable, optional
+        Called with a message before each slow step.
+
+    Returns
+    -------
+    dict
+        The files written, and the data of the report.
+
+    Raises
+    ------
+    BackendError
+        If the extra `phcle[report]` is not installed.
+    ContextError
+        If the embedding has a single label.
     """
     for module in ("jinja2", "matplotlib.figure"):
         needed(module)
@@ -99,6 +119,7 @@ def write_report(
 
 
 def _branches(embedding: LabelEmbedding) -> Branches | None:
+    """The branches of the largest hierarchy, or None."""
     found = hierarchy_of(embedding)
     if found is None:
         return None
@@ -113,7 +134,7 @@ def _draw_figures(
     colouring: dict[str, Any],
     named: Sequence[str],
 ) -> dict[str, Figure]:
-    """Every figure that there is something to show in, by name."""
+    """All figures for which there is data, by name."""
     row = {label: i for i, label in enumerate(embedding.labels)}
     names = [(row[label], embedding.name_of(label)) for label in named]
     drawn = {
@@ -132,21 +153,21 @@ def _draw_figures(
 
 
 def _save_figures(drawn: dict[str, Figure], folder: Path) -> dict[str, Any]:
-    """Files of all figures, and the figures as elements of the page."""
+    """Write the files of all figures, and return them as elements of the page."""
     markup = needed("markupsafe").Markup
     pictures = {}
     for name, figure in drawn.items():
         files = figures.save_figure(figure, folder / name)
-        if name == "map":  # many points: the picture is smaller than its elements
+        if name == "map":  # with many points, PNG is smaller than SVG
             pictures[name] = as_data_uri(files["png"])
         else:
-            # Matplotlib escapes the text in it.
+            # Matplotlib escapes the labels in it.
             pictures[name] = markup(figures.inline_svg(figure))
     return pictures
 
 
 def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
-    """The labels asked about and those near them, as far as names can be read."""
+    """The labels asked for and their neighbours, up to the limit of the heat map."""
     near = (x["label"] for row in retrieval for x in row["neighbours"])
     asked = (row["label"] for row in retrieval)
     return list(dict.fromkeys([*asked, *near]))[:N_CLUSTERED]
@@ -155,7 +176,7 @@ def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
 def _draw_clusters(
     embedding: LabelEmbedding, labels: Sequence[str], folder: Path
 ) -> str:
-    """The heat map of some labels, as the address of a picture."""
+    """Draw the heat map of some labels, and return it as a data URI."""
     from phcle.uses.clusters import cluster_labels
     from phcle.uses.similarity_heatmap import draw_heatmaps
 

@@ -1,7 +1,7 @@
-"""The figures of a report, each a Matplotlib figure that is saved as PNG and SVG.
+"""The figures of a report, as Matplotlib figures saved as PNG and SVG.
 
-Colours are those of Okabe and Ito; lines differ in style as well, so that no figure
-needs colour to be read.
+The colours are those of Okabe and Ito. Lines also differ in style, so that every figure
+can be read without colour.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.files.writing import write_whole
-from phcle.report.extras import needed
+from phcle.report.report_libraries import needed
 from phcle.uses.stable_svg import svg_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 INK = "#1b1b1e"
-"""Of text and axes and of nothing else: a page puts its own text colour there."""
+"""Colour of text and axes only: `inline_svg` replaces it by the page's text colour."""
 
 COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000"
@@ -45,7 +45,7 @@ MARKERS = "osD^vPX"
 
 MOST_NAMES = 40
 LETTER, LINE = 0.024, 0.05
-"""Room of a letter and of a line on the map, whose sides have length 2."""
+"""Width of a letter and height of a line on the map, whose sides have length 2."""
 
 STYLE = {
     "text.parse_math": False,  # a label may hold dollar signs
@@ -59,7 +59,7 @@ STYLE = {
     "xtick.color": INK,
     "ytick.color": INK,
     "legend.frameon": False,
-    "svg.hashsalt": "phcle",  # the same figure gives the same file
+    "svg.hashsalt": "phcle",  # the same figure always gives the same file
 }
 
 Section = dict[str, Any]
@@ -67,7 +67,7 @@ Section = dict[str, Any]
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw in our style, without a complaint where the font lacks a letter."""
+    """Draw in the report's style, and ignore letters that the font lacks."""
     matplotlib = needed("matplotlib")
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -75,13 +75,26 @@ def styled() -> Iterator[None]:
 
 
 def _new_figure(width: float, height: float) -> Figure:
-    """An empty figure, in inches, with room made for its text."""
+    """An empty figure of this size in inches, with constrained layout."""
     make: type[Figure] = needed("matplotlib.figure").Figure
     return make(figsize=(width, height), layout="constrained")
 
 
 def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
-    """Write `stem` with the endings .png and .svg."""
+    """Write a figure as PNG and SVG.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    stem : Path
+        The files' path without its ending.
+
+    Returns
+    -------
+    dict of str to Path
+        The files, by ending: "png" and "svg".
+    """
     paths = {end: stem.with_name(f"{stem.name}.{end}") for end in ("png", "svg")}
     with styled():
         with write_whole(paths["png"]) as temporary:
@@ -93,14 +106,36 @@ def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
 
 
 def inline_svg(figure: Figure) -> str:
-    """The figure as an element of a page: transparent, text in the page's colour."""
+    """Return a figure as an SVG element for a page.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+
+    Returns
+    -------
+    str
+        The element, transparent and with text in the page's colour.
+    """
     with styled():
         text = svg_of(figure, facecolor="none")
     return text[text.index("<svg") :].replace(INK, "currentColor")
 
 
 def convergence_figure(section: Section) -> Figure:
-    """The objective above its floor, and every term against its first value."""
+    """Draw the objective above its floor, and every term relative to its first value.
+
+    Parameters
+    ----------
+    section : dict
+        From `section_data.convergence`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
     with styled():
         figure = _new_figure(9, 3.6)
         left, right = figure.subplots(1, 2)
@@ -128,7 +163,20 @@ def convergence_figure(section: Section) -> Figure:
 
 
 def coverage_figure(section: Section, n_labels: int) -> Figure:
-    """Share of the labels that each pair of contexts knows both of."""
+    """Draw the share of the labels known in each pair of contexts.
+
+    Parameters
+    ----------
+    section : dict
+        From `section_data.coverage`.
+    n_labels : int
+        Number of all labels.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
     names = section["names"]
     share = np.array(section["together"], float) / max(n_labels, 1)
     with styled():
@@ -147,7 +195,18 @@ def coverage_figure(section: Section, n_labels: int) -> Figure:
 
 
 def weights_figure(contexts: Sequence[Section]) -> Figure:
-    """The weights of the contexts as bars."""
+    """Draw the weights of the contexts as bars.
+
+    Parameters
+    ----------
+    contexts : sequence of dict
+        `contexts` of `section_data.summary`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
     names = [context["name"] for context in contexts]
     weights = [context["weight"] for context in contexts]
     with styled():
@@ -169,7 +228,18 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
 
 
 def sparsity_figure(sections: Sequence[Section]) -> Figure:
-    """How strongly each attribute is carried, the strongest first."""
+    """Draw the strength of each attribute, the strongest first.
+
+    Parameters
+    ----------
+    sections : sequence of dict
+        From `section_data.sparsity`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
     with styled():
         figure = _new_figure(8, 3.4)
         axes = figure.subplots()
@@ -198,7 +268,24 @@ def map_figure(
     codes: npt.NDArray[np.integer],
     named: Sequence[tuple[int, str]],
 ) -> Figure:
-    """The map without its interaction, for paper: groups by colour, some names."""
+    """Draw the map of the labels for print: groups by colour, some names.
+
+    Parameters
+    ----------
+    places : ndarray of shape (labels, 2)
+        Coordinates from −1 to 1.
+    groups : sequence of str
+        Names of the groups, the last one "other".
+    codes : ndarray of int, shape (labels,)
+        The group of each label.
+    named : sequence of (int, str)
+        Rows and names to write on the map, as far as there is room.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
     with styled():
         figure = _new_figure(9, 7)
         axes = figure.subplots()
@@ -215,7 +302,7 @@ def map_figure(
                 linewidths=0,
                 color=OTHER if code == last else COLOURS[code],
                 label=f"{group} ({own.sum():,})",
-                rasterized=True,  # 80,000 circles would make the SVG unusable
+                rasterized=True,  # an SVG with 80,000 circles is unusable
             )
         for row, name in _apart(places, named):
             axes.annotate(
@@ -232,7 +319,7 @@ def map_figure(
 def _apart(
     places: npt.NDArray[np.floating], named: Sequence[tuple[int, str]]
 ) -> list[tuple[int, str]]:
-    """Names that have room beside the ones before them, on a square of −1 … 1."""
+    """The names that do not overlap earlier ones, on a map from −1 to 1."""
     kept: list[tuple[int, str]] = []
     for row, name in named:
         shifts = [(places[row] - places[other], before) for other, before in kept]
@@ -247,4 +334,5 @@ def _apart(
 
 
 def _floats(values: Sequence[float | None]) -> npt.NDArray[np.float64]:
+    """Numbers as an array, NaN for None."""
     return np.array([np.nan if value is None else value for value in values], float)

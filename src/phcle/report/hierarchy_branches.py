@@ -1,4 +1,4 @@
-"""The branches of a hierarchy that a map is coloured by: few, large, and telling."""
+"""Choose a few large branches of a hierarchy, by which a map is coloured."""
 
 from __future__ import annotations
 
@@ -7,35 +7,51 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.relational.fitted import FittedRelational
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["Branches", "find_branches", "hierarchy_of"]
 
 MOST_BRANCHES = 7
-"""As many as there are colours that all readers can tell apart."""
+"""Largest number of branches: as many colours can be told apart by all readers."""
 
 SMALLEST = 0.02
-"""A branch holds at least this share of the labels, and two of them."""
+"""Smallest branch, as a share of the labels; it has two labels at least."""
 
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """Nodes, the largest first, and the branch of each label."""
+    """Branches of a hierarchy, and the branch of each label.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+        The top node of each branch, the largest branch first.
+    codes : ndarray of int, shape (labels,)
+        Position in `nodes` of each label's branch; `len(nodes)` for a label in none.
+    """
 
     nodes: tuple[str, ...]
-    codes: Ints  # position in nodes; len(nodes) for a label in none of them
+    codes: Ints
 
 
 def hierarchy_of(embedding: LabelEmbedding) -> tuple[str, Hierarchy] | None:
-    """The name and the graph of the hierarchy that knows most labels."""
+    """Return the hierarchy of an embedding that has most labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    tuple of (str, Hierarchy), or None
+        Name of the context, and the hierarchy; None if there is no hierarchy.
+    """
     found = [
-        (len(context.observed_labels), context.name, context.data.hierarchy.hierarchy)
+        (len(context.observed_labels), context.name, context.hierarchy)
         for context in embedding.contexts
-        if isinstance(context, FittedRelational)
-        and context.data is not None
-        and context.data.hierarchy is not None
+        if context.hierarchy is not None
     ]
     if not found:
         return None
@@ -46,12 +62,28 @@ def hierarchy_of(embedding: LabelEmbedding) -> tuple[str, Hierarchy] | None:
 def find_branches(
     hierarchy: Hierarchy, labels: tuple[str, ...], *, most: int = MOST_BRANCHES
 ) -> Branches:
-    """Split branches from the roots down as long as that tells more about a label.
+    """Choose the branches that say most about where a label belongs.
 
-    What a set of branches tells is its entropy, Σ −p·log p over the shares p of the
-    labels; labels in no branch tell nothing. So a root above everything is never a
-    branch, and neither is a twig. A label below several branches is in the largest.
+    From the roots down, a branch is split as long as that raises the entropy, Σ −p·log
+    p over the shares p of the labels. So neither a root above all labels nor a tiny
+    branch is chosen. A label below several branches belongs to the largest.
 
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    labels : tuple of str
+        The labels; those that the hierarchy lacks are in no branch.
+    most : int, default 7
+        The largest number of branches.
+
+    Returns
+    -------
+    Branches
+        The branches and the branch of each label.
+
+    Examples
+    --------
     >>> pairs = [("cat", "pet"), ("dog", "pet"), ("carp", "fish"), ("eel", "fish")]
     >>> tree = Hierarchy.from_edges([*pairs, ("pet", "animal"), ("fish", "animal")])
     >>> find_branches(tree, ("cat", "dog", "carp", "eel")).nodes
@@ -69,7 +101,7 @@ def find_branches(
 
 
 class _Search:
-    """Greedy search for the branches that tell most."""
+    """Greedy search for the branches of highest entropy."""
 
     def __init__(self, hierarchy: Hierarchy, below: sp.csc_array, most: int) -> None:
         self.below = below  # (labels, nodes): whether the label is at or below
@@ -91,8 +123,8 @@ class _Search:
                 self.largest([*(x for x in current if x != node), *self.parts(node)])
                 for node in current
             ]
-            best = max(after, key=self.told, default=current)
-            if self.told(best) <= self.told(current):
+            best = max(after, key=self.entropy, default=current)
+            if self.entropy(best) <= self.entropy(current):
                 return current
             current = best
 
@@ -103,7 +135,7 @@ class _Search:
         return self.parts(whole[0]) if whole else own
 
     def largest(self, nodes: list[int]) -> list[int]:
-        """As many as there may be, each with enough labels that no larger one has."""
+        """The largest nodes, each with enough labels that are in no larger one."""
         kept: list[int] = []
         taken = np.zeros(self.below.shape[0], bool)
         for node in sorted(set(nodes), key=lambda node: (-self.size[node], node)):
@@ -119,13 +151,13 @@ class _Search:
         return np.asarray(self.below.indices[start:end])
 
     def assigned(self, nodes: list[int]) -> Ints:
-        """For every label the position of its branch; the number of branches: none."""
+        """For each label the position of its branch; `len(nodes)` if in none."""
         codes = np.full(self.below.shape[0], len(nodes))
         for code in reversed(range(len(nodes))):
             codes[self.labels_of(nodes[code])] = code
         return codes
 
-    def told(self, nodes: list[int]) -> float:
+    def entropy(self, nodes: list[int]) -> float:
         """Σ −p·log p over the branches."""
         counts = np.bincount(self.assigned(nodes), minlength=len(nodes) + 1)[:-1]
         share = counts / self.below.shape[0]

@@ -1,4 +1,4 @@
-"""Templates and the files they inline: a page is one file and loads nothing."""
+"""Fill templates into HTML pages that are one file and load nothing else."""
 
 from __future__ import annotations
 
@@ -10,20 +10,36 @@ from typing import Any
 
 from phcle import __version__
 from phcle.files.writing import write_whole
-from phcle.report.extras import needed
+from phcle.report.report_libraries import needed
 
 __all__ = ["as_data_uri", "write_page"]
 
 
-def write_page(path: Path, template: str, **values: Any) -> None:
-    """Fill a template and write it whole.
+def write_page(
+    path: Path, template: str, *, package: str = "phcle.report", **values: Any
+) -> None:
+    """Fill a template and write it to a file.
 
-    Every value is escaped, unless it was marked as HTML by us; data goes into the page
-    by the filter `tojson`, which leaves no `<` in it.
+    Every value is escaped unless our code marked it as HTML. Data goes into a page
+    through the filter `tojson`, which escapes `<`.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; an old one is replaced only when the new one is complete.
+    template : str
+        Name of a template.
+    package : str
+        The package whose folder `templates` holds the template; those of `phcle.report`
+        can be extended.
+    **values : Any
+        The values that the template uses.
     """
     jinja2 = needed("jinja2")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("phcle.report"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(x) for x in (package, "phcle.report")]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -36,13 +52,24 @@ def write_page(path: Path, template: str, **values: Any) -> None:
 
 
 def as_data_uri(path: Path) -> str:
-    """A picture as an address that holds it."""
+    """Return a picture as a data URI.
+
+    Parameters
+    ----------
+    path : Path
+        The file of the picture.
+
+    Returns
+    -------
+    str
+        An address that contains the picture itself.
+    """
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     content = base64.b64encode(path.read_bytes()).decode()
     return f"data:{kind};base64,{content}"
 
 
 def _static(name: str) -> Any:
-    """A script or style sheet of the package, to stand in the page as it is."""
+    """A script or style sheet of the package, inserted into the page unchanged."""
     text = files("phcle.web").joinpath(f"static/{name}").read_text("utf-8")
     return needed("markupsafe").Markup(text)  # ours, not the user's

@@ -1,4 +1,4 @@
-"""What the interactive map needs, small enough for a page with 82,115 labels."""
+"""Data of the interactive map, compact enough for a page with 82,115 labels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,28 @@ __all__ = ["colourings", "map_data"]
 Colouring = dict[str, Any]
 
 MOST_GROUPS = 7
+"""Groups with a colour of their own; the rest is "other"."""
 
 
 def map_data(
     embedding: LabelEmbedding, layout: Layout, chosen: Sequence[Colouring]
 ) -> dict[str, Any]:
-    """Arrays as base64, names and ids as lists; `web/static/map.js` reads it."""
+    """Pack a map for `web/static/map.js`: arrays as base64, names and ids as lists.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels and their names.
+    layout : Layout
+        Their places and neighbours.
+    chosen : sequence of dict
+        Colourings that a reader can choose from, as `colourings` returns them.
+
+    Returns
+    -------
+    dict
+        Values for JSON.
+    """
     names = [embedding.name_of(label) for label in embedding.labels]
     labels = list(embedding.labels)
     return {
@@ -40,7 +56,21 @@ def map_data(
 
 
 def colourings(embedding: LabelEmbedding, branches: Branches | None) -> list[Colouring]:
-    """Ways to colour the labels: groups, the last one "other", and a code per label."""
+    """Return the ways to colour labels: by branch, and by the contexts that know them.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels.
+    branches : Branches or None
+        Branches of a hierarchy, if there is one.
+
+    Returns
+    -------
+    list of dict
+        For each way its title, the names of its groups (the last one "other"), and the
+        group of each label as a number.
+    """
     found = []
     if branches is not None:
         groups = [*map(embedding.name_of, branches.nodes), "other"]
@@ -50,7 +80,7 @@ def colourings(embedding: LabelEmbedding, branches: Branches | None) -> list[Col
 
 
 def _by_contexts(embedding: LabelEmbedding) -> Colouring:
-    """Labels by the set of contexts that know them."""
+    """Group labels by the set of contexts that know them."""
     known = known_in(embedding)
     sets, codes, counts = np.unique(
         known, axis=0, return_inverse=True, return_counts=True
@@ -72,4 +102,5 @@ def _by_contexts(embedding: LabelEmbedding) -> Colouring:
 
 
 def _packed(values: npt.ArrayLike, kind: str) -> str:
+    """An array of this type as base64."""
     return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode()

@@ -1,8 +1,8 @@
-"""A place in the plane for every label, near the labels it is similar to.
+"""Coordinates in the plane for every label, near the labels it is similar to.
 
 t-SNE of the vectors at length one, started from their principal components: by
-scikit-learn for a few thousand labels, by openTSNE (interpolated, linear in the labels)
-for more. The neighbours it needs are the exact ones, and the map shows them too.
+scikit-learn up to a few thousand labels, by openTSNE (whose time grows linearly) for
+more. It uses exact neighbours, which the map shows too.
 """
 
 from __future__ import annotations
@@ -21,30 +21,40 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 FEW = 3_000
-"""Up to here scikit-learn's t-SNE takes seconds."""
+"""Up to this many labels scikit-learn's t-SNE is used, which takes seconds."""
 
 FEWEST = 8
-"""With fewer labels there is nothing to arrange: principal components serve."""
+"""With fewer labels t-SNE makes no sense, and principal components are used."""
 
 PERPLEXITY = 15
 N_ITERATIONS = 500
+"""Iterations of scikit-learn's t-SNE."""
 EARLY, LATE = 100, 300
-"""Iterations of scikit-learn; those of openTSNE, first with attraction exaggerated."""
+"""Iterations of openTSNE, with exaggerated attraction and without."""
 
 SAME = 4
-"""Decimals to which vectors must agree to be taken for one."""
+"""Vectors that agree to this many decimals are taken as equal."""
 
 ROOM = 0.4
-"""Share of the square that all labels together would fill, each in a cell of its own.
-"""
+"""Share of the map that the labels fill together if each has a cell of its own."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Coordinates from −1 to 1, neighbours, and how the coordinates were found."""
+    """Places of labels on a map, and their neighbours.
 
-    places: Floats  # (labels, 2)
-    neighbours: Ints  # (labels, k): the most similar labels, best first
+    Attributes
+    ----------
+    places : ndarray of float32, shape (labels, 2)
+        Coordinates from −1 to 1.
+    neighbours : ndarray of int, shape (labels, k)
+        Rows of the most similar labels, best first.
+    method : str
+        How the places were computed, for readers.
+    """
+
+    places: Floats
+    neighbours: Ints
     method: str
 
 
@@ -56,19 +66,46 @@ def lay_out(
     jobs: int = 2,
     table: NeighbourTable | None = None,
 ) -> Layout:
-    """Arrange vectors of length one: (labels, d).
+    """Compute a place for each label, near the labels it is similar to.
 
-    `table` has the neighbours of all labels, if they were found already.
+    Parameters
+    ----------
+    units : ndarray of shape (labels, dim)
+        Vectors of length one.
+    k : int, default 6
+        Number of neighbours to return for each label.
+    seed : int, default 0
+        Seed of t-SNE.
+    jobs : int, default 2
+        Number of threads.
+    table : NeighbourTable, optional
+        The neighbours of all labels, if they are known already.
+
+    Returns
+    -------
+    Layout
+        Places and neighbours.
     """
     from threadpoolctl import threadpool_limits
 
-    # For few labels, threads that wait for each other cost more than they bring.
+    # For few labels, threads that wait for each other are slower than one.
     with threadpool_limits(1 if len(units) <= FEW else jobs):
         return _lay_out(units, k, seed, jobs, table)
 
 
 def principal_layout(units: Floats) -> Layout:
-    """Principal components alone, at once; nobody's neighbours are known."""
+    """Place labels by two principal components, which is fast but less clear.
+
+    Parameters
+    ----------
+    units : ndarray of shape (labels, dim)
+        Vectors of length one.
+
+    Returns
+    -------
+    Layout
+        Places, without neighbours.
+    """
     places = _spread(_fit_square(_principal(units)))
     return Layout(places, np.zeros((len(units), 0), int), "principal components")
 
@@ -76,9 +113,11 @@ def principal_layout(units: Floats) -> Layout:
 def _lay_out(
     units: Floats, k: int, seed: int, jobs: int, table: NeighbourTable | None
 ) -> Layout:
+    """Places and neighbours, with the number of threads already limited."""
     n = len(units)
-    # Siblings of a hierarchy may have one vector. Were all of them arranged, each would
-    # have no neighbours but its copies, and nothing would hold the map together.
+    # Siblings of a hierarchy may have equal vectors. t-SNE gets each vector once: with
+    # copies, the neighbours of a label would all be its copies, and the map would fall
+    # apart.
     kept, copy_of = _distinct(units)
     perplexity = min(PERPLEXITY, max(2.0, (len(kept) - 1) / 4))
     wanted = int(3 * perplexity)
@@ -93,7 +132,7 @@ def _lay_out(
 
 
 def _from_table(table: NeighbourTable | None, k: int) -> tuple[Floats, Ints] | None:
-    """Distances and rows that are known already, if they are enough."""
+    """Distances and rows of k neighbours from the table, if it has as many."""
     if table is None or table.rows.shape[1] < k:
         return None
     distances = np.sqrt(np.maximum(2 - 2 * table.cosines[:, :k], 0))
@@ -101,7 +140,7 @@ def _from_table(table: NeighbourTable | None, k: int) -> tuple[Floats, Ints] | N
 
 
 def _distinct(units: Floats) -> tuple[Ints, Ints]:
-    """Rows that differ, and for every row which of them it equals, up to rounding."""
+    """Rows that differ, and for each row which of them it equals up to rounding."""
     _, kept, copy_of = np.unique(
         units.round(SAME), axis=0, return_index=True, return_inverse=True
     )
@@ -118,7 +157,7 @@ def _arrange(
     seed: int,
     jobs: int,
 ) -> tuple[Floats, str]:
-    """Places of vectors that differ, and how they were found."""
+    """Places of distinct vectors, and the method used."""
     start = _principal(units)
     if len(units) < FEWEST:
         return start, "principal components"
@@ -135,24 +174,24 @@ def _arrange(
 
 
 def _nearest(units: Floats, k: int, jobs: int) -> tuple[Floats, Ints]:
-    """Distances and rows of the k nearest of every row, itself left out."""
+    """Distances and rows of the k nearest other rows of each row."""
     from sklearn.neighbors import NearestNeighbors
 
     if k < 1:
         return np.zeros((len(units), 0), np.float32), np.zeros((len(units), 0), int)
     index = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=jobs).fit(units)
-    # Asked without a query, it leaves each row out of its own neighbours.
+    # Without a query, each row is left out of its own neighbours.
     distances, neighbours = index.kneighbors()
     return distances, neighbours
 
 
 def _principal(units: Floats) -> Floats:
-    """The two strongest principal components; zeros where there are none."""
+    """The two strongest principal components; zeros where there are fewer."""
     found = np.zeros((len(units), 2), np.float32)
     centred = units - units.mean(axis=0)
     _, directions = np.linalg.eigh(centred.T.astype(np.float64) @ centred)
     strongest = directions[:, ::-1][:, :2]
-    # Of the two signs that a direction may have, the one with a positive largest part.
+    # Fix the sign of each direction: its largest component is positive.
     largest = np.abs(strongest).argmax(axis=0)
     strongest = strongest * np.sign(strongest[largest, np.arange(len(largest))])
     found[:, : strongest.shape[1]] = centred @ strongest
@@ -160,7 +199,7 @@ def _principal(units: Floats) -> Floats:
 
 
 def _small(start: Floats) -> Floats:
-    """The start at the spread that t-SNE wants: 1e-4 along the first component."""
+    """Scale the start as t-SNE needs it: deviation 1e-4 along the first component."""
     spread = float(start[:, 0].std())
     return np.asarray(start / (spread or 1.0) * 1e-4, np.float32)
 
@@ -168,6 +207,7 @@ def _small(start: Floats) -> Floats:
 def _by_scikit_learn(
     units: Floats, start: Floats, perplexity: float, seed: int
 ) -> Floats:
+    """Places by scikit-learn's t-SNE."""
     from sklearn.manifold import TSNE
 
     tsne = TSNE(
@@ -187,6 +227,7 @@ def _by_open_tsne(
     seed: int,
     jobs: int,
 ) -> Floats:
+    """Places by openTSNE."""
     from openTSNE import TSNEEmbedding
     from openTSNE.affinity import PerplexityBasedNN
     from openTSNE.nearest_neighbors import PrecomputedNeighbors
@@ -210,10 +251,10 @@ def _by_open_tsne(
 
 
 def _spread(places: Floats) -> Floats:
-    """Move labels that lie on one spot apart, in a spiral around it.
+    """Move labels that share a place apart, in a spiral around it.
 
-    Siblings of a hierarchy may have the same vector; one point for hundreds of labels
-    could neither be seen nor pointed at.
+    Siblings of a hierarchy may have the same vector, and hundreds of labels under one
+    point could not be seen or selected.
     """
     side = (4 * ROOM / len(places)) ** 0.5
     cells = np.floor(places / side).astype(np.int64)
@@ -224,7 +265,7 @@ def _spread(places: Floats) -> Floats:
     sizes = np.diff(np.append(starts, len(order)))
     rank = np.empty(len(places))
     rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
-    # Sunflower: the same area for every point.
+    # As in a sunflower, every point gets the same area.
     radius = side * np.sqrt(rank / np.pi)
     angle = rank * np.pi * (3 - 5**0.5)
     shift = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])

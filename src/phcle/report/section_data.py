@@ -1,4 +1,4 @@
-"""What a report says, as plain values that pages and figures render alike."""
+"""The contents of a report as plain values, which pages and figures show."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts.descriptive.fitted import FittedDescriptive
+from phcle.contexts.base import FittedContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
-from phcle.uses import named_answers as answers
+from phcle.uses.named_answers import nearest_labels, summarise
 
 __all__ = [
     "convergence",
@@ -32,20 +32,44 @@ TERM_WORDS = {
 }
 
 NEAR_ZERO = 0.01
-"""An attribute counts for nothing below this share of the strongest of its context."""
+"""An attribute is near zero below this share of the strongest one of its context."""
 
 MOST_COMBINATIONS = 12
 MOST_ATTRIBUTES = 12
+"""Rows of the tables; more would be hard to read."""
 
 
 def summary(embedding: LabelEmbedding) -> Section:
-    """Size, contexts with coverage and weight, and how the fit ended."""
-    found = answers.summary(embedding)
+    """Return size, contexts with coverage and weight, and the end of the fit.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    dict
+        Values for the template.
+    """
+    found = summarise(embedding).to_dict()
     return {**found, "options": {x: str(y) for x, y in found["options"].items()}}
 
 
 def coverage(embedding: LabelEmbedding) -> Section:
-    """How many labels each pair and each combination of contexts knows."""
+    """Count the labels that each pair and each combination of contexts knows.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    dict
+        `names` of the contexts, `together` (labels known in each pair), the most
+        frequent `combinations`, and the number of all combinations.
+    """
     names = [context.name for context in embedding.contexts]
     known = known_in(embedding)
     together = known.T.astype(np.int64) @ known.astype(np.int64)
@@ -66,7 +90,18 @@ def coverage(embedding: LabelEmbedding) -> Section:
 
 
 def convergence(embedding: LabelEmbedding) -> Section:
-    """Every term of the objective after each sweep, and the gap to its floor."""
+    """Return every term of the objective after each sweep, and the gap to its floor.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    dict
+        `sweeps`, `gap`, `objective` and `terms`, one value for each sweep.
+    """
     history = embedding.history
     keys = [
         key
@@ -89,44 +124,69 @@ def convergence(embedding: LabelEmbedding) -> Section:
 
 
 def sparsity(embedding: LabelEmbedding) -> list[Section]:
-    """For each descriptive context, which attributes the vectors carry.
+    """Return the strength of the attributes of each descriptive context.
 
-    The strength of an attribute is the length of its row of U. One near zero moves no
-    vector and is predicted as its mean for every label.
+    The strength of an attribute is the length of its row of U. An attribute with
+    strength near zero has no influence on the vectors, and its prediction is its mean.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    list of dict
+        One for each descriptive context.
     """
     return [
         _attributes(context)
         for context in embedding.contexts
-        if isinstance(context, FittedDescriptive)
+        if context.has_sparse_factor
     ]
 
 
 def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[Section]:
-    """The nearest labels of some labels."""
-    return [
-        {
-            "name": embedding.name_of(label),
-            "label": label,
-            "neighbours": [
-                {
-                    "name": embedding.name_of(x),
-                    "label": x,
-                    "similarity": similarity,
-                }
-                for x, similarity in embedding.nearest(label, k=k)
-            ],
-        }
-        for label in map(embedding.resolve, shown)
-    ]
+    """Return the nearest labels of some labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    shown : sequence of str
+        Labels, by id or readable name.
+    k : int
+        Number of neighbours of each.
+
+    Returns
+    -------
+    list of dict
+        Each label with its neighbours.
+    """
+    return [nearest_labels(embedding, label, k).to_dict() for label in shown]
 
 
 def spread_labels(
     embedding: LabelEmbedding, branches: Branches | None, n: int
 ) -> list[str]:
-    """A few labels from all over: the most typical ones of each branch in turn.
+    """Choose a few labels that represent all: the most typical of each branch in turn.
 
-    Typical is what is nearest to the mean of its branch. Without branches, labels at
-    even distances in the list.
+    Typical labels are nearest to the mean of their branch. Without branches, labels at
+    equal distances in the list are taken.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    branches : Branches or None
+        Branches of a hierarchy, if there is one.
+    n : int
+        How many labels to choose.
+
+    Returns
+    -------
+    list of str
+        The labels.
     """
     n = min(n, len(embedding))
     if branches is None:
@@ -146,7 +206,18 @@ def spread_labels(
 
 
 def known_in(embedding: LabelEmbedding) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which label is known in which context: (labels, contexts)."""
+    """Return which label is known in which context.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    ndarray of bool, shape (labels, contexts)
+        True where the context knows the label.
+    """
     known = np.zeros((len(embedding), len(embedding.contexts)), bool)
     for j, context in enumerate(embedding.contexts):
         own = set(context.observed_labels)
@@ -154,7 +225,8 @@ def known_in(embedding: LabelEmbedding) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return known
 
 
-def _attributes(context: FittedDescriptive) -> Section:
+def _attributes(context: FittedContext) -> Section:
+    """The strengths of the attributes of one context."""
     factor = np.asarray(context.factor, np.float64)
     strength = np.linalg.norm(factor, axis=1)
     order = np.argsort(-strength, kind="stable")
@@ -163,16 +235,19 @@ def _attributes(context: FittedDescriptive) -> Section:
     listed = [(context.columns[i], float(strength[i])) for i in order]
     return {
         "name": context.name,
-        "readable": context.readable,
+        "readable": context.has_readable_columns,
         "columns": len(context.columns),
         "kept": n_kept,
         "near_zero": len(context.columns) - n_kept,
         "zero_entries": float((factor == 0).mean()) if factor.size else 0.0,
         "strengths": strength[order].tolist(),
-        "strongest": listed[:MOST_ATTRIBUTES] if context.readable else [],
-        "weakest": listed[n_kept:][-MOST_ATTRIBUTES:] if context.readable else [],
+        "strongest": listed[:MOST_ATTRIBUTES] if context.has_readable_columns else [],
+        "weakest": listed[n_kept:][-MOST_ATTRIBUTES:]
+        if context.has_readable_columns
+        else [],
     }
 
 
 def _series(history: Sequence[Any], key: str) -> list[float | None]:
+    """One value of each record; None where it is missing."""
     return [record.get(key) for record in history]

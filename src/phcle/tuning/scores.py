@@ -18,11 +18,21 @@ import numpy as np
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning, OptionError, PhcleError, some
+from phcle.errors import (
+    ConvergenceWarning,
+    OptionError,
+    PhcleError,
+    check_choice,
+    some,
+)
 from phcle.estimator import PHCLE
-from phcle.experiments.completion_phcle import predict_without
-from phcle.experiments.completion_task import CompletionTask, Rows, draw, scores
-from phcle.experiments.settings import known as check_known
+from phcle.tuning.completion import (
+    CompletionTask,
+    Rows,
+    draw,
+    predict_without,
+    scores,
+)
 from phcle.uses.zero_shot import SEARCHES, TrainingImages, ZeroShotTask, evaluate
 from phcle.uses.zero_shot.grid_search import select_by_split
 from phcle.uses.zero_shot.tasks import validation_splits
@@ -95,7 +105,7 @@ class ZeroShotScore:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_known("classifier", self.classifier, SEARCHES)
+        check_choice("classifier", self.classifier, SEARCHES)
 
     @property
     def title(self) -> str:
@@ -163,7 +173,7 @@ class CompletionScore:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_known("metric", self.metric, ("auc", "r2"))
+        check_choice("metric", self.metric, ("auc", "r2"))
         if self.n_splits < 1:
             raise OptionError(f"n_splits must be 1 or more. Got {self.n_splits!r}.")
 

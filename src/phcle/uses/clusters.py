@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from phcle.answers import Agreement
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -32,7 +33,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 MOST_LABELS = 5_000
-"""Most labels to cluster: all pairs are held in memory, 200 MB at this number."""
+"""Most labels to cluster: a matrix of all pairs takes 200 MB at this number."""
 
 ORDERED_UP_TO = 1_000
 """Up to this many labels the best order is computed; for more it takes minutes."""
@@ -90,25 +91,6 @@ class Clusters:
             All labels of the cluster, `label` included.
         """
         return self.groups[int(self.number[self.labels.index(label)])]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How well clusters agree with a taxonomy: 1 is perfect, 0 is chance.
-
-    Attributes
-    ----------
-    cophenetic : float
-        Correlation of joining heights with path lengths in the taxonomy.
-    rand_index : float
-        Adjusted Rand index of the clusters against families of the taxonomy.
-    n_families : int
-        Number of families compared with.
-    """
-
-    cophenetic: float
-    rand_index: float
-    n_families: int
 
 
 def cluster_labels(

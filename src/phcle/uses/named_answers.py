@@ -1,9 +1,32 @@
-"""Answers as plain dictionaries, which JSON, tables and pages render alike."""
+"""Answers about an embedding, with the readable names of labels and nodes.
+
+The command line, the report and the explorer all ask these functions, so that they say
+the same. The shapes of the answers are in `phcle.answers`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from phcle.answers import (
+    Attribute,
+    ContextSummary,
+    DescribedLabel,
+    EmbeddingSummary,
+    ExplainedColumn,
+    ExplainedContext,
+    ExplainedPair,
+    HierarchyRecipe,
+    Named,
+    Nearest,
+    NearestToVector,
+    Neighbour,
+    RelatedLabel,
+    SharedNode,
+    UnderstoodAttribute,
+    UnderstoodPicture,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -14,18 +37,14 @@ if TYPE_CHECKING:
     from phcle.uses.neighbour_table import StoredNeighbours
 
 __all__ = [
-    "added",
-    "description",
-    "explanation",
+    "describe_label",
+    "explain_pair",
     "named",
     "nearest_labels",
     "nearest_to_all",
-    "neighbours",
-    "summary",
-    "understood",
+    "summarise",
+    "understood_picture",
 ]
-
-Answer = dict[str, Any]
 
 
 def nearest_labels(
@@ -34,11 +53,28 @@ def nearest_labels(
     k: int,
     *,
     search: StoredNeighbours | None = None,
-) -> Answer:
-    """Neighbours of a label, best first; `search` may have them ready."""
+) -> Nearest:
+    """Find the labels most similar to a label.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    label : str
+        A label's id or its readable name.
+    k : int
+        Number of neighbours.
+    search : StoredNeighbours or None, default=None
+        A table of neighbours to look them up in; None searches the embedding.
+
+    Returns
+    -------
+    Nearest
+        The label and its neighbours, best first.
+    """
     near = (search or embedding).nearest(label, k=k)
-    head = named(embedding, embedding.resolve(label))
-    return {**head, "neighbours": neighbours(embedding, near)}
+    label = embedding.resolve(label)
+    return Nearest(label, embedding.name_of(label), _neighbours(embedding, near))
 
 
 def nearest_to_all(
@@ -47,113 +83,212 @@ def nearest_to_all(
     vectors: Mapping[str, npt.ArrayLike],
     k: int,
     among: Sequence[str] | None,
-) -> list[Answer]:
-    """Neighbours of labels and of named vectors, which have no label."""
+) -> list[Nearest | NearestToVector]:
+    """Find the labels most similar to each of several labels and vectors.
+
+    Parameters
+    ----------
+    search : Neighbours
+        The search over an embedding.
+    labels : sequence of str
+        Ids or readable names.
+    vectors : mapping of str to array
+        Vectors by name.
+    k : int
+        Number of neighbours.
+    among : sequence of str or None
+        The labels to choose from; None chooses from all.
+
+    Returns
+    -------
+    list of Nearest or NearestToVector
+        An answer for each label, then one for each vector.
+    """
     embedding = search.embedding
     found = search.nearest_many([*labels, *vectors.values()], k, among=among)
-    heads = [named(embedding, embedding.resolve(label)) for label in labels]
-    heads += [{"label": None, "name": name} for name in vectors]
-    return [
-        {**head, "neighbours": neighbours(embedding, near)}
-        for head, near in zip(heads, found, strict=True)
-    ]
+    near = [_neighbours(embedding, each) for each in found]
+    answers: list[Nearest | NearestToVector] = []
+    for label, own in zip(map(embedding.resolve, labels), near, strict=False):
+        answers.append(Nearest(label, embedding.name_of(label), own))
+    for name, own in zip(vectors, near[len(labels) :], strict=True):
+        answers.append(NearestToVector(name, own))
+    return answers
 
 
-def description(embedding: LabelEmbedding, label: str, k: int) -> Answer:
-    """Related labels, and known and predicted attributes."""
-    found = embedding.describe(label, k=k).to_dict()
-    related = [
-        {**named(embedding, x["label"]), "share": x["share"]} for x in found["related"]
-    ]
-    return {**named(embedding, found["label"]), **found, "related": related}
+def describe_label(embedding: LabelEmbedding, label: str, k: int) -> DescribedLabel:
+    """Describe a label by related labels and attributes.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that holds the label.
+    label : str
+        A label's id or its readable name.
+    k : int
+        Number of related labels, and of observed and predicted attributes, at most.
+
+    Returns
+    -------
+    DescribedLabel
+        What `LabelEmbedding.describe` finds, with readable names.
+    """
+    label = embedding.resolve(label)
+    found = embedding.describe(label, k=k)
+    return DescribedLabel(
+        label,
+        embedding.name_of(label),
+        _related(embedding, found.related),
+        found.observed,
+        found.predicted,
+        found.contexts,
+        found.not_predictable,
+    )
 
 
-def explanation(embedding: LabelEmbedding, a: str, b: str, k: int) -> Answer:
-    """What two labels share, context by context, with readable nodes."""
-    found = embedding.explain(a, b, k=k).to_dict()
-    parts = [
-        {
-            **part,
-            "columns": [
-                {
-                    "column": column["name"],
-                    "name": embedding.name_of(column["name"]),
-                    "part": column["part"],
-                }
-                for column in part["columns"]
-            ],
-            "shared": [
-                {"node": node, "name": embedding.name_of(node)}
-                for node in part["shared"]
-            ],
-        }
-        for part in found["parts"]
-    ]
-    ends = {end: named(embedding, found[end]) for end in ("a", "b")}
-    return {**found, **ends, "parts": parts}
+def explain_pair(embedding: LabelEmbedding, a: str, b: str, k: int) -> ExplainedPair:
+    """Explain the similarity of two labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that holds the labels.
+    a, b : str
+        Ids or readable names of the labels.
+    k : int
+        Number of columns that are listed for each context, at most.
+
+    Returns
+    -------
+    ExplainedPair
+        What `LabelEmbedding.explain` finds, with readable names.
+    """
+    found = embedding.explain(a, b, k=k)
+    name_of = embedding.name_of
+    parts = tuple(
+        ExplainedContext(
+            part.context,
+            part.kind,
+            part.part,
+            tuple(ExplainedColumn(x, name_of(x), value) for x, value in part.columns),
+            tuple(SharedNode(node, name_of(node)) for node in part.shared),
+        )
+        for part in found.parts
+    )
+    ends = named(embedding, found.a), named(embedding, found.b)
+    return ExplainedPair(*ends, found.similarity, parts, found.rest)
 
 
-def understood(embedding: LabelEmbedding, title: str, found: Answer) -> Answer:
-    """A picture in related labels and attributes, with readable names."""
-    related = [
-        {**named(embedding, x["label"]), "share": x["share"]} for x in found["related"]
-    ]
-    return {"picture": title, **found, "related": related}
+def understood_picture(
+    embedding: LabelEmbedding,
+    title: str,
+    related: Iterable[tuple[str, float]],
+    attributes: Iterable[Attribute],
+) -> UnderstoodPicture:
+    """Add readable names to what was found for a picture.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that names the labels.
+    title : str
+        Where the picture comes from.
+    related : iterable of (str, float)
+        Related labels and their shares of the similarity.
+    attributes : iterable of Attribute
+        Predicted attributes.
+
+    Returns
+    -------
+    UnderstoodPicture
+        The picture in labels and attributes.
+    """
+    return UnderstoodPicture(
+        title,
+        _related(embedding, related),
+        tuple(UnderstoodAttribute(x.context, x.name, x.value) for x in attributes),
+    )
 
 
-def summary(embedding: LabelEmbedding) -> Answer:
-    """What an embedding holds and how it was learned."""
+def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
+    """Say what an embedding holds and how it was learned.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Any embedding, learned or made from vectors.
+
+    Returns
+    -------
+    EmbeddingSummary
+        Sizes, contexts, options, versions and input files.
+    """
     from phcle.embedding.storage import VERSION
 
     last = embedding.history[-1] if embedding.history else {}
-    return {
-        "labels": len(embedding),
-        "dim": embedding.dim,
-        "contexts": [
-            {
-                "name": context.name,
-                "kind": context.kind,
-                "labels": len(context.observed_labels),
-                "coverage": len(context.observed_labels) / max(len(embedding), 1),
-                "columns": len(context.columns),
-                "weight": context.weight,
-                "hierarchy": _recipe(context),
-            }
+    return EmbeddingSummary(
+        labels=len(embedding),
+        dim=embedding.dim,
+        contexts=tuple(
+            ContextSummary(
+                name=context.name,
+                kind=context.kind,
+                labels=len(context.observed_labels),
+                coverage=len(context.observed_labels) / max(len(embedding), 1),
+                columns=len(context.columns),
+                weight=context.weight,
+                hierarchy=_recipe(context),
+            )
             for context in embedding.contexts
-        ],
-        # The last record is the closing solve for the labels, not a sweep.
-        "sweeps": max(len(embedding.history) - 1, 0),
-        "objective": last.get("objective"),
-        "seed": embedding.options.get("random_state"),
-        "options": dict(embedding.options),
-        "versions": dict(embedding.versions),
-        "run": dict(embedding.origin.get("run", {})),
-        "files": list(embedding.origin.get("files", ())),
-        "format_version": VERSION,
-    }
+        ),
+        # The last record is the final solve for the labels, not a sweep.
+        sweeps=max(len(embedding.history) - 1, 0),
+        objective=last.get("objective"),
+        seed=embedding.options.get("random_state"),
+        options=dict(embedding.options),
+        versions=dict(embedding.versions),
+        run=dict(embedding.origin.get("run", {})),
+        files=tuple(embedding.origin.get("files", ())),
+        format_version=VERSION,
+    )
 
 
-def _recipe(context: FittedContext) -> Answer | None:
+def named(embedding: LabelEmbedding, label: str) -> Named:
+    """Add the readable name to a label.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that names the label.
+    label : str
+        A label's id.
+
+    Returns
+    -------
+    Named
+        The id and the name.
+    """
+    return Named(label, embedding.name_of(label))
+
+
+def _recipe(context: FittedContext) -> HierarchyRecipe | None:
     """How a hierarchy was counted; None for any other context."""
     recipe = getattr(context.data, "hierarchy", None)
     if recipe is None:
         return None
-    keys = ("kind", "decay", "radius", "random_state")
-    return {key: getattr(recipe, key) for key in keys}
+    return HierarchyRecipe(
+        recipe.kind, recipe.decay, recipe.radius, recipe.random_state
+    )
 
 
-def added(whole: LabelEmbedding, labels: Iterable[str], k: int) -> list[Answer]:
-    """Neighbours of labels that were added, in the embedding that has them."""
-    return [nearest_labels(whole, label, k) for label in labels]
-
-
-def neighbours(
+def _neighbours(
     embedding: LabelEmbedding, near: Iterable[tuple[str, float]]
-) -> list[Answer]:
+) -> tuple[Neighbour, ...]:
     """Labels with their names and similarities."""
-    return [{**named(embedding, x), "similarity": cosine} for x, cosine in near]
+    return tuple(Neighbour(x, embedding.name_of(x), cosine) for x, cosine in near)
 
 
-def named(embedding: LabelEmbedding, label: str) -> Answer:
-    """A label, or a node of its hierarchy, and its readable name."""
-    return {"label": label, "name": embedding.name_of(label)}
+def _related(
+    embedding: LabelEmbedding, related: Iterable[tuple[str, float]]
+) -> tuple[RelatedLabel, ...]:
+    """Labels with their names and shares."""
+    return tuple(RelatedLabel(x, embedding.name_of(x), share) for x, share in related)

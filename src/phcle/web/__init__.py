@@ -1,1 +1,1 @@
-"""Scripts and styles of the pages: the map of labels, and what pages share."""
+"""Scripts and styles that the report and the explorer share, such as the map."""

@@ -78,7 +78,7 @@ def test_nearest_takes_vectors_from_a_file(phcle, fitted, zoo):
 
 
 def test_wrong_vectors_exit_with_2(phcle, fitted, zoo):
-    assert "nothing is asked" in phcle("nearest", fitted, code=2).stderr
+    assert "nothing to look up" in phcle("nearest", fitted, code=2).stderr
     for values, message in (
         (np.zeros((2, 2, 2)), "must hold one vector"),
         (np.zeros(3), "4 finite numbers"),

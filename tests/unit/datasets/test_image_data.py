@@ -7,7 +7,7 @@ import pytest
 
 import phcle.datasets
 from phcle.datasets import ImageData
-from phcle.errors import ContextError
+from phcle.errors import ContextError, FileError
 
 
 def make(**changes):
@@ -66,14 +66,6 @@ def test_every_public_name_loads():
         phcle.datasets.nothing  # noqa: B018
 
 
-def test_every_loader_names_a_folder_that_is_missing(tmp_path):
-    from phcle.errors import FileError
-
-    for name in (
-        *("load_apy", "load_apy_objects", "load_awa", "load_awa_word_vectors"),
-        *("load_class_attributes", "load_feature_folder", "load_imnet_attributes"),
-        *("load_lad", "load_men", "load_xlsa17"),
-    ):
-        load = getattr(phcle.datasets, name)
-        with pytest.raises(FileError, match="nowhere: no such"):
-            load(tmp_path / "nowhere")
+def test_a_folder_of_features_that_is_missing_is_named(tmp_path):
+    with pytest.raises(FileError, match="nowhere: no such"):
+        phcle.datasets.load_feature_folder(tmp_path / "nowhere")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phcle.contexts import DescriptiveContext
-from phcle.datasets.wordnet import FOLDER, load_wordnet_nouns, match_nouns
-from phcle.errors import ContextError, FileError, UnknownLabelError
+from phcle.datasets import WORDNET_FOLDER, load_wordnet_nouns
+from phcle.errors import FileError, UnknownLabelError
 
 LICENCE = "  1 This software and database is being provided to you\n"
 DATA = (
@@ -71,22 +70,6 @@ def test_edges_reach_from_the_synsets_to_the_root(folder):
     assert len(nouns.edges()) == 5
 
 
-def test_labels_are_matched_to_the_sense_in_their_part_of_the_hierarchy(folder):
-    nouns = load_wordnet_nouns(folder)
-    tags = {"dog": ["tame"], "rex": ["good"], "flag": ["long"], "unicorn": ["rare"]}
-    context = DescriptiveContext.from_tags(tags)
-    below = dict.fromkeys(tags, ("n00000002",))
-    matched = match_nouns(context, nouns, below=below)
-    assert matched.labels == ("n00000003", "n00000004")
-    assert matched.values.toarray()[:, matched.columns.index("tame")].tolist() == [1, 0]
-    # Chiefly called dog is the animal, though the tail is the more frequent sense.
-    anywhere = dict.fromkeys(tags, ("n00000001",))
-    matched = match_nouns(context, nouns, below=anywhere, senses={"rex": None})
-    assert matched.labels == ("n00000003", "n00000005")
-    with pytest.raises(ContextError, match="none of its 4 labels"):
-        match_nouns(context, nouns, below={})
-
-
 def test_unknown_synset_is_refused_by_name(folder):
     nouns = load_wordnet_nouns(folder)
     with pytest.raises(UnknownLabelError, match="'n99999999'"):
@@ -121,8 +104,8 @@ def test_damaged_file_is_refused_with_its_line(folder, name, text, message):
 
 
 @pytest.mark.skipif(
-    not (FOLDER / "data.noun").is_file(),
-    reason=f"WordNet's files are not in {FOLDER}: apt-get install wordnet-base",
+    not (WORDNET_FOLDER / "data.noun").is_file(),
+    reason=f"WordNet's files are not in {WORDNET_FOLDER}: apt-get install wordnet-base",
 )
 def test_real_files_have_all_nouns_and_agree_with_the_embedded_labels(imagenet):
     nouns = load_wordnet_nouns()

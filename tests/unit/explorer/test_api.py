@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phcle import load
-from phcle.uses import named_answers as answers
+from phcle.uses import named_answers
 
 
 def rows_of(response):
@@ -20,7 +20,7 @@ def rows_of(response):
 
 def test_nearest_is_what_the_command_line_prints(client, zoo_embedding):
     answer = client.get("/api/nearest", params={"label": "cat", "k": 3}).json()
-    expected = answers.nearest_labels(zoo_embedding, "cat", 3)
+    expected = named_answers.nearest_labels(zoo_embedding, "cat", 3).to_dict()
     assert [x["label"] for x in answer["neighbours"]] == [
         x["label"] for x in expected["neighbours"]
     ]
@@ -31,9 +31,10 @@ def test_nearest_is_what_the_command_line_prints(client, zoo_embedding):
 
 def test_describe_and_explain_are_what_the_command_line_prints(client, zoo_embedding):
     described = client.get("/api/describe", params={"label": "dog"}).json()
-    assert described == answers.description(zoo_embedding, "dog", 6)
+    assert described == named_answers.describe_label(zoo_embedding, "dog", 6).to_dict()
     explained = client.get("/api/explain", params={"a": "dog", "b": "wolf"}).json()
-    assert explained == answers.explanation(zoo_embedding, "dog", "wolf", 5)
+    expected = named_answers.explain_pair(zoo_embedding, "dog", "wolf", 5)
+    assert explained == expected.to_dict()
     parts = sum(part["part"] for part in explained["parts"])
     assert parts + explained["rest"] == pytest.approx(explained["similarity"])
 

@@ -25,7 +25,7 @@ def test_what_was_prepared_is_kept_beside_the_file_and_found_again(embedding, tm
     assert told[-1] == "map ready"
     assert precomputed_file(file).exists()
     again = BackgroundWork(embedding, file)
-    assert again.status["ready"]
+    assert again.status.ready
     assert np.array_equal(again.result.table.rows, first.table.rows)
     assert np.array_equal(again.result.table.cosines, first.table.cosines)
     assert again.result.cluster_names == first.cluster_names
@@ -59,7 +59,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_does_no_harm(embedding, tmp
     file = tmp_path / "gone" / "labels.phcle"
     work = BackgroundWork(embedding, file, told.append)
     assert work.wait().table.rows.shape == (30, 29)
-    assert any("prepared again at the next start" in message for message in told)
+    assert any("computed again at the next start" in message for message in told)
 
 
 def test_progress_with_many_labels_is_told_in_steps(embedding, monkeypatch):
@@ -76,6 +76,6 @@ def test_progress_with_many_labels_is_told_in_steps(embedding, monkeypatch):
         work.wait()
     assert told[0] == "finding neighbours (100,000 labels)"
     assert told[1:3] == ["finding neighbours: 10%", "finding neighbours: 20%"]
-    assert told[-1] == "the map could not be prepared: enough"
-    assert work.status["failed"]
+    assert told[-1] == "the map could not be computed: enough"
+    assert work.status.failed
     assert len(told) == 12

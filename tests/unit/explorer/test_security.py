@@ -46,11 +46,11 @@ def test_loopback_is_told_from_public(host, expected):
 
 
 def test_a_public_address_needs_a_flag_and_a_token():
-    with pytest.raises(OptionError, match="say --public"):
+    with pytest.raises(OptionError, match="give --public"):
         Rules.for_address("0.0.0.0", 80)
     with pytest.raises(OptionError, match="needs a --token"):
         Rules.for_address("0.0.0.0", 80, public=True)
-    with pytest.raises(OptionError, match="letters, figures"):
+    with pytest.raises(OptionError, match="letters, digits"):
         Rules.for_address("0.0.0.0", 80, public=True, token="a token; with spaces")
     with pytest.raises(OptionError, match="16 characters"):
         Rules.for_address("0.0.0.0", 80, public=True, token="short")

@@ -115,8 +115,8 @@ def test_a_label_too_little_is_known_of_is_told_apart():
         [*TREE, ("stray", "nowhere"), ("other", "nowhere")], name="tree"
     )
     embedding = PHCLE(dim=20).fit(given).embedding_
-    assert embedding.describe("stray").untold == ("tags",)
+    assert embedding.describe("stray").not_predictable == ("tags",)
     told = embedding.describe(LABELS[-1])
-    assert told.untold == ()
+    assert told.not_predictable == ()
     assert all(0.02 <= x.confidence <= 1 for x in told.predicted)
     assert all(x.confidence is None for x in told.observed)

@@ -100,7 +100,8 @@ class HiddenValues:
         left = data.rows_for([x for x in data.labels if x not in hidden]).matrix
         truth = data.rows_for(labels).matrix
         rows, columns = truth.some_known_cells(MOST_VALUES, rng)
-        self.truth.append(truth.has_attribute(rows, columns, offset))
+        above = truth.cells(rows, columns) > truth.threshold(offset)[columns]
+        self.truth.append(above)
         self.prior.append(logit(left.presence())[columns])
         steps = steps_from_mean(predicted, offset, left.moments().deviation)
         self.steps.append(supports[rows] * steps[rows, columns])

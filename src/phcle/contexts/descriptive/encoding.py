@@ -1,9 +1,10 @@
-"""Cells, words and vector files as numbers: what descriptive contexts are made of."""
+"""Cells and texts as numbers: what descriptive contexts are made of."""
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.labels import is_missing
-from phcle.errors import ContextError, OptionError
+from phcle.contexts.labels import index_of, is_missing
+from phcle.errors import ContextError, ContextWarning, OptionError, some
 
 __all__ = [
     "as_number",
@@ -30,57 +31,143 @@ UNKNOWN = ("", "nan", "na", "n/a", "null", "none")
 OTHER_NUMBER = re.compile(
     r"[+-]?(\d{1,3}([,.' \u00a0\u2009\u202f]\d{3})+([.,]\d+)?|\d+,\d+|\d+([.,]\d+)?%)"
 )
-"""Numbers as people write them in some places: 1,000 or 3,5 or 1.000.000 or 50%. But
-neither 1.2.3 nor 2020.01.31, which are no numbers anywhere."""
+"""Numbers in local notations: 1,000 or 3,5 or 1.000.000 or 50%. Neither 1.2.3 nor
+2020.01.31 matches, because these are no numbers anywhere."""
+
+FEW_VALUES = 50
+"""A text column with at most this many values is a category, even if every label has
+its own value: the columns take little memory, and small tables are common."""
+
+MOST_CELLS = 50_000_000
+"""Most cells (labels × values) that one text column may become: 400 MB of numbers."""
 
 
 def encode_columns(
     labels: Sequence[str], cells: Mapping[str, Sequence[Any]], name: str
 ) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
-    """Numbers as they are, text one column per value, empty cells as NaN.
+    """Turn columns of cells into columns of numbers.
 
-    A column of `yes` and `no` is numbers; beside other words they are two more values.
-    Returns the columns' names, the titles they came from, and the values.
+    Numbers stay as they are. A column of `yes` and `no` becomes 1 and 0. A text column
+    becomes one column per value. A column with mostly different texts is left out with
+    a warning, because it holds identifiers or free text.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        One label per row.
+    cells : mapping
+        Cells of each column, by its title.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    names : tuple of str
+        Names of the new columns, such as `weight` or `colour=red`.
+    titles : tuple of str
+        For each new column the title that it came from.
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
     """
     names: list[str] = []
     titles: list[str] = []
-    columns: list[Floats] = []
+    blocks: list[Floats] = []
+    left_out: dict[str, str] = {}
     for title, raw in cells.items():
         numbers = [as_number(cell) for cell in raw]
-        texts = [i for i, number in enumerate(numbers) if number is None]
-        if not texts:
+        if None not in numbers:
             names.append(title)
             titles.append(title)
-            columns.append(np.array(numbers, dtype=np.float64))
+            blocks.append(np.array(numbers, dtype=np.float64)[:, None])
             continue
-        for cell, number in zip(raw, numbers, strict=True):
-            if number is not None and not math.isnan(number) and not _is_word(cell):
-                raise ContextError(
-                    f"context {name!r}: column {title!r} holds numbers, such as "
-                    f"{cell!r}, but {raw[texts[0]]!r} for label {labels[texts[0]]!r}; "
-                    "correct it, or leave it empty if it is unknown."
-                )
-        _refuse_other_numbers(title, [(labels[i], raw[i]) for i in texts], name)
-        words = [
-            None if number is not None and math.isnan(number) else str(cell).strip()
-            for cell, number in zip(raw, numbers, strict=True)
-        ]
-        for value in sorted({word for word in words if word is not None}):
-            names.append(f"{title}={value}")
-            titles.append(title)
-            columns.append(
-                np.array([np.nan if word is None else word == value for word in words])
+        words = _words(labels, title, raw, numbers, name)
+        values = sorted({word for word in words if word is not None})
+        reason = _not_a_category(words, len(values))
+        if reason is not None:
+            left_out[title] = reason
+            continue
+        names += [f"{title}={value}" for value in values]
+        titles += [title] * len(values)
+        blocks.append(_one_hot(words, values))
+    _report_left_out(left_out, name, is_all=not blocks)
+    table = np.hstack(blocks) if blocks else np.empty((len(labels), 0))
+    return tuple(names), tuple(titles), table
+
+
+def _words(
+    labels: Sequence[str],
+    title: str,
+    raw: Sequence[Any],
+    numbers: Sequence[float | None],
+    name: str,
+) -> list[str | None]:
+    """The cells of a text column, None for missing ones; numbers are refused."""
+    texts = [i for i, number in enumerate(numbers) if number is None]
+    for cell, number in zip(raw, numbers, strict=True):
+        if number is not None and not math.isnan(number) and not _is_word(cell):
+            raise ContextError(
+                f"context {name!r}: column {title!r} holds numbers, such as "
+                f"{cell!r}, but {raw[texts[0]]!r} for label {labels[texts[0]]!r}; "
+                "correct it, or leave it empty if it is unknown."
             )
-    values = np.column_stack(columns) if columns else np.empty((len(labels), 0))
-    return tuple(names), tuple(titles), values
+    _refuse_other_numbers(title, [(labels[i], raw[i]) for i in texts], name)
+    return [
+        None if number is not None and math.isnan(number) else str(cell).strip()
+        for cell, number in zip(raw, numbers, strict=True)
+    ]
+
+
+def _not_a_category(words: Sequence[str | None], n_values: int) -> str | None:
+    """Why a text column cannot become one column per value; None if it can."""
+    n_known = sum(word is not None for word in words)
+    if n_values <= FEW_VALUES:
+        return None
+    if n_values > n_known / 2:
+        return (
+            f"{n_values} of its {n_known} known cells differ, so it holds identifiers "
+            "or texts; give texts as --texts (from_texts)"
+        )
+    if n_values * len(words) > MOST_CELLS:
+        return (
+            f"its {n_values} values would take {n_values * len(words):,} cells; give "
+            "it as --tags (from_tags), which stores what is present alone"
+        )
+    return None
+
+
+def _report_left_out(reasons: Mapping[str, str], name: str, *, is_all: bool) -> None:
+    """Warn about columns that are left out, or refuse a table without any other."""
+    if reasons and is_all:
+        title, reason = next(iter(reasons.items()))
+        raise ContextError(
+            f"context {name!r}: no column can be used ({some(reasons)}). Column "
+            f"{title!r}: {reason}."
+        )
+    for title, reason in reasons.items():
+        warnings.warn(
+            f"context {name!r}: column {title!r} is left out: {reason}.",
+            ContextWarning,
+            stacklevel=4,
+        )
+
+
+def _one_hot(words: Sequence[str | None], values: Sequence[str]) -> Floats:
+    """One column per value: 1 where a word is the value, NaN where it is missing."""
+    position = index_of(values)
+    codes = np.array([-1 if word is None else position[word] for word in words])
+    block = np.zeros((len(words), len(values)))
+    known = codes >= 0
+    block[known, codes[known]] = 1.0
+    block[~known] = np.nan
+    return block
 
 
 def _refuse_other_numbers(
     title: str, cells: Sequence[tuple[str, Any]], name: str
 ) -> None:
-    """Refuse a column of texts that are all numbers in another notation.
+    """Refuse a text column in which every text is a number in a local notation.
 
-    As texts they would become a column for each value, which nobody means.
+    Otherwise each number would become a column of its own.
     """
     if not all(OTHER_NUMBER.fullmatch(str(cell).strip()) for _, cell in cells):
         return
@@ -98,7 +185,23 @@ def _is_word(cell: Any) -> bool:
 
 
 def as_number(cell: Any) -> float | None:
-    """A cell as a number, NaN if it is empty, None if it is text."""
+    """Convert a cell to a number.
+
+    Parameters
+    ----------
+    cell : object
+        A number, a truth value, a text or a missing value.
+
+    Returns
+    -------
+    float or None
+        NaN for a missing value, None for text that is no number.
+
+    Examples
+    --------
+    >>> as_number("2.5"), as_number("yes"), as_number(""), as_number("red")
+    (2.5, 1.0, nan, None)
+    """
     if is_missing(cell):
         return math.nan
     if isinstance(cell, str):
@@ -107,7 +210,7 @@ def as_number(cell: Any) -> float | None:
             return math.nan
         if cell in TRUTH:
             return TRUTH[cell]
-        if "_" in cell:  # Python would take 1_000 for a number, nobody else does
+        if "_" in cell:  # Python reads 1_000 as a number, other programs do not
             return None
     try:
         return float(cell)
@@ -116,12 +219,24 @@ def as_number(cell: Any) -> float | None:
 
 
 def units_differ(values: Floats) -> bool:
-    """Whether the columns' spreads differ more than tenfold from their median."""
-    known = np.isfinite(values)  # an infinite value is refused later, by name
+    """Tell whether columns seem to be in different units.
+
+    Parameters
+    ----------
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
+
+    Returns
+    -------
+    bool
+        Whether the spread of any column is more than ten times larger or smaller than
+        the median spread.
+    """
+    known = np.isfinite(values)  # infinite values are refused later, with their label
     count = np.maximum(known.sum(axis=0), 1)
     filled = np.where(known, values, 0.0)
     mean = filled.sum(axis=0) / count
-    with np.errstate(over="ignore"):  # values beyond 1e150 differ from any others
+    with np.errstate(over="ignore"):  # an infinite spread differs, which is right
         squares = np.where(known, filled - mean, 0.0) ** 2
         spread = np.sqrt(squares.sum(axis=0) / count)
     spread = spread[spread > 0]
@@ -134,9 +249,25 @@ def units_differ(values: Floats) -> bool:
 def weigh_words(
     documents: Sequence[str], min_count: int, name: str
 ) -> tuple[tuple[str, ...], Floats, sp.csr_array]:
-    """TF-IDF of the words, without stop words; rows have unit length.
+    """Compute TF-IDF weights of the words in texts, without English stop words.
 
-    Returns the words, how rare they are, and the values.
+    Parameters
+    ----------
+    documents : sequence of str
+        The texts.
+    min_count : int
+        Words in fewer texts are left out.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    words : tuple of str
+        The words that were kept.
+    rarity : array of shape (words,)
+        Inverse document frequency of each word.
+    weights : csr_array of shape (texts, words)
+        Weight of each word in each text; rows have unit length.
     """
     if min_count < 1:
         raise OptionError(f"min_count must be 1 or more. Got {min_count!r} instead.")
@@ -162,7 +293,22 @@ def weigh_words(
 def weigh_known_words(
     documents: Sequence[str], words: Sequence[str], rarity: Floats
 ) -> sp.csr_array:
-    """TF-IDF of documents that came later, by the words and rarities of others."""
+    """Compute TF-IDF weights of new texts with the words and rarities of a fit.
+
+    Parameters
+    ----------
+    documents : sequence of str
+        The new texts.
+    words : sequence of str
+        The words of the fit; others are ignored.
+    rarity : array of shape (words,)
+        Inverse document frequency of each word at the fit.
+
+    Returns
+    -------
+    csr_array of shape (texts, words)
+        Weight of each word in each text; rows have unit length.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
 
     vectorizer = TfidfVectorizer(vocabulary=words, sublinear_tf=True)

@@ -124,6 +124,24 @@ class FittedDescriptive(FittedContext):
         return replace(self, weight=weight, factor=factor, data=data, values=NO_VALUES)
 
     @property
+    def has_sparse_factor(self) -> bool:
+        return True
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        if not self.readable:
+            return ("vectors", "sentences")
+        is_sparse = self.data is not None and self.data.is_sparse
+        return ("tags", "texts") if is_sparse else ("attributes",)
+
+    @property
+    def value_kind(self) -> str:
+        """How a person gives a value: as "numbers", "tags" or "text"."""
+        if self.source is not None and self.source.value_kind is not None:
+            return self.source.value_kind
+        return "tags" if self.data is not None and self.data.is_sparse else "numbers"
+
+    @property
     def has_readable_columns(self) -> bool:
         return self.readable
 

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,9 @@ class Encoded:
 
 
 class Source(ABC):
-    """What values were made from; a stored embedding keeps it without the labels'."""
+    """What values were made from; a stored embedding keeps it without the rows."""
+
+    value_kind: ClassVar[str | None] = None  # how a person gives a value, if special
 
     @abstractmethod
     def take(self, rows: Sequence[int]) -> Source:
@@ -61,6 +63,7 @@ class Source(ABC):
 class Words(Source):
     """Texts and the weight of each word."""
 
+    value_kind = "text"
     rarity: Floats  # (columns,): inverse document frequency at the fit
     documents: tuple[str, ...] = ()
 

@@ -202,10 +202,15 @@ class FittedRelational(FittedContext):
         expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
         return np.asarray(self.weight * (counts - expected))
 
-    def shared_nodes(self, a: str, b: str) -> tuple[str, ...]:
-        if self.recipe is None:
-            return ()
-        return self.recipe.hierarchy.shared_ancestors(a, b)
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        return None if self.recipe is None else self.recipe.hierarchy
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        if self.hierarchy is None:
+            return ("edges", "annotations")
+        return ("hierarchy", "skos", "owl")
 
     def details(self) -> dict[str, Any]:
         if self.recipe is None:

@@ -1,4 +1,13 @@
-"""What a picture shows, in related labels and attributes, whatever class it is of."""
+"""Labels and attributes of a picture, also for classes without training pictures.
+
+A network turns pictures into features (`feature_network`, `photo_files`), a linear map
+turns features into vectors of the embedding (`image_map`, stored by
+`image_map_storage`, as a scikit-learn transformer in `sklearn_transformer`), and the
+embedding says which labels and attributes belong to a vector. `picture_attributes`
+improves the map where single pictures have known attributes.
+
+Modules here may import what `phcle.uses` may, and `phcle.uses.zero_shot`.
+"""
 
 from phcle.uses.pictures.feature_network import FeatureNetwork
 from phcle.uses.pictures.image_map import ImageMap, Understanding

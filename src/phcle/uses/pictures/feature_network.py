@@ -1,8 +1,8 @@
 """Features of pictures from a network of the transformers library.
 
-The network is a folder on disk as the library saves one (weights as safetensors, its
-configuration, and how pictures are prepared for it), or a name that the library
-downloads once and keeps. Weights that are pickled are not loaded.
+The network is a folder that the library saved (safetensors weights, configuration,
+image processor), or a name that the library downloads once and keeps. Pickled weights
+are not loaded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.errors import FileError, OptionError, PhcleError
+from phcle.errors import FileError, OptionError
+from phcle.optional_imports import import_optional
 
 __all__ = ["FeatureNetwork"]
 
@@ -26,14 +27,33 @@ Floats = npt.NDArray[np.float32]
 FILES = ("config.json", "preprocessor_config.json")
 BATCH = 16
 N_PROBED = 32
-"""Numbers of the test picture's features that tell one network from another."""
+"""Features of the test picture that are compared to recognise a network."""
 TOLERANCE = 1e-2
-"""Processors and library versions round differently; other weights differ by far."""
+"""Relative tolerance of that comparison: library versions round differently, and other
+weights give features that differ by far more."""
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureNetwork:
-    """A network without its head: a picture's features are its last layer's means."""
+    """A network without its head: features are means over its last layer.
+
+    Make one with `FeatureNetwork.open`.
+
+    Attributes
+    ----------
+    name : str
+        The folder or name it was opened by.
+    model : transformers.PreTrainedModel
+        The network.
+    processor : transformers.BaseImageProcessor
+        Prepares pictures for the network.
+
+    Examples
+    --------
+    >>> network = FeatureNetwork.open("microsoft/resnet-50")  # doctest: +SKIP
+    >>> network.features([read_photo("cat.jpg")]).shape  # doctest: +SKIP
+    (1, 2048)
+    """
 
     name: str
     model: Any
@@ -41,42 +61,80 @@ class FeatureNetwork:
 
     @classmethod
     def open(cls, name: str) -> FeatureNetwork:
-        """Read a network from a folder, or by the name that the library knows."""
+        """Read a network from a folder, or by a name that the library downloads.
+
+        Parameters
+        ----------
+        name : str
+            A folder with the files that `save_pretrained` of a network and of its image
+            processor wrote, or a name on the model hub.
+
+        Returns
+        -------
+        FeatureNetwork
+            The network.
+
+        Raises
+        ------
+        FileError
+            If the folder or the name holds no such network.
+        BackendError
+            If the extra `phcle[vision]` is not installed.
+        """
         is_local = Path(name).exists()
         if is_local and not all((Path(name) / file).is_file() for file in FILES):
             raise FileError(
                 f"{name}: must be a folder with {' and '.join(FILES)}, as "
                 "save_pretrained of a network and of its image processor write them."
             )
-        try:
-            from transformers import AutoImageProcessor, AutoModel
-        except ImportError as error:
-            raise PhcleError(
-                "features of pictures need: pip install 'phcle[vision]'"
-            ) from error
+        library = import_optional(
+            "transformers", extra="vision", purpose="features of pictures"
+        )
         with _quiet():
             try:
-                processor = AutoImageProcessor.from_pretrained(
+                processor = library.AutoImageProcessor.from_pretrained(
                     name, local_files_only=is_local
                 )
-                model = AutoModel.from_pretrained(
+                model = library.AutoModel.from_pretrained(
                     name, local_files_only=is_local, use_safetensors=True
                 )
-            # The library has many ways to say that a file is missing or is not one.
+            # The library raises many kinds of errors about missing or invalid files.
             except Exception as error:
                 raise FileError(_unreadable(name, is_local, error)) from error
-        model = getattr(model, "vision_model", model)  # of a model with a text half too
+        model = getattr(model, "vision_model", model)  # without the half for text
         return cls(name, model.eval().requires_grad_(False), processor)
 
     def features(self, pictures: Iterable[Any]) -> Floats:
-        """Features (pictures, features) of pictures in RGB."""
+        """Compute the features of pictures.
+
+        Parameters
+        ----------
+        pictures : iterable of PIL.Image.Image
+            Pictures in RGB, read 16 at a time.
+
+        Returns
+        -------
+        ndarray of float32, shape (pictures, features)
+            The features.
+
+        Raises
+        ------
+        OptionError
+            If there are no pictures.
+        """
         rows = [self._features(batch) for batch in _batches(pictures)]
         if not rows:
             raise OptionError("features need one picture or more. Got none.")
         return np.vstack(rows)
 
     def card(self) -> dict[str, Any]:
-        """What a map remembers of the network: its name, and how to know it again."""
+        """Describe the network, so that a map can recognise it later.
+
+        Returns
+        -------
+        dict
+            Its name, settings of its image processor, and features of a test picture.
+        """
         return {
             "name": self.name,
             "preparation": _plain(self.processor.to_dict()),
@@ -84,7 +142,18 @@ class FeatureNetwork:
         }
 
     def check_is(self, card: Mapping[str, Any]) -> None:
-        """Refuse a network, or a preparation of pictures, other than a map's own."""
+        """Refuse a network other than the one a map was learned with.
+
+        Parameters
+        ----------
+        card : mapping of str to Any
+            What `card` returned for the other network.
+
+        Raises
+        ------
+        OptionError
+            If the features of the test picture differ.
+        """
         ours, theirs = np.array(self._probe()), np.array(card["probe"])
         if ours.shape == theirs.shape:
             reach = max(float(np.abs(theirs).max()), 1e-6)
@@ -97,6 +166,7 @@ class FeatureNetwork:
         )
 
     def _features(self, pictures: Sequence[Any]) -> Floats:
+        """Features of one batch of pictures."""
         inputs = self.processor(images=pictures, return_tensors="pt")
         found = np.asarray(
             self.model(pixel_values=inputs["pixel_values"]).last_hidden_state,
@@ -107,7 +177,7 @@ class FeatureNetwork:
         return np.asarray(found.mean(axis=(2, 3) if found.ndim == 4 else 1))
 
     def _probe(self) -> list[float]:
-        """Features of a fixed picture: colours that change all over it."""
+        """Features of a fixed test picture with waves of colour."""
         from PIL import Image
 
         down, across = np.mgrid[:96, :96]
@@ -118,7 +188,7 @@ class FeatureNetwork:
 
 
 def _batches(pictures: Iterable[Any]) -> Iterator[list[Any]]:
-    """A few at a time: pictures may be read from disk as they are asked for."""
+    """A few pictures at a time, as an iterable may read them from disk."""
     left = iter(pictures)
     while batch := list(islice(left, BATCH)):
         yield batch
@@ -131,18 +201,19 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unreadable(name: str, is_local: bool, error: Exception) -> str:
+    """Message about a network that cannot be read."""
     first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
     if is_local:
         return f"{name}: is not a network that can be read ({first})"
     return (
-        f"{name}: is no folder, and cannot be downloaded by this name ({first}); give "
-        "the folder of a network that was saved with save_pretrained."
+        f"{name}: is not a folder, and cannot be downloaded by this name ({first}); "
+        "give a folder that save_pretrained wrote."
     )
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Neither progress bars nor advice on standard error."""
+    """Silence progress bars and advice on standard error."""
     from transformers.utils import logging
 
     level, had_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()

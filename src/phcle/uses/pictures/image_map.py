@@ -1,15 +1,15 @@
 """A linear map from features of pictures to vectors of an embedding.
 
-The map is that of ESZSL. With features X at scale, Y holding 1 for a picture's class
-and −1 elsewhere, and vectors S of the seen classes,
+The map is that of ESZSL. With scaled features X, Y holding 1 for a picture's class and
+−1 elsewhere, and vectors S of the seen classes,
 
     V = (XᵀX + γI)⁻¹ XᵀY S (SᵀS + λI)⁻¹,
 
-a picture x has the direction x V. ESZSL ranks classes by it, so its length means
-nothing and the picture with mean features has no direction at all. Attributes are
-values, and need a vector at the embedding's scale: the map answers m + a·x V, where m
-is the mean vector of the training pictures' classes, and a is the number that brings
-those pictures nearest to their classes' vectors.
+and x V is the direction of a picture x. ESZSL only ranks classes by it, so its length
+has no meaning, and a picture with mean features has no direction. To predict attribute
+values, a vector at the scale of the embedding is needed: the map returns m + a·x V,
+where m is the mean vector of the training pictures' classes, and a is the least-squares
+factor that brings the training pictures to their classes' vectors.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.embedding.describe import Attribute
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
+from phcle.errors import OptionError, some
 from phcle.files.archive import checksum
 from phcle.uses.pictures.picture_attributes import PictureAttributes
-from phcle.uses.zero_shot.classifier import positive
+from phcle.uses.zero_shot.classifier import check_has_vectors, positive
 from phcle.uses.zero_shot.eszsl import carry_over
 from phcle.uses.zero_shot.image_features import Scaling, TrainingImages, as_features
 
@@ -37,21 +36,35 @@ __all__ = ["ImageMap", "Understanding", "fingerprint"]
 Floats = npt.NDArray[np.floating]
 
 FEATURE_RIDGE, CLASS_RIDGE = 100.0, 0.1
-"""Near the best on validation classes of the aPY objects and of tiny-imagenet alike."""
+"""Default penalties: near the best on validation classes of aPY and tiny-imagenet."""
 
 
 @dataclass(frozen=True, eq=False)
 class Understanding:
-    """A picture's vector, the labels related to it, and its strongest attributes."""
+    """The vector, related labels and strongest attributes of a picture.
 
-    vector: Floats  # (d,)
+    Attributes
+    ----------
+    vector : ndarray of shape (dim,)
+        The picture's vector in the space of the embedding.
+    related : tuple of (str, float)
+        The most similar labels, with shares of the similarity that sum to one.
+    attributes : tuple of Attribute
+        The largest predicted values of each descriptive context, in the user's units.
+    """
+
+    vector: Floats
     related: tuple[tuple[str, float], ...]
-    """Labels that carry most of the similarity, with shares that sum to one."""
     attributes: tuple[Attribute, ...]
-    """The largest predicted values of each description, in the user's units."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Return plain values for JSON.
+
+        Returns
+        -------
+        dict
+            The related labels and the attributes.
+        """
         return {
             "related": [{"label": x, "share": share} for x, share in self.related],
             "attributes": [
@@ -63,24 +76,46 @@ class Understanding:
 
 @dataclass(frozen=True, eq=False)
 class ImageMap:
-    """From features (images, features) to vectors (images, d) of one embedding.
+    """A linear map from features of pictures to vectors of an embedding.
 
+    Make one with `ImageMap.fit` or `load_map`.
+
+    Attributes
+    ----------
+    shift, factor : ndarray of shape (features,)
+        Features are standardized by (x − shift) · factor.
+    weights : ndarray of shape (features, dim)
+        a V, the map of standardized features.
+    offset : ndarray of shape (dim,)
+        m, the mean vector of the training pictures' classes.
+    classes : tuple of str
+        The classes that the map was learned from.
+    fingerprint : str
+        Checksum of the vectors of these classes.
+    penalties : mapping of str to float
+        The penalties it was learned with.
+    n_images : int
+        Number of training pictures.
+    network : mapping of str to Any, or None
+        The network that made the features, as `FeatureNetwork.card` describes it.
+
+    Examples
+    --------
     >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[2, 0], [0, 2], [1, 1]]))
     >>> found = ImageMap.fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"], pets)
     >>> bool(np.allclose(found.vectors([[0.5, 0.5]]), pets["fox"]))
     True
     """
 
-    shift: Floats  # (features,)
-    factor: Floats  # (features,)
-    weights: Floats  # V times a (features, d)
-    offset: Floats  # m (d,)
-    classes: tuple[str, ...]  # learned from
-    fingerprint: str  # of the vectors of these classes
+    shift: Floats
+    factor: Floats
+    weights: Floats
+    offset: Floats
+    classes: tuple[str, ...]
+    fingerprint: str
     penalties: Mapping[str, float] = field(default_factory=dict)
     n_images: int = 0
     network: Mapping[str, Any] | None = None
-    """The network that made the features, as `FeatureNetwork.card` has it."""
 
     @classmethod
     def fit(
@@ -93,25 +128,45 @@ class ImageMap:
         class_ridge: float = CLASS_RIDGE,
         network: Mapping[str, Any] | None = None,
     ) -> ImageMap:
-        """Learn from pictures whose classes have a vector.
+        """Learn a map from pictures whose classes have a vector.
 
         Parameters
         ----------
-        X, y : (images, features) and (images,) labels
-            Or `TrainingImages` and None, which keep what is slow for the next fit.
-        feature_ridge, class_ridge : float
-            γ and λ, in the units that `ESZSL` has.
+        X : array of shape (images, features), or TrainingImages
+            Features of the pictures. `TrainingImages` keep slow intermediate results
+            for the next fit.
+        y : array of shape (images,), or None
+            Classes of the pictures; None with `TrainingImages`.
+        embedding : LabelEmbedding
+            One vector for every class.
+        feature_ridge : float, default 100.0
+            γ, in the units of `ESZSL`.
+        class_ridge : float, default 0.1
+            λ, in the units of `ESZSL`.
+        network : mapping of str to Any, optional
+            The network that made the features, as `FeatureNetwork.card` describes it.
+
+        Returns
+        -------
+        ImageMap
+            The map.
+
+        Raises
+        ------
+        UnknownLabelError
+            If a class has no vector.
         """
         images = X if isinstance(X, TrainingImages) else TrainingImages(X, y)
         positive("feature_ridge", feature_ridge)
         positive("class_ridge", class_ridge)
         classes = images.classes.tolist()
-        S = _vectors_of(embedding, classes)  # (classes, d)
+        check_has_vectors(embedding, classes, "the pictures' classes")
+        S = np.asarray(embedding.select(classes).vectors, np.float64)  # (classes, dim)
         scaling = images.scaling("standardize")
-        # Standardised features have mean zero, so the −1 in Y adds nothing.
+        # Standardized features have mean zero, so the −1 in Y makes no difference.
         ridge = images.spectrum("standardize").ridge_weights(feature_ridge)
         V = ridge @ carry_over(S, np.eye(embedding.dim), class_ridge)
-        own = S[images.codes]  # (images, d)
+        own = S[images.codes]  # (images, dim)
         mean = own.mean(axis=0)
         directions = scaling.apply(images.X) @ V
         energy = float((directions**2).sum())
@@ -136,26 +191,54 @@ class ImageMap:
         )
 
     def vectors(self, X: npt.ArrayLike) -> Floats:
-        """Where pictures lie in the embedding's space: (images, d)."""
+        """Map features of pictures to vectors.
+
+        Parameters
+        ----------
+        X : array of shape (images, features)
+            Features, made by the same network as the training features.
+
+        Returns
+        -------
+        ndarray of shape (images, dim)
+            Vectors in the space of the embedding.
+
+        Raises
+        ------
+        OptionError
+            If the number of features differs, or vectors would not be finite.
+        """
         features = as_features(X)
         if features.shape[1] != len(self.weights):
             raise OptionError(
-                f"a picture must have {len(self.weights)} features, as those that the "
-                f"map was learned from. Got {features.shape[1]}; make them with the "
-                "same network."
+                f"a picture must have {len(self.weights)} features, like the training "
+                f"pictures of the map. Got {features.shape[1]}; use the same network."
             )
         scaling = Scaling("standardize", self.shift, self.factor)
-        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             found = np.asarray(self.offset + scaling.apply(features) @ self.weights)
         if not np.isfinite(found).all():
             raise OptionError(
-                "features must be of the size that the map was learned from; these "
+                "features must be as large as those the map was learned from; these "
                 "are so large that their vectors are not finite."
             )
         return found
 
     def corrected(self, own: PictureAttributes, ridge: float = 10.0) -> ImageMap:
-        """The map with what the pictures' own attributes add to it."""
+        """Return the map improved by known attributes of single pictures.
+
+        Parameters
+        ----------
+        own : PictureAttributes
+            The attributes of training pictures.
+        ridge : float, default 10.0
+            Penalty of the correction, in the units of `ESZSL`.
+
+        Returns
+        -------
+        ImageMap
+            A new map.
+        """
         return replace(
             self,
             weights=self.weights + own.weights(ridge),
@@ -166,17 +249,37 @@ class ImageMap:
     def understand(
         self, X: npt.ArrayLike, embedding: LabelEmbedding, k: int = 6
     ) -> list[Understanding]:
-        """Related labels and the k strongest attributes of every picture.
+        """Return the related labels and strongest attributes of each picture.
 
-        As in the paper, related labels are those in the direction of the picture, and
-        attributes are ranked by their predicted values. Columns of different units
-        cannot be, so there the distance from the mean decides.
+        As in the paper, labels are related by direction, and attributes are ranked by
+        predicted value. Where columns have different units, they are ranked by distance
+        from the mean instead.
+
+        Parameters
+        ----------
+        X : array of shape (images, features)
+            Features of the pictures.
+        embedding : LabelEmbedding
+            The embedding that the map was learned for; labels may have been added
+            since.
+        k : int, default 6
+            Number of labels, and of attributes of each context.
+
+        Returns
+        -------
+        list of Understanding
+            One for each picture.
+
+        Raises
+        ------
+        OptionError
+            If the map was learned for another embedding.
         """
         self.check_belongs_to(embedding)
         return [
             Understanding(
                 vector,
-                # Near the mean of all labels lie those that nothing is special about.
+                # Without the offset, labels near the mean of all would come first.
                 embedding.describe(vector - self.offset, k=k).related,
                 tuple(_strongest(embedding, vector, k)),
             )
@@ -184,27 +287,59 @@ class ImageMap:
         ]
 
     def check_belongs_to(self, embedding: LabelEmbedding) -> None:
-        """Refuse an embedding in another space; labels added later do no harm."""
+        """Refuse another embedding than the one the map was learned for.
+
+        Labels added since then make no difference.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            The embedding to check.
+
+        Raises
+        ------
+        OptionError
+            If classes are missing or their vectors differ.
+        """
         strange = [label for label in self.classes if label not in embedding]
         if not strange and self.fingerprint == fingerprint(embedding, self.classes):
             return
-        reason = (
-            f"which lacks {some(strange)}" if strange else "whose vectors are others"
-        )
+        reason = f"lacks {some(strange)}" if strange else "has other vectors"
         raise OptionError(
-            f"the map was learned for another embedding than this one, {reason}; learn "
-            "it again with `phcle map`."
+            f"the map was learned for another embedding: this one {reason}. Learn the "
+            "map again with `phcle map`."
         )
 
     def save(self, path: str | Path) -> None:
-        """Write one pickle-free file; an existing one is replaced only when whole."""
+        """Write the map to one file without pickles.
+
+        An existing file is replaced only when the new one is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
+        """
         from phcle.uses.pictures.image_map_storage import save_map
 
         save_map(self, Path(path))
 
 
 def fingerprint(embedding: LabelEmbedding, classes: Sequence[str]) -> str:
-    """Digest of some labels and their vectors."""
+    """Return a checksum of some labels and their vectors.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    classes : sequence of str
+        The labels.
+
+    Returns
+    -------
+    str
+        The checksum.
+    """
     vectors = np.asarray(embedding.select(classes).vectors)
     return checksum("\n".join(classes), {"vectors": vectors})
 
@@ -212,11 +347,9 @@ def fingerprint(embedding: LabelEmbedding, classes: Sequence[str]) -> str:
 def _strongest(
     embedding: LabelEmbedding, vector: Floats, k: int
 ) -> Iterator[Attribute]:
-    """The k strongest attributes of each description that people can read."""
-    for context in embedding.contexts:
-        if not isinstance(context, FittedDescriptive) or not context.readable:
-            continue
-        if context.weight <= 0:  # found to predict nothing
+    """The k strongest attributes of each readable descriptive context."""
+    for context in embedding.predicting:
+        if context.weight <= 0:  # the fit found that it predicts nothing
             continue
         values = context.predict(vector[None, :])[0]
         strength = (values - context.offset) / context.scale
@@ -230,13 +363,3 @@ def _strongest(
                 float(strength[i]),
                 observed=False,
             )
-
-
-def _vectors_of(embedding: LabelEmbedding, classes: Sequence[str]) -> Floats:
-    missing = [label for label in classes if label not in embedding]
-    if missing:
-        raise UnknownLabelError(
-            f"the embedding has no vector for {some(missing)} of the pictures' classes."
-            f"{did_you_mean(missing[0], embedding.labels)}"
-        )
-    return np.asarray(embedding.select(classes).vectors, dtype=np.float64)

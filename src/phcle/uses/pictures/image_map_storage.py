@@ -1,4 +1,4 @@
-"""One file per map: safetensors with a JSON header, as embeddings have it."""
+"""Save and load maps of pictures: safetensors with a JSON header, like embeddings."""
 
 from __future__ import annotations
 
@@ -20,15 +20,40 @@ PLAIN = ("classes", "fingerprint", "penalties", "n_images", "network")
 
 
 def save_map(image_map: ImageMap, path: Path) -> None:
-    """Write a map; an existing file is replaced only by a whole one."""
+    """Write a map to a file, which replaces an old one only when complete.
+
+    Parameters
+    ----------
+    image_map : ImageMap
+        The map.
+    path : Path
+        The file to write.
+    """
     tensors = {name: getattr(image_map, name) for name in TENSORS}
     content = {name: getattr(image_map, name) for name in PLAIN}
     write_sealed(path, FORMAT, VERSION, content, tensors)
 
 
 def load_map(path: str | Path) -> ImageMap:
-    """Read a map; a damaged, cut or foreign file is refused.
+    """Read a map of pictures from a file.
 
+    Parameters
+    ----------
+    path : str or Path
+        A file that `ImageMap.save` wrote.
+
+    Returns
+    -------
+    ImageMap
+        The map.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, incomplete or something else.
+
+    Examples
+    --------
     >>> load_map("missing.map")
     Traceback (most recent call last):
     phcle.errors.FileError: missing.map: no such file.
@@ -42,12 +67,14 @@ def load_map(path: str | Path) -> ImageMap:
         found = ImageMap(**{**parts, "classes": tuple(map(str, parts["classes"]))})
         _check(found)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise FileError(f"{path}: is not a whole map of pictures ({error}).") from error
+        raise FileError(
+            f"{path}: is not a complete map of pictures ({error})."
+        ) from error
     return found
 
 
 def _check(found: ImageMap) -> None:
-    """What a checksum cannot vouch for: that the parts fit each other."""
+    """Check that the parts fit each other, which a checksum cannot tell."""
     if found.weights.ndim != 2:
         raise ValueError(f"weights of shape {found.weights.shape}")
     features, dim = found.weights.shape

@@ -1,4 +1,4 @@
-"""Pictures from files, looked at before they are unpacked."""
+"""Read pictures from files, with a check of their size before they are decoded."""
 
 from __future__ import annotations
 
@@ -6,31 +6,50 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from phcle.errors import FileError, PhcleError
+from phcle.errors import FileError
 from phcle.files.writing import check_is_file
+from phcle.optional_imports import import_optional
 
 __all__ = ["PHOTO_ENDINGS", "read_photo"]
 
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")
-"""Those of the endings, and no other: some are handed to programs of the system."""
+"""The only formats Pillow may try; it hands some others to programs of the system."""
 
 MOST_PIXELS = 80_000_000
-"""A small file can unpack to more memory than there is; no camera makes such ones."""
+"""Most pixels of a picture: more than cameras make, and few enough for memory. A small
+hostile file could otherwise decode to more memory than there is."""
 
 
 def read_photo(path: str | Path) -> Any:
-    """A picture in RGB, the right way up; a damaged or giant file is refused."""
-    try:
-        from PIL import Image, ImageOps, UnidentifiedImageError
-    except ImportError as error:
-        raise PhcleError("pictures need: pip install 'phcle[vision]'") from error
+    """Read a picture from a file, in RGB and the right way up.
+
+    Parameters
+    ----------
+    path : str or Path
+        A JPEG, PNG, WebP, BMP, GIF or TIFF file.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, not a picture, or has over 80 million pixels.
+    BackendError
+        If the extra `phcle[vision]` is not installed.
+    """
+    import_optional("PIL", extra="vision", purpose="reading pictures")
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
     path = Path(path)
     check_is_file(path)
     try:
         with warnings.catch_warnings():
-            # Checked below, by a limit of our own.
+            # Our own limit is checked below.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(path, formats=FORMATS) as picture:
                 width, height = picture.size
@@ -49,6 +68,7 @@ def read_photo(path: str | Path) -> Any:
 
 
 def _too_large(path: Path, size: str) -> FileError:
+    """The error about a picture with too many pixels."""
     return FileError(
         f"{path}: must have at most {MOST_PIXELS // 1_000_000} million pixels. "
         f"Got {size}; make it smaller."

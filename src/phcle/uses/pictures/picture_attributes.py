@@ -1,12 +1,12 @@
-"""What pictures' own attributes add to a map that was learned from classes.
+"""Improve a map by known attributes of single pictures.
 
-A class has one vector, but of two horses one shows its legs. Where pictures have
-attributes of their own, a (in units of the context), the vector that fits them best
-without going far from the class's vector s is
+A class has one vector, but pictures of a class differ: of two horses only one may show
+its legs. Where pictures have attributes a of their own (in units of the context), the
+vector that fits them best and stays near the class's vector s is
 
     t = s + (UᵀU + ρI)⁻¹ Uᵀ (a − U s),
 
-and how t − s follows from the features is a ridge regression.
+and a ridge regression predicts t − s from the features.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.descriptive.fitted import FittedDescriptive
+from phcle.contexts.base import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.uses.zero_shot.classifier import positive
@@ -26,20 +26,27 @@ Floats = npt.NDArray[np.floating]
 
 
 class PictureAttributes:
-    """Attributes of single pictures, made ready for a map's correction.
+    """Known attributes of training pictures, prepared for `ImageMap.corrected`.
 
     Parameters
     ----------
     images : TrainingImages
-        The pictures, of classes that have a vector.
+        The pictures; their classes must have vectors.
     embedding : LabelEmbedding
+        The embedding that the map was learned for.
     context : str
         The descriptive context that the attributes belong to.
-    values : (images, columns)
-        In the user's units; NaN is unknown, and taken to be as predicted.
-    pull : float
-        ρ, in units of the mean square of U's columns: how near vectors stay to those
-        of their classes.
+    values : array of shape (images, columns)
+        Attribute values in the user's units. Missing values are NaN and default to the
+        prediction.
+    pull : float, default 0.1
+        ρ, in units of the mean square of U's columns: how near vectors stay to those of
+        their classes.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (dim,)
+        Mean of t − s over the pictures.
     """
 
     def __init__(
@@ -57,31 +64,43 @@ class PictureAttributes:
         if table.shape != (len(images.X), len(own.columns)):
             raise OptionError(
                 f"values must have one row per picture and one column per column of "
-                f"{context!r}, {(len(images.X), len(own.columns))}. "
+                f"{context!r}: shape {(len(images.X), len(own.columns))}. "
                 f"Got {table.shape} instead."
             )
         S = np.asarray(embedding.select(images.classes).vectors, dtype=np.float64)
         U = np.asarray(own.factor, dtype=np.float64)  # (columns, d)
-        missing = (table - own.predict(S)[images.codes]) / own.scale
-        missing = np.nan_to_num(missing, nan=0.0)
+        residual = (table - own.predict(S)[images.codes]) / own.scale
+        residual = np.nan_to_num(residual, nan=0.0)
         gram = U.T @ U
         unit = float(np.trace(gram) / len(gram)) or 1.0
         # (images, d): t − s
         away = np.linalg.solve(
-            gram + pull * unit * np.eye(len(gram)), U.T @ missing.T
+            gram + pull * unit * np.eye(len(gram)), U.T @ residual.T
         ).T
         self.mean: Floats = away.mean(axis=0)
         scaled = images.scaling("standardize").apply(images.X)
         self._spectrum = Spectrum.of(scaled, away - self.mean)
 
     def weights(self, ridge: float) -> Floats:
-        """From features at scale to t − s, less its mean: (features, d)."""
+        """Return the weights that predict t − s, less its mean, from scaled features.
+
+        Parameters
+        ----------
+        ridge : float
+            Penalty, in units of the mean squared length of an image's features.
+
+        Returns
+        -------
+        ndarray of shape (features, dim)
+            The weights.
+        """
         positive("ridge", ridge)
         return self._spectrum.ridge_weights(ridge)
 
 
-def _context_of(embedding: LabelEmbedding, name: str) -> FittedDescriptive:
-    described = [x for x in embedding.contexts if isinstance(x, FittedDescriptive)]
+def _context_of(embedding: LabelEmbedding, name: str) -> PredictingContext:
+    """The descriptive context of this name."""
+    described = embedding.predicting
     for context in described:
         if context.name == name:
             return context

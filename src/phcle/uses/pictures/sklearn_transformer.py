@@ -1,4 +1,4 @@
-"""The map from pictures to vectors as a transformer of scikit-learn."""
+"""The map from pictures to vectors as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -17,17 +17,24 @@ __all__ = ["PicturesToEmbedding"]
 
 
 class PicturesToEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """From features of pictures to vectors in the space of the labels.
+    """Transform features of pictures into vectors in the space of the labels.
 
-    `ImageMap` for pipelines: `set_output(transform="pandas")` gives frames, and what
-    follows may be any estimator.
+    This is `ImageMap` for scikit-learn pipelines. `set_output(transform="pandas")`
+    gives frames, and any estimator may follow.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        One vector for every class that is learned from.
-    feature_ridge, class_ridge : float
-        γ and λ, as `ESZSL` has them.
+        One vector for every class of the training pictures.
+    feature_ridge : float, default 100.0
+        γ, in the units of `ESZSL`.
+    class_ridge : float, default 0.1
+        λ, in the units of `ESZSL`.
+
+    Attributes
+    ----------
+    map_ : ImageMap
+        The learned map, after `fit`.
 
     Examples
     --------
@@ -50,7 +57,20 @@ class PicturesToEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc
         self.class_ridge = class_ridge
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        """Learn from pictures (images, features) and their labels (images,)."""
+        """Learn from pictures and their classes.
+
+        Parameters
+        ----------
+        X : array of shape (images, features)
+            Features of the pictures.
+        y : array of shape (images,)
+            Their classes; each must have a vector.
+
+        Returns
+        -------
+        PicturesToEmbedding
+            The fitted transformer itself.
+        """
         self.map_ = ImageMap.fit(
             X,
             y,
@@ -62,11 +82,33 @@ class PicturesToEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc
         return self
 
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.floating]:
-        """Where pictures lie in the embedding's space: (images, d)."""
+        """Map features of pictures to vectors.
+
+        Parameters
+        ----------
+        X : array of shape (images, features)
+            Features of the pictures.
+
+        Returns
+        -------
+        ndarray of shape (images, dim)
+            Vectors in the space of the embedding.
+        """
         check_is_fitted(self)
         return self.map_.vectors(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """Names of the dimensions, as frames of the embedding have them."""
+        """Return the names of the dimensions, as `LabelEmbedding.to_frame` has them.
+
+        Parameters
+        ----------
+        input_features : Any, optional
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        ndarray of str
+            One name for each dimension.
+        """
         check_is_fitted(self)
         return np.array(column_names(self.embedding.dim), dtype=object)

@@ -2,7 +2,8 @@
 
 Here live the classifiers (`ESZSL`, `SJE`, `ConSE`, on the base class in `classifier`),
 the tasks and splits that they are tested on, accuracy measures, the choice of options
-on validation classes (`grid_search`), and `evaluate`, which compares embeddings.
+on validation classes (`grid_search`), `evaluate`, which compares embeddings, and tasks
+from a user's own image features (`user_pictures`).
 
 Modules here may import what `phcle.uses` may; they do not import its other modules.
 """
@@ -14,9 +15,9 @@ from phcle.uses.zero_shot.class_splits import (
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
 from phcle.uses.zero_shot.conse import ConSE
 from phcle.uses.zero_shot.eszsl import ESZSL
-from phcle.uses.zero_shot.evaluation import compare, evaluate
+from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
 from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
-from phcle.uses.zero_shot.image_features import TrainingImages
+from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 from phcle.uses.zero_shot.metrics import (
     GeneralisedAccuracy,
     class_accuracies,
@@ -32,6 +33,7 @@ from phcle.uses.zero_shot.tasks import (
     resplits,
     validation_splits,
 )
+from phcle.uses.zero_shot.user_pictures import UserTask, match_classes, user_task
 
 __all__ = [
     "ESZSL",
@@ -41,8 +43,10 @@ __all__ = [
     "ConSE",
     "GeneralisedAccuracy",
     "Search",
+    "Spectrum",
     "TrainingImages",
     "UnseenClassSplit",
+    "UserTask",
     "ZeroShotClassifier",
     "ZeroShotTask",
     "balancing_penalty",
@@ -50,12 +54,15 @@ __all__ = [
     "class_matrix",
     "compare",
     "confusion_frame",
+    "corrected_error",
     "evaluate",
     "generalised_accuracy",
     "hold_out",
+    "match_classes",
     "mean_class_accuracy",
     "resplits",
     "select",
     "unseen_class_accuracy",
+    "user_task",
     "validation_splits",
 ]

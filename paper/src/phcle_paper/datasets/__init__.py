@@ -1,0 +1,50 @@
+"""The data sets of the paper and its studies, one module each; nothing is shipped."""
+
+from phcle_paper.datasets.apy import AnnotatedObjects, load_apy, load_apy_objects
+from phcle_paper.datasets.awa import load_awa, load_awa_word_vectors
+from phcle_paper.datasets.class_attributes import ClassAttributes
+from phcle_paper.datasets.debian import DebianPackages, load_debian
+from phcle_paper.datasets.imagenet_matches import (
+    ImageNetMatch,
+    match_names,
+    match_wnids,
+)
+from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
+from phcle_paper.datasets.lad import load_lad, match_lad
+from phcle_paper.datasets.men import WordPair, load_men
+from phcle_paper.datasets.noun_matches import match_nouns
+from phcle_paper.datasets.paper_splits import (
+    APY_PAPER,
+    AWA_ANIMALS_OUTSIDE,
+    AWA_CORRECTED,
+    AWA_PAPER,
+    PaperSplit,
+)
+from phcle_paper.datasets.xlsa17 import load_class_attributes, load_xlsa17
+
+__all__ = [
+    "APY_PAPER",
+    "AWA_ANIMALS_OUTSIDE",
+    "AWA_CORRECTED",
+    "AWA_PAPER",
+    "AnnotatedObjects",
+    "ClassAttributes",
+    "DebianPackages",
+    "ImageNetMatch",
+    "PaperSplit",
+    "WordPair",
+    "load_apy",
+    "load_apy_objects",
+    "load_awa",
+    "load_awa_word_vectors",
+    "load_class_attributes",
+    "load_debian",
+    "load_imnet_attributes",
+    "load_lad",
+    "load_men",
+    "load_xlsa17",
+    "match_lad",
+    "match_names",
+    "match_nouns",
+    "match_wnids",
+]

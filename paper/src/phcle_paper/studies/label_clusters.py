@@ -1,0 +1,232 @@
+"""Clusters of AWA's labels by every embedding: the paper's Figure 3, with numbers.
+
+The paper looks at heat maps and says which labels belong together. Here the same
+pictures are drawn, and beside each stands how well it agrees with WordNet, whether the
+weasel is with its family, and whether dogs and cats are together.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phcle.contexts import Hierarchy
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ConvergenceWarning, OptionError
+from phcle.uses.clusters import Clusters, agreement, cluster_labels, families
+from phcle.uses.similarity_heatmap import draw_heatmaps
+from phcle_paper.tables.embeddings import make_embedding
+from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
+
+if TYPE_CHECKING:
+    from phcle_paper.studies.registry import Request
+
+__all__ = ["NEEDS", "Settings", "run"]
+
+NEEDS = ("xlsa17/AWA1", "awa")
+
+WEASEL, SKUNK = "n02441942", "n02445715"
+DOGS_AND_CATS = {
+    "n02110341": "dalmatian",
+    "n02106662": "German shepherd",
+    "n02085620": "Chihuahua",
+    "n02106030": "collie",
+    "n02123597": "Siamese cat",
+    "n02123394": "Persian cat",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that the study depends on."""
+
+    datasets: Sequence[str]
+    n_clusters: int  # in the pictures
+    cuts: Sequence[int]  # over which the Rand index is averaged
+    family_level: int  # steps below WordNet's root
+    compared: Sequence[str]  # embeddings of which it is said how they fare
+    rivals: Sequence[str]  # against these
+    embeddings: Mapping[str, Mapping[str, Any]]  # method and options by name
+    caveats: Sequence[str]
+
+
+def run(settings: Settings, request: Request) -> dict[str, Any]:
+    """The table: agreement and verdicts of every embedding, with its pictures."""
+    if request.quick:
+        settings = replace(settings, datasets=settings.datasets[:1])
+    for name in (*settings.compared, *settings.rivals):
+        if name not in settings.embeddings:
+            raise OptionError(f"embeddings must hold {name!r}, which is compared.")
+    rows: list[dict[str, Any]] = []
+    figures, findings, notes = [], [], []
+    for dataset in settings.datasets:
+        request.tell(f"{dataset}: {len(settings.embeddings)} embeddings")
+        benchmark = load_benchmark(dataset, request.data)
+        panels: dict[str, Clusters] = {}
+        own_rows = []
+        for name, plan in settings.embeddings.items():
+            embedding = _embedding(plan, benchmark)
+            clusters = cluster_labels(embedding, n=settings.n_clusters)
+            row = _row(dataset, name, embedding, clusters, settings, benchmark)
+            own_rows.append(row)
+            panels[_title(row)] = clusters
+        figures += _draw(dataset, panels, benchmark, request)
+        findings += _findings(dataset, settings, own_rows)
+        rows += own_rows
+        notes += [note for note in benchmark.notes if "word vectors" in note]
+    return _table(settings, rows, figures, findings, notes)
+
+
+def _embedding(plan: Mapping[str, Any], benchmark: ImageBenchmark) -> LabelEmbedding:
+    """Vectors of the classes."""
+    options = {key: value for key, value in plan.items() if key != "method"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        made = make_embedding(plan["method"], options, benchmark)
+    return made.select(benchmark.classes)
+
+
+def _row(
+    dataset: str,
+    name: str,
+    embedding: LabelEmbedding,
+    clusters: Clusters,
+    settings: Settings,
+    benchmark: ImageBenchmark,
+) -> dict[str, Any]:
+    """Agreement of one embedding with WordNet, and the paper's verdicts on it."""
+    tree = Hierarchy.from_edges(benchmark.imagenet.edges)
+    level = settings.family_level
+    found = agreement(clusters, tree, level=level)
+    cuts = [
+        agreement(cluster_labels(embedding, n=n), tree, level=level).rand_index
+        for n in settings.cuts
+    ]
+    near = [label for label, _ in embedding.nearest(WEASEL, k=3)]
+    family = dict(
+        zip(benchmark.classes, families(tree, benchmark.classes, level), strict=True)
+    )
+    together = {clusters.group_of(label) for label in DOGS_AND_CATS}
+    names = benchmark.imagenet.names
+    return {
+        "dataset": dataset,
+        "embedding": name,
+        "cophenetic": found.cophenetic,
+        "rand_index": found.rand_index,
+        "mean_rand_index": float(np.mean(cuts)),
+        "weasel_near": ", ".join(names[label] for label in near),
+        "weasel_in_family": _yes(family[near[0]] == family[WEASEL]),
+        "weasel_with_skunk": _yes(SKUNK in clusters.group_of(WEASEL)),
+        "pets_in": len(together),
+        "mean_similarity": _off_diagonal_mean(clusters),
+        "clusters": "; ".join(
+            ", ".join(names[label] for label in group) for group in clusters.groups
+        ),
+    }
+
+
+def _off_diagonal_mean(clusters: Clusters) -> float:
+    n = len(clusters.labels)
+    return float((clusters.similarity.sum() - n) / (n * (n - 1)))
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    return (
+        f"{row['embedding']}\ncophenetic {row['cophenetic']:.2f}, "
+        f"Rand {row['rand_index']:.2f}"
+    )
+
+
+def _draw(
+    dataset: str,
+    panels: Mapping[str, Clusters],
+    benchmark: ImageBenchmark,
+    request: Request,
+) -> list[dict[str, str]]:
+    """The pictures as PNG and SVG; the page shows the first."""
+    names = benchmark.imagenet.names
+    for ending in (".png", ".svg"):
+        draw_heatmaps(
+            panels,
+            request.out / f"clusters-{dataset}{ending}",
+            name_of=lambda label: names[label],
+        )
+    title = f"Cosine similarity of the {len(benchmark.classes)} labels of {dataset}"
+    return [{"title": title, "file": f"clusters-{dataset}.png"}]
+
+
+def _findings(
+    dataset: str, settings: Settings, rows: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Who agrees better with WordNet than the rivals, and the paper's verdicts."""
+    by_name = {row["embedding"]: row for row in rows}
+    found = []
+    for name in settings.compared:
+        own = by_name[name]
+        for key, words in (
+            ("cophenetic", "cophenetic correlation"),
+            ("mean_rand_index", "mean Rand index"),
+        ):
+            sides = [
+                f"{'above' if own[key] > by_name[rival][key] else '**not** above'} "
+                f"{rival} ({by_name[rival][key]:.3f})"
+                for rival in settings.rivals
+            ]
+            found.append(
+                f"{dataset}, {name}: {words} {own[key]:.3f}, {', '.join(sides)}"
+            )
+    for name in (*settings.compared, *settings.rivals):
+        row = by_name[name]
+        pets = "one cluster" if row["pets_in"] == 1 else f"{row['pets_in']} clusters"
+        found.append(
+            f"{dataset}, {name}: nearest to the weasel are {row['weasel_near']}; it is "
+            f"{'in one cluster' if row['weasel_with_skunk'] == 'yes' else 'not'} with "
+            f"the skunk; dogs and cats are in {pets}"
+        )
+    return found
+
+
+def _table(
+    settings: Settings,
+    rows: list[dict[str, Any]],
+    figures: list[dict[str, str]],
+    findings: list[str],
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    cuts = settings.cuts
+    return {
+        "title": "Clusters of the labels of AWA, and their agreement with WordNet",
+        "dataset": ", ".join(settings.datasets),
+        "lead": [
+            "Average linkage on the cosine. Cophenetic: correlation of the heights at "
+            "which labels join with their paths in WordNet. Rand: adjusted Rand index "
+            f"of {settings.n_clusters} clusters against WordNet's nodes "
+            f"{settings.family_level} steps below its root (canine, feline, musteline "
+            f"mammal, …), and its mean over cuts into {min(cuts)} to {max(cuts)} "
+            "clusters."
+        ],
+        "columns": {
+            "dataset": ("labels",),
+            "embedding": ("embedding",),
+            "cophenetic": ("cophenetic", ".3f"),
+            "rand_index": ("Rand", ".3f"),
+            "mean_rand_index": ("Rand, mean of cuts", ".3f"),
+            "mean_similarity": ("mean cosine", "+.2f"),
+            "weasel_near": ("nearest to the weasel",),
+            "weasel_in_family": ("nearest is a musteline",),
+            "weasel_with_skunk": ("weasel with skunk",),
+            "pets_in": ("clusters of dogs and cats",),
+        },
+        "rows": rows,
+        "figures": figures,
+        "findings": findings,
+        "caveats": [*settings.caveats, *dict.fromkeys(notes)],
+    }

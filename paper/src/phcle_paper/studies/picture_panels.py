@@ -1,0 +1,111 @@
+"""Figures like the paper's fourth: a picture, related labels, and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.embedding import LabelEmbedding
+from phcle.errors import PhcleError
+from phcle.files import write_whole
+from phcle.uses.pictures import Understanding
+from phcle.uses.stable_svg import svg_of
+
+__all__ = ["Panel", "draw_panels", "panel_of"]
+
+HIT, MISS, BAR = "#0072B2", "#D55E00", "#8FB8D8"  # told apart without colour vision
+COLUMNS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One picture: what it is, what it was said to be like, and what of it is true."""
+
+    title: str
+    related: tuple[tuple[str, float], ...]
+    attributes: tuple[tuple[str, bool], ...]  # name, and whether it is there
+    picture: npt.NDArray[np.uint8] | None
+
+
+def panel_of(
+    title: str,
+    found: Understanding,
+    embedding: LabelEmbedding,
+    truth: Mapping[str, Any],
+    picture: npt.NDArray[np.uint8] | None,
+) -> Panel:
+    """What was understood, beside what is true."""
+    return Panel(
+        title,
+        tuple((embedding.name_of(x), share) for x, share in found.related),
+        tuple((x.name, bool(truth[x.name])) for x in found.attributes),
+        picture,
+    )
+
+
+def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
+    """Write `stem` as .png and .svg."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise PhcleError("figures need: pip install 'phcle[figures]'") from error
+    rows = -(-len(panels) // COLUMNS)
+    height = 2.6 if panels[0].picture is None else 3.6
+    figure = Figure(figsize=(11.5, height * rows + 0.5), layout="constrained")
+    parts = np.atleast_2d(figure.subfigures(rows, COLUMNS, squeeze=False))
+    for place, panel in zip(parts.ravel(), panels, strict=False):
+        _draw(place, panel)
+    figure.supxlabel(
+        "bars: share of the similarity    ✓ the object has it    ✗ it has not",
+        fontsize=9,
+    )
+    with write_whole(stem.with_name(f"{stem.name}.png")) as path:
+        figure.savefig(path, format="png", dpi=150)
+    # Without a salt names in it would be random.
+    salted = rc_context({"svg.hashsalt": "phcle"})
+    with salted, write_whole(stem.with_name(f"{stem.name}.svg")) as path:
+        path.write_text(svg_of(figure), encoding="utf-8")
+
+
+def _draw(place: Any, panel: Panel) -> None:
+    place.suptitle(panel.title, fontsize=12, fontweight="bold")
+    if panel.picture is None:
+        bars, words = place.subplots(1, 2, width_ratios=(1.25, 1))
+    else:
+        layout = place.add_gridspec(2, 2, width_ratios=(1.25, 1), height_ratios=(1, 2))
+        top = place.add_subplot(layout[0, :])
+        top.imshow(panel.picture, clip_on=False)
+        top.axis("off")
+        bars, words = (place.add_subplot(layout[1, i]) for i in range(2))
+    _draw_related(bars, panel.related)
+    words.axis("off")
+    words.set(xlim=(0, 1), ylim=(-0.5, 5.5))
+    for i, (name, is_there) in enumerate(panel.attributes):
+        mark = "✓" if is_there else "✗"
+        words.text(
+            0.02,
+            5 - i,
+            f"{mark} {name}",
+            color=HIT if is_there else MISS,
+            fontsize=10,
+            va="center",
+        )
+    if not panel.attributes:
+        words.text(0.02, 5, "no attribute stands out", fontsize=10, va="center")
+
+
+def _draw_related(axes: Any, related: Sequence[tuple[str, float]]) -> None:
+    """Bars with the label inside, so that long names fit."""
+    for i, (name, share) in enumerate(related):
+        axes.barh(-i, share, color=BAR, height=0.8)
+        axes.text(
+            0.01, -i, f"{share:.0%}  {name}", fontsize=9, va="center", color="black"
+        )
+    axes.set(ylim=(-5.5, 0.5), xlim=(0, 0.6))
+    axes.axis("off")

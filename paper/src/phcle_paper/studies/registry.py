@@ -1,0 +1,95 @@
+"""Studies: experiments other than the paper's tables, each in a module of its own.
+
+A module of a study has a frozen dataclass `Settings`, a function `run`, and `NEEDS`:
+the folders of data it reads. Its settings lie in `configs/NAME.toml`, all of them; a
+user may give another file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from phcle import __version__
+from phcle.contexts.readers.delimited import read_text
+from phcle.errors import FileError, OptionError, did_you_mean
+from phcle.files import make_folder, parse_toml
+from phcle_paper.tables.rendering import write_table
+
+__all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
+
+STUDIES: Mapping[str, str] = {
+    "partial": "phcle_paper.studies.partial_contexts",
+    "completion": "phcle_paper.studies.completion",
+    "confidence": "phcle_paper.studies.prediction_confidence",
+    "similarity": "phcle_paper.studies.word_similarity",
+    "understanding": "phcle_paper.studies.picture_understanding",
+    "retrieval": "phcle_paper.studies.label_retrieval",
+    "clusters": "phcle_paper.studies.label_clusters",
+    "debian": "phcle_paper.studies.debian_tags",
+}
+"""Modules by the name of their study."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Where a study reads and writes, and how it may go about it."""
+
+    data: Path
+    out: Path
+    sentences: Path | None = None
+    jobs: int = 1
+    quick: bool = False
+    tell: Callable[[str], None] = lambda message: None
+
+
+def missing_folders(name: str, data: Path) -> list[Path]:
+    """The folders that a study needs and that are not there."""
+    needs = import_module(STUDIES[name]).NEEDS
+    return [data / need for need in needs if not (data / need).exists()]
+
+
+def run_study(
+    name: str, request: Request, *, config: Path | None = None, command: str = ""
+) -> dict[str, Any]:
+    """Make the table of a study, write it to `request.out`, and return it."""
+    module = import_module(STUDIES[name])
+    settings = _settings(name, module.Settings, config)
+    missing = missing_folders(name, request.data)
+    if missing:
+        raise FileError(f"{missing[0]}: no such folder; the study {name!r} needs it.")
+    make_folder(request.out)
+    table: dict[str, Any] = {
+        "table": name,
+        "version": __version__,
+        **module.run(settings, request),
+        "command": command,
+    }
+    if request.quick:
+        table["caveats"] = [*table["caveats"], "a quick trial: few draws"]
+    write_table(table, request.out / name)
+    return table
+
+
+def _settings(name: str, kind: Any, config: Path | None) -> Any:
+    """Settings of a study from its file, with every key known."""
+    if config is None:
+        where = f"{name}.toml"
+        text = files("phcle_paper").joinpath(f"configs/{where}").read_text("utf-8")
+    else:
+        where, text = str(config), read_text(config)
+    raw = parse_toml(text, where)
+    known = [field.name for field in fields(kind)]
+    for key in raw:
+        if key not in known:
+            raise OptionError(
+                f"{where}: the key {key!r} is unknown.{did_you_mean(key, known)}"
+            )
+    missing = [key for key in known if key not in raw]
+    if missing:
+        raise OptionError(f"{where}: needs the key {missing[0]!r} too.")
+    return kind(**raw)

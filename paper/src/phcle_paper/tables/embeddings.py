@@ -1,0 +1,184 @@
+"""The rows of a table: every embedding with its variants, made from one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from phcle import PHCLE
+from phcle.contexts import DescriptiveContext, RelationalContext
+from phcle.embedding import LabelEmbedding
+from phcle.errors import OptionError, check_choice, some
+from phcle_paper.baselines import (
+    attribute_embedding,
+    cca_embedding,
+    concatenated_embedding,
+    hierarchy_embedding,
+    phcle_full_context,
+    phcle_without_sparsity,
+    pmi_svd_embedding,
+    tadw_embedding,
+    word_vector_embedding,
+)
+from phcle_paper.tables.image_benchmarks import ImageBenchmark
+from phcle_paper.tables.settings import EmbeddingPlan, Experiment
+
+__all__ = ["available", "make_embedding", "make_embeddings", "variant_name"]
+
+NEEDS = {"ALE": "attributes", "WLE": "words"}
+"""The description without which a method has nothing to work with."""
+
+
+def available(
+    experiment: Experiment, benchmark: ImageBenchmark
+) -> tuple[Experiment, list[str]]:
+    """The experiment without what the data cannot give, and notes on what that is.
+
+    PHCLE learns from the contexts that are there; a baseline that needs a missing one
+    loses the variant.
+    """
+    kept, notes = [], []
+    for plan in experiment.embeddings:
+        cut = [_cut(plan.method, variant, benchmark) for variant in plan.variants]
+        found = tuple(variant for variant in cut if variant is not None)
+        if not found:
+            notes.append(f"{plan.name} is left out: the data lacks its context")
+            continue
+        kept.append(replace(plan, variants=found))
+    names = [plan.name for plan in kept]
+    check_choice("reference", experiment.reference, names, experiment.name)
+    return replace(experiment, embeddings=tuple(kept)), notes
+
+
+def make_embeddings(
+    experiment: Experiment,
+    benchmark: ImageBenchmark,
+    tell: Callable[[str], None] = lambda message: None,
+) -> dict[str, dict[str, LabelEmbedding]]:
+    """Every embedding of the experiment: name, then variant, then vectors."""
+    found: dict[str, dict[str, LabelEmbedding]] = {}
+    for plan in experiment.embeddings:
+        tell(f"making {plan.name} ({len(plan.variants)} variants)")
+        made: dict[str, LabelEmbedding] = {}  # variants may differ in spectrum alone
+        found[plan.name] = {}
+        for i, variant in enumerate(plan.variants):
+            own = {key: value for key, value in variant.items() if key != "spectrum"}
+            key = repr(sorted(own.items()))
+            if key not in made:
+                made[key] = make_embedding(plan.method, own, benchmark)
+            found[plan.name][variant_name(plan, i)] = _at_power(
+                made[key], variant.get("spectrum", 1.0), benchmark.classes
+            )
+    return found
+
+
+def variant_name(plan: EmbeddingPlan, position: int) -> str:
+    """What tells a variant from the others of its embedding, in words.
+
+    >>> plan = EmbeddingPlan("A", "HLE", ({"similarity": "lin"}, {"dim": 3}))
+    >>> variant_name(plan, 1)
+    'dim=3'
+    """
+    variant = plan.variants[position]
+    own = {
+        key: value
+        for key, value in variant.items()
+        if any(other.get(key) != value for other in plan.variants)
+    }
+    return ", ".join(f"{key}={_shown(own[key])}" for key in own)
+
+
+def make_embedding(
+    method: str, options: Mapping[str, Any], benchmark: ImageBenchmark
+) -> LabelEmbedding:
+    """One embedding of the classes of the data set, or of more labels."""
+    own = dict(options)
+    classes = benchmark.classes
+    if method == "ALE":
+        return attribute_embedding(_described(benchmark, method), labels=classes, **own)
+    if method == "WLE":
+        return word_vector_embedding(
+            _described(benchmark, method), labels=classes, **own
+        )
+    if method == "HLE":
+        # Akata et al. compare with all 1000 labels, so it has 1000 dimensions.
+        nodes = benchmark.imagenet.labels
+        return hierarchy_embedding(benchmark.hierarchy(), classes, nodes=nodes, **own)
+    if method == "PMI+SVD":
+        return pmi_svd_embedding(benchmark.hierarchy(own.pop("kind", "path")), **own)
+    if method in ("CNC", "CCA"):
+        parts = [_part(part, benchmark) for part in own.pop("parts")]
+        fuse = concatenated_embedding if method == "CNC" else cca_embedding
+        return fuse(parts, labels=classes, **own)
+    contexts = [_context(name, benchmark) for name in own.pop("contexts")]
+    if method == "TADW":
+        relational, descriptive = contexts
+        if not isinstance(relational, RelationalContext) or not isinstance(
+            descriptive, DescriptiveContext
+        ):
+            raise OptionError(
+                "contexts of TADW must be 'hierarchy' and one description."
+            )
+        return tadw_embedding(relational, descriptive, **own)
+    own["calibrate"] = False  # nobody asks for confidences here
+    if method == "PHCLE":
+        return PHCLE().set_params(**own).fit(contexts).embedding_
+    if method == "PHCLE_NoSp":
+        return phcle_without_sparsity(contexts, **own)
+    return phcle_full_context(contexts, **own)
+
+
+def _at_power(
+    embedding: LabelEmbedding, power: float, classes: Sequence[str]
+) -> LabelEmbedding:
+    """The classes that have images, out of all labels at their new strength."""
+    if power != 1.0:
+        embedding = embedding.with_spectrum(power)
+    return embedding.select(classes)
+
+
+def _cut(
+    method: str, options: Mapping[str, Any], benchmark: ImageBenchmark
+) -> dict[str, Any] | None:
+    """The options as far as the data allows them, or None if it does not."""
+    there = {"hierarchy", *benchmark.descriptions}
+    own = dict(options)
+    parts = [part.partition(":")[0] for part in own.get("parts", [method])]
+    needed = {NEEDS.get(part, "hierarchy") for part in parts}
+    if "contexts" in own:
+        wanted = own["contexts"]
+        own["contexts"] = [name for name in wanted if name in there]
+        needed = set(wanted) if method == "TADW" else set(own["contexts"])
+    return own if needed and needed <= there else None
+
+
+def _part(part: str, benchmark: ImageBenchmark) -> LabelEmbedding:
+    """One of several embeddings to be joined; "HLE:lin" says which similarity."""
+    method, _, similarity = part.partition(":")
+    check_choice("a part", method, ("ALE", "WLE", "HLE", "PMI+SVD"))
+    options = {"similarity": similarity} if similarity else {}
+    return make_embedding(method, options, benchmark)
+
+
+def _described(benchmark: ImageBenchmark, method: str) -> DescriptiveContext:
+    return benchmark.descriptions[NEEDS[method]]
+
+
+def _context(
+    name: str, benchmark: ImageBenchmark
+) -> RelationalContext | DescriptiveContext:
+    if name == "hierarchy":
+        return benchmark.hierarchy()
+    if name not in benchmark.descriptions:
+        raise OptionError(
+            f"contexts must be among 'hierarchy', {some(benchmark.descriptions)}. "
+            f"Got {name!r} instead."
+        )
+    return benchmark.descriptions[name]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return "+".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

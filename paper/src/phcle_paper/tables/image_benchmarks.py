@@ -1,0 +1,246 @@
+"""A data set made ready for an experiment: images, and contexts over the same labels.
+
+Labels are nodes of WordNet. The hierarchy covers all 1000 labels of ImageNet,
+descriptions only the classes that have some: that is the partial setting of the paper.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from phcle.contexts import DescriptiveContext, RelationalContext
+from phcle.datasets import ImageData, ImageNet1K, load_feature_folder, load_imagenet1k
+from phcle.errors import FileError, some
+from phcle.uses.zero_shot import ZeroShotTask
+from phcle_paper.datasets import (
+    APY_PAPER,
+    AWA_CORRECTED,
+    AWA_PAPER,
+    PaperSplit,
+    load_awa_word_vectors,
+    load_xlsa17,
+)
+from phcle_paper.tables.label_sentences import label_sentences
+
+__all__ = ["FOLDERS", "ImageBenchmark", "has_features", "load_benchmark", "thinned"]
+
+FOLDERS = {
+    "awa": "xlsa17/AWA1",
+    "awa-corrected": "xlsa17/AWA1",
+    "tiny-imagenet": "tiny-imagenet",
+    "apy": "xlsa17/APY",
+}
+"""Where a data set lies below the folder of all data."""
+BAG_OF_WORDS = "bow300.mat"
+
+APY_NODES = {
+    "aeroplane": "n02691156",
+    "bicycle": "n02834778",
+    "bird": "n01503061",
+    "boat": "n02858304",
+    "bottle": "n02876657",
+    "bus": "n02924116",
+    "car": "n02958343",
+    "cat": "n02121808",  # domestic cat
+    "chair": "n03001627",
+    "dog": "n02084071",
+    "wolf": "n02114100",
+    "zebra": "n02391049",
+    "mug": "n03797390",
+    "building": "n02913152",
+    "bag": "n02773037",
+    "carriage": "n03538406",  # horse cart
+    "diningtable": "n03201208",
+    "tvmonitor": "n03782006",  # monitor
+    "motorbike": "n03790512",  # motorcycle
+    "cow": "n02402425",  # cattle
+    "sheep": "n02411705",
+    "horse": "n02374451",
+}
+"""Our reading: the paper does not say which node stands for which class."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImageBenchmark:
+    """Images with the paper's class split, and what is known about the labels."""
+
+    task: ZeroShotTask
+    imagenet: ImageNet1K
+    descriptions: Mapping[str, DescriptiveContext]  # "attributes", "words"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels that have images."""
+        return (*self.task.seen, *self.task.unseen)
+
+    def hierarchy(self, kind: str = "ancestors") -> RelationalContext:
+        """Hypernyms of the 1000 labels, and of classes that are nodes above them."""
+        own = set(self.imagenet.labels)
+        above = [label for label in self.classes if label not in own]
+        return RelationalContext.from_hierarchy(
+            self.imagenet.edges,
+            name="hierarchy",
+            kind=kind,
+            labels=[*self.imagenet.labels, *above],
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all numbers that an experiment takes from here."""
+        found = hashlib.sha256()
+        found.update(np.ascontiguousarray(self.task.X).tobytes())
+        found.update("\n".join([*self.task.y.tolist(), *self.classes]).encode())
+        for name, context in sorted(self.descriptions.items()):
+            values = context.values
+            numbers = values if isinstance(values, np.ndarray) else values.data
+            found.update("\n".join([name, *context.labels]).encode())
+            found.update(np.ascontiguousarray(numbers).tobytes())
+        return found.hexdigest()
+
+
+def has_features(dataset: str, folder: Path) -> bool:
+    """Whether a data set is there with features of images."""
+    own = folder / FOLDERS[dataset]
+    if dataset == "tiny-imagenet":
+        return own.is_dir()
+    files = [path.name for path in own.glob("*.mat")]
+    return any(not name.startswith("att_splits") for name in files)
+
+
+def load_benchmark(
+    dataset: str,
+    folder: Path,
+    *,
+    features: str | None = None,
+    sentences: Path | None = None,
+) -> ImageBenchmark:
+    """Images and contexts of a data set below the folder of all data."""
+    own = folder / FOLDERS[dataset]
+    if not own.is_dir():
+        raise FileError(
+            f"{own}: no such folder; --data must be the folder that holds "
+            f"{FOLDERS[dataset]} for the data set {dataset!r}."
+        )
+    loaders: dict[str, Callable[[], ImageBenchmark]] = {
+        "awa": lambda: _awa(AWA_PAPER, folder, features, sentences),
+        "awa-corrected": lambda: _awa(AWA_CORRECTED, folder, features, sentences),
+        "apy": lambda: _apy(folder, features, sentences),
+        "tiny-imagenet": lambda: _tiny(own, sentences),
+    }
+    return loaders[dataset]()
+
+
+def thinned(task: ZeroShotTask, most: int, seed: int) -> ZeroShotTask:
+    """The task with at most so many images of a class, drawn by chance; 0: all."""
+    if not most:
+        return task
+    random = np.random.default_rng(seed)
+    rows = np.sort(
+        np.concatenate(
+            [
+                random.permutation(np.flatnonzero(task.y == label))[:most]
+                for label in sorted((*task.seen, *task.unseen))
+            ]
+        )
+    )
+    return replace(task, X=task.X[rows], y=task.y[rows])
+
+
+def _awa(
+    split: PaperSplit, folder: Path, features: str | None, sentences: Path | None
+) -> ImageBenchmark:
+    data = load_xlsa17(folder / FOLDERS["awa"], features)
+    descriptions = {"attributes": _renamed(data.attributes, split.wnids, split)}
+    notes = [_on_features(data)]
+    if sentences is not None:
+        notes.append("--sentences is not used here: the data has word vectors")
+    words = folder / "awa" / "att_splits_with_wv.mat"
+    if words.is_file():
+        vectors = load_awa_word_vectors(words)
+        descriptions["words"] = _renamed(vectors, split.wnids, split)
+    else:
+        notes.append("no word vectors: awa/att_splits_with_wv.mat is missing")
+    task = _task(data, split, split.wnids)
+    return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
+
+
+def _apy(folder: Path, features: str | None, sentences: Path | None) -> ImageBenchmark:
+    data = load_xlsa17(folder / FOLDERS["apy"], features)
+    descriptions = {"attributes": _renamed(data.attributes, APY_NODES, APY_PAPER)}
+    notes = [_on_features(data)]
+    if sentences is None:
+        notes.append("no word vectors: name a file of them with --sentences")
+    else:
+        descriptions["words"] = DescriptiveContext.from_vectors(
+            sentences,
+            name="words",
+            labels={APY_NODES[name]: name for name in APY_PAPER.classes},
+        )
+    task = _task(data, APY_PAPER, APY_NODES)
+    return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
+
+
+def _tiny(folder: Path, sentences: Path | None) -> ImageBenchmark:
+    data = load_feature_folder(folder)
+    missing = [key for key in ("seen", "unseen") if key not in data.splits]
+    if missing:
+        raise FileError(
+            f"{folder / 'split.json'}: must list the classes {some(missing)}."
+        )
+    imagenet = load_imagenet1k()
+    strange = sorted(set(data.classes) - set(imagenet.labels))
+    if strange:
+        raise FileError(
+            f"{folder}: labels must be wnids of ImageNet-1K. Got {some(strange)}."
+        )
+    words, note = label_sentences(imagenet, sentences)
+    task = ZeroShotTask(
+        data.name,
+        data.features,
+        data.labels,
+        data.splits["seen"],
+        data.splits["unseen"],
+        data.splits.get("validation"),
+    )
+    return ImageBenchmark(task, imagenet, {"words": words}, (note,))
+
+
+def _on_features(data: ImageData) -> str:
+    """What the features are, and what that means for the numbers."""
+    file = data.note.partition(",")[0]  # the note goes on with a split not used here
+    if BAG_OF_WORDS not in file:
+        return file
+    return (
+        f"{file}: these are the bags of words of 2009, far weaker than the "
+        "paper's ResNet features: compare rows, not levels. Their PCA was fitted on "
+        "the 20 seen classes of the paper's split, so random splits leak slightly"
+    )
+
+
+def _task(data: ImageData, split: PaperSplit, wnids: Mapping[str, str]) -> ZeroShotTask:
+    """The classes of the split, under their wnids."""
+    X, y = data.select(split.classes)
+    return ZeroShotTask(
+        split.name,
+        X,
+        np.array([wnids[name] for name in y.tolist()]),
+        tuple(wnids[name] for name in split.seen),
+        tuple(wnids[name] for name in split.unseen),
+    )
+
+
+def _renamed(
+    context: DescriptiveContext | None, wnids: Mapping[str, str], split: PaperSplit
+) -> DescriptiveContext:
+    """The classes of the split under their wnids."""
+    if context is None:
+        raise FileError(f"{split.name}: the data has no attributes of its classes.")
+    kept = context.rows_for(split.classes)
+    return replace(kept, labels=tuple(wnids[name] for name in kept.labels))

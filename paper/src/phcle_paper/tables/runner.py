@@ -1,0 +1,154 @@
+"""Runs an experiment cell by cell: one split, one classifier and one embedding each."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from phcle.errors import FileError
+from phcle.files import make_folder
+from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
+from phcle_paper.parallel import in_parallel
+from phcle_paper.tables.comparison import accuracy_table, statistics_table
+from phcle_paper.tables.embeddings import available, make_embeddings
+from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
+from phcle_paper.tables.rendering import write_table
+from phcle_paper.tables.saved_results import SavedResults, fingerprint
+from phcle_paper.tables.settings import Experiment
+
+__all__ = ["reproduce", "run_cells"]
+
+Tell = Callable[[str], None]
+Row = dict[str, Any]
+
+
+def reproduce(
+    experiment: Experiment,
+    data: str | Path,
+    out: str | Path,
+    *,
+    command: str = "",
+    sentences: str | Path | None = None,
+    jobs: int = 1,
+    tell: Tell = lambda message: None,
+) -> dict[str, Any]:
+    """Make one table of one data set, write it to `out`, and return it.
+
+    Parameters
+    ----------
+    experiment
+        From `load_shipped` or `load_config`.
+    data
+        The folder that holds `xlsa17/AWA1`, `awa` and `tiny-imagenet`.
+    out
+        The folder for `NAME.md`, `NAME.csv`, `NAME.json` and the finished cells,
+        `NAME.cells.jsonl`; run again, an interrupted experiment goes on from there.
+    command
+        What the user typed; it is written into the table.
+    sentences
+        Vectors of labels; see `label_sentences`.
+    jobs
+        How many processes work on cells side by side.
+    tell
+        Called with a line of text whenever there is news.
+    """
+    data, out = Path(data), Path(out)
+    if not data.is_dir():
+        raise FileError(f"{data}: no such folder of data.")
+    make_folder(out)
+    if experiment.table == "table1":
+        table = statistics_table(experiment, data)
+    else:
+        benchmark = load_benchmark(
+            experiment.dataset,
+            data,
+            features=experiment.features,
+            sentences=None if sentences is None else Path(sentences),
+        )
+        experiment, notes = available(experiment, benchmark)
+        rows = run_cells(experiment, benchmark, out, tell, jobs)
+        table = accuracy_table(experiment, rows, [*benchmark.notes, *notes])
+    table["command"] = command
+    write_table(table, out / experiment.name)
+    return table
+
+
+def run_cells(
+    experiment: Experiment,
+    benchmark: ImageBenchmark,
+    out: Path,
+    tell: Tell,
+    jobs: int = 1,
+) -> list[Row]:
+    """Rows of all cells, from the file where they are known and else computed."""
+    mark = fingerprint(experiment, benchmark.digest)
+    kept = SavedResults(out / f"{experiment.name}.cells.jsonl", mark)
+    if kept.changed:
+        tell("settings or data have changed: earlier results are dropped")
+    wanted = {
+        f"{task.name}/{task.split}/{classifier}/{plan.name}": (
+            task,
+            classifier,
+            plan.name,
+        )
+        for task in _tasks(experiment, benchmark)
+        for classifier in experiment.classifiers
+        for plan in experiment.embeddings
+    }
+    left = [cell for cell in wanted if cell not in kept.cells]
+    if len(left) < len(wanted):
+        tell(f"{len(wanted) - len(left)} of {len(wanted)} cells are finished already")
+    embeddings = make_embeddings(experiment, benchmark, tell) if left else {}
+    began = time.perf_counter()
+    calls = [
+        (experiment, {name: embeddings[name]}, task, classifier)
+        for task, classifier, name in (wanted[cell] for cell in left)
+    ]
+    for done, (number, rows) in enumerate(in_parallel(_evaluate, calls, jobs), 1):
+        cell = left[number]
+        kept.add(cell, rows)
+        spent = time.perf_counter() - began
+        rest = spent / done * (len(left) - done)
+        tell(f"{done} of {len(left)} cells ({cell}), about {rest:.0f} s left")
+    return [row for cell in wanted for row in kept.cells[cell]]
+
+
+def _tasks(experiment: Experiment, benchmark: ImageBenchmark) -> list[ZeroShotTask]:
+    """The paper's split, then random ones, each with its share of the images."""
+    plan = experiment.splits
+    paper = thinned(benchmark.task, plan.images_per_class_paper, plan.split_seed)
+    random = thinned(benchmark.task, plan.images_per_class, plan.split_seed)
+    drawn = (
+        resplits(
+            replace(random, name="random"), plan.random, plan.n_unseen, plan.split_seed
+        )
+        if plan.random
+        else []
+    )
+    return [replace(paper, name="paper"), *drawn]
+
+
+def _evaluate(
+    experiment: Experiment, embeddings: Any, task: ZeroShotTask, classifier: str
+) -> list[Row]:
+    plan = experiment.splits
+    with warnings.catch_warnings():
+        # A logistic regression that stops early is as good for ranking options.
+        warnings.filterwarnings("ignore", module="sklearn")
+        frame = evaluate(
+            embeddings,
+            {classifier: experiment.searches[classifier]},
+            [task],
+            seeds=plan.seeds,
+            generalised=experiment.generalised,
+            n_validation=plan.n_validation,
+            validation_share=plan.validation_share,
+        )
+    return [
+        {str(key): value for key, value in row.items()}
+        for row in frame.to_dict("records")
+    ]

@@ -1,0 +1,101 @@
+"""Finished cells of a table, kept in a file so that an interruption costs one cell.
+
+The file has one JSON object per line: first the fingerprint of the settings and the
+data, then the rows of one cell each.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from phcle import __version__
+from phcle.contexts.readers.delimited import read_lines
+from phcle.errors import FileError
+from phcle.files import write_whole
+from phcle_paper.tables.settings import Experiment
+
+__all__ = ["SavedResults", "digest_of", "fingerprint"]
+
+Row = dict[str, Any]
+
+FORM = 2
+"""Rises when rows get other columns, so that rows without them are not taken over."""
+
+
+def fingerprint(experiment: Experiment, digest: str) -> str:
+    """What results depend on: settings, data and version.
+
+    The number of random splits is no part of it: with more of them, the first stay.
+    Nor are the printed numbers and caveats, which change no result.
+    """
+    same = replace(
+        experiment,
+        splits=replace(experiment.splits, random=0),
+        paper={},
+        caveats=(),
+        title="",
+    )
+    return digest_of([asdict(same), digest])
+
+
+def digest_of(what: Any) -> str:
+    """A fingerprint of plain values, of this version and of the form of rows."""
+    text = json.dumps([what, __version__, FORM], sort_keys=True)
+    return sha256(text.encode()).hexdigest()
+
+
+class SavedResults:
+    """Rows by cell, on disk as soon as they are known."""
+
+    def __init__(self, path: Path, mark: str) -> None:
+        self.path = path
+        self.mark = mark
+        self.cells: dict[str, list[Row]] = {}
+        self.changed = False
+        """Whether the file held results of other settings, which are dropped."""
+        self._read()
+
+    def add(self, cell: str, rows: list[Row]) -> None:
+        """Keep the rows of a cell."""
+        self.cells[cell] = rows
+        line = json.dumps({"cell": cell, "rows": rows})
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            raise FileError(
+                f"{self.path}: cannot be written ({error.strerror})."
+            ) from error
+
+    def _read(self) -> None:
+        """Take over what fits, then write it anew without a line cut short."""
+        found = self._lines() if self.path.is_file() else []
+        if found and found[0].get("fingerprint") == self.mark:
+            self.cells = {
+                x["cell"]: x["rows"] for x in found[1:] if {"cell", "rows"} <= set(x)
+            }
+        else:
+            self.changed = bool(found)
+        lines = [{"fingerprint": self.mark}] + [
+            {"cell": cell, "rows": rows} for cell, rows in self.cells.items()
+        ]
+        with write_whole(self.path) as temporary:
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            temporary.write_text(text, encoding="utf-8")
+
+    def _lines(self) -> list[dict[str, Any]]:
+        """Lines that are whole; the last one may not be."""
+        found = []
+        for line in read_lines(self.path):
+            try:
+                entry = json.loads(line)
+            except (ValueError, RecursionError):
+                break
+            if not isinstance(entry, dict):
+                break
+            found.append(entry)
+        return found

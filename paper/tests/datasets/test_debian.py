@@ -1,0 +1,128 @@
+"""Reading an index of Debian packages, and what becomes of it."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+from debian_index import KINDS, index_text
+
+from phcle import PHCLE
+from phcle.errors import FileError, OptionError
+from phcle_paper.datasets import load_debian
+from phcle_paper.datasets.debian import parse_package
+from phcle_paper.datasets.debian_index import read_stanzas
+
+
+@pytest.fixture
+def index(tmp_path):
+    path = tmp_path / "Packages"
+    path.write_text(index_text())
+    return path
+
+
+@pytest.fixture
+def packages(index):
+    return load_debian(index, min_facets=3, min_count=2)
+
+
+def test_only_tagged_packages_are_kept_and_one_of_every_source(packages):
+    assert set(packages.labels) == {x for kind in KINDS.values() for x in kind[0]}
+    assert packages.labels[0] == "vi"  # needed by nano's neighbour and by its manual
+
+
+def test_the_most_needed_packages_are_kept(index):
+    kept = load_debian(index, min_facets=3, most=5)
+    assert len(kept.labels) == 5
+    assert "vi" in kept.labels
+
+
+def test_a_facet_without_a_tag_is_unknown_and_other_values_are_absent(packages):
+    tags = packages.tags()
+    column = {name: i for i, name in enumerate(tags.columns)}
+    values = np.where(tags.observed.toarray() > 0, tags.values.toarray(), np.nan)
+    vi, ed = (values[tags.index[x]] for x in ("vi", "ed"))
+    assert np.isnan(vi[column["interface::text-mode"]])  # the first lacks the facet
+    assert ed[column["interface::text-mode"]] == 1
+    assert ed[column["interface::x11"]] == 0  # it has another interface
+    assert np.isnan(ed[column["game::board"]])
+    assert not any(x.startswith("special::") for x in tags.columns)
+
+
+def test_a_later_version_without_tags_keeps_those_of_the_first(tmp_path):
+    path = tmp_path / "Packages"
+    update = "\nPackage: ed\nSection: editors\nDescription: ed, safer\n"
+    path.write_text(index_text() + update)
+    package = load_debian(path, min_facets=3).packages["ed"]
+    assert package.summary == "ed, safer"
+    assert "use::editing" in package.tags
+
+
+def test_versions_alternatives_and_archive_areas_are_left_out():
+    package = parse_package(
+        {
+            "Package": "a",
+            "Source": "src (2.1)",
+            "Section": "contrib/games",
+            "Pre-Depends": "dpkg (>= 1.15~)",
+            "Depends": "libc6 (>= 2.34) [amd64], python3:any | python",
+            "Recommends": "libc6, b",
+            "Description": "first\nsecond",
+        }
+    )
+    assert package.needs == ("dpkg", "libc6", "python3", "b")
+    assert (package.source, package.section) == ("src", "games")
+    assert package.summary == "first"
+    assert package.tags == frozenset()
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip), (".xz", lzma)])
+def test_compressed_indices_are_the_same(tmp_path, index, suffix, opener):
+    path = tmp_path / f"Packages{suffix}"
+    with opener.open(path, "wt") as file:
+        file.write(index.read_text())
+    assert list(read_stanzas(path)) == list(read_stanzas(index))
+
+
+def test_values_of_several_lines_are_joined(index):
+    stanzas = {x["Package"]: x for x in read_stanzas(index)}
+    assert stanzas["vi-doc"]["Tag"].endswith("\nmade-of::html, interface::web")
+    assert stanzas["vi"]["Description"].splitlines()[1:] == ["long text of vi", "."]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Package a\n", "line 1: must be 'Field: value'"),
+        (" continued\n", "line 1: a continued line without a field"),
+        ("Package: a\nSection: b\nDescription: c\n", "0 of 1 packages have tags"),
+        ("", "is empty"),
+    ],
+)
+def test_a_file_that_is_no_index_is_refused_with_its_line(tmp_path, text, message):
+    path = tmp_path / "Packages"
+    path.write_text(text)
+    with pytest.raises(FileError, match=message):
+        load_debian(path)
+
+
+def test_other_compressions_and_missing_files_get_the_remedy(tmp_path):
+    for name in ("Packages.lz4", "Packages"):
+        with pytest.raises(FileError, match="apt-cache dumpavail > Packages"):
+            load_debian(tmp_path / name)
+    broken = tmp_path / "Packages.gz"
+    whole = gzip.compress(index_text().encode())
+    for content in (b"no gzip at all", whole[:200], whole[:50] + b"\0" * 200):
+        broken.write_bytes(content)
+        with pytest.raises(FileError, match="cannot be read"):
+            load_debian(broken)
+    with pytest.raises(OptionError, match="most must be 5 or more"):
+        load_debian(broken, most=1)
+
+
+def test_packages_of_one_kind_end_up_near_each_other(packages):
+    embedding = PHCLE(dim=8).fit(packages.contexts()).embedding_
+    for names, *_ in KINDS.values():
+        assert embedding.nearest(names[1], k=1)[0][0] in names

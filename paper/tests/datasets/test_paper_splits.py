@@ -1,0 +1,84 @@
+"""The splits of the paper against its printed counts."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import pytest
+
+from phcle_paper.datasets import (
+    APY_PAPER,
+    AWA_ANIMALS_OUTSIDE,
+    AWA_CORRECTED,
+    AWA_PAPER,
+    load_apy,
+    load_awa,
+    load_class_attributes,
+    load_xlsa17,
+)
+
+
+@pytest.mark.parametrize(
+    ("split", "seen", "unseen"),
+    [(AWA_PAPER, 20, 6), (AWA_CORRECTED, 18, 6), (APY_PAPER, 17, 5)],
+    ids=lambda x: getattr(x, "name", None),
+)
+def test_splits_have_the_printed_numbers_of_classes(split, seen, unseen):
+    assert (len(split.seen), len(split.unseen)) == (seen, unseen)
+    assert len(set(split.classes)) == seen + unseen
+
+
+def test_awa_wnids_are_imagenet_labels(imagenet):
+    assert set(AWA_PAPER.wnids) == set(AWA_PAPER.classes)
+    assert set(AWA_PAPER.wnids.values()) <= set(imagenet.labels)
+    assert imagenet.names[AWA_PAPER.wnids["mole"]] == "breakwater"
+    assert imagenet.names[AWA_PAPER.wnids["mouse"]] == "mouse"
+
+
+def test_the_corrected_split_has_animals_only(imagenet):
+    parents = {}
+    for child, parent in imagenet.edges:
+        parents.setdefault(child, []).append(parent)
+
+    def names_above(wnid):
+        return {imagenet.names[wnid]}.union(*map(names_above, parents.get(wnid, [])))
+
+    for name in AWA_PAPER.classes:
+        is_animal = "animal" in names_above(AWA_PAPER.wnids[name])
+        assert is_animal == (name in AWA_CORRECTED.classes), name
+    # Neither the two animals nor anything below them is a label.
+    assert not set(AWA_ANIMALS_OUTSIDE.values()) & set(imagenet.names)
+
+
+def count(n_images, classes):
+    return sum(n_images[name] for name in classes)
+
+
+def test_awa_counts_are_those_of_the_paper(shared_data):
+    data = load_xlsa17(shared_data / "xlsa17" / "AWA1", "bow300")
+    for n_images in (data.n_images, load_awa(shared_data / "awa").n_images):
+        for split in (AWA_PAPER, AWA_CORRECTED):
+            assert count(n_images, split.seen) == split.n_seen_images
+            assert count(n_images, split.unseen) == split.n_unseen_images
+    assert (AWA_PAPER.n_seen_images, AWA_PAPER.n_unseen_images) == (11090, 4019)
+    overlap = json.loads((shared_data / "overlap.json").read_text())["awa"]
+    found = {name.replace("+", " "): row["wnid"] for name, row in overlap.items()}
+    assert found == AWA_PAPER.wnids
+
+
+def test_apy_counts_fit_no_other_choice_of_classes(shared_data):
+    labels = load_apy(shared_data / "apy").labels.tolist()
+    proposed = load_class_attributes(shared_data / "xlsa17" / "APY").splits
+    n_images = {name: labels.count(name) for name in set(labels)}
+    for split, size, total, expected in (
+        ("seen", 17, 6925, APY_PAPER.seen),
+        ("unseen", 5, 1333, APY_PAPER.unseen),
+    ):
+        fitting = [
+            set(chosen)
+            for chosen in combinations(proposed[split], size)
+            if count(n_images, chosen) == total
+        ]
+        assert fitting == [set(expected)]
+    assert (APY_PAPER.n_seen_images, APY_PAPER.n_unseen_images) == (6925, 1333)

@@ -1,0 +1,218 @@
+"""Folders in the layout of xlsa17, written here in small."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.io
+
+from phcle.errors import FileError, OptionError
+from phcle_paper.datasets import load_class_attributes, load_xlsa17
+
+CLASSES = ["killer+whale", "ox", "art_gallery"]
+
+
+def cells(names):
+    return np.array([[name] for name in names], dtype=object)
+
+
+def splits(**changes):
+    return {
+        "allclasses_names": cells(CLASSES),
+        "att": np.array([[0.6, 0.0, 1.0], [0.8, -0.1, 0.0]]),
+        "original_att": np.array([[30.0, 10.0, 5.0], [40.0, -1.0, 0.0]]),
+        "trainval_loc": np.array([[1], [2], [3]], dtype=np.uint16),
+        "test_seen_loc": np.array([[4]]),
+        "test_unseen_loc": np.array([[5], [6]]),
+        **changes,
+    }
+
+
+def pictures(**changes):
+    return {
+        "features": np.arange(24.0).reshape(4, 6),
+        "labels": np.array([[1], [1], [2], [2], [3], [3]], dtype=np.uint8),
+        **changes,
+    }
+
+
+def write(folder, *, att=None, res=None, name="res101"):
+    scipy.io.savemat(folder / "att_splits.mat", splits() if att is None else att)
+    if res is not False:
+        scipy.io.savemat(folder / f"{name}.mat", pictures() if res is None else res)
+    return folder
+
+
+def test_features_labels_and_split_come_together(tmp_path):
+    data = load_xlsa17(write(tmp_path))
+    assert data.features.shape == (6, 4)
+    assert data.features[1].tolist() == [1, 7, 13, 19]
+    assert (
+        data.labels.tolist()
+        == [*["killer whale"] * 2, "ox", "ox"] + ["art gallery"] * 2
+    )
+    assert data.splits == {"seen": ("killer whale", "ox"), "unseen": ("art gallery",)}
+    assert data.locations["test_unseen"].tolist() == [4, 5]  # counted from 0
+    assert data.name == tmp_path.name
+
+
+@pytest.mark.parametrize("compressed", [False, True], ids=["version 5", "version 7"])
+def test_both_versions_of_mat_files_load(tmp_path, compressed):
+    write(tmp_path)
+    expected = load_xlsa17(tmp_path).features
+    path = tmp_path / "res101.mat"
+    scipy.io.savemat(path, pictures(), do_compression=compressed)
+    assert (load_xlsa17(tmp_path).features == expected).all()
+
+
+def test_minus_one_is_unknown_in_both_kinds_of_attributes(tmp_path):
+    write(tmp_path)
+    for kind in ("att", "original_att"):
+        context = load_xlsa17(tmp_path, attributes=kind).attributes
+        assert np.isnan(context.values).tolist() == [
+            [False, False],
+            [False, True],
+            [False, False],
+        ]
+        assert not context.readable
+
+
+def test_minus_one_is_a_number_where_other_values_are_negative(tmp_path):
+    vectors = np.array([[-1.0, 0.5, -0.3], [0.2, 1.0, 0.0]])
+    write(tmp_path, att=splits(original_att=vectors))
+    assert load_xlsa17(tmp_path).attributes.n_observed == 6
+
+
+def test_attributes_can_be_named(tmp_path):
+    write(tmp_path)
+    data = load_xlsa17(tmp_path, attribute_names=["fins", "horns"])
+    assert data.attributes.columns == ("fins", "horns")
+    with pytest.raises(OptionError, match="must be 2 names"):
+        load_xlsa17(tmp_path, attribute_names=["fins"])
+
+
+def test_the_only_feature_file_is_found_and_several_must_be_chosen_from(tmp_path):
+    write(tmp_path, name="bow300")
+    assert "bow300" in load_xlsa17(tmp_path).note
+    write(tmp_path)
+    with pytest.raises(FileError, match=r"'bow300.mat', 'res101.mat'; choose one"):
+        load_xlsa17(tmp_path)
+    assert "res101" in load_xlsa17(tmp_path, "res101").note
+
+
+def test_class_attributes_need_no_features(tmp_path):
+    write(tmp_path, res=False)
+    (tmp_path / "testclasses.txt").write_text("art_gallery\n")
+    data = load_class_attributes(tmp_path)
+    assert data.classes == ("killer whale", "ox", "art gallery")
+    assert data.splits == {"unseen": ("art gallery",)}
+    with pytest.raises(FileError, match="load_class_attributes reads the rest"):
+        load_xlsa17(tmp_path)
+
+
+def test_a_class_list_may_name_known_classes_only(tmp_path):
+    write(tmp_path, res=False)
+    (tmp_path / "testclasses.txt").write_text("killer+whales\n")
+    with pytest.raises(FileError, match="Did you mean 'killer whale'"):
+        load_class_attributes(tmp_path)
+
+
+def test_a_missing_file_says_whose_release_it_belongs_to(tmp_path):
+    with pytest.raises(FileError, match=r"att_splits.mat: no such file.*Xian"):
+        load_xlsa17(tmp_path)
+    write(tmp_path)
+    with pytest.raises(FileError, match=r"bow300.mat: no such file"):
+        load_xlsa17(tmp_path, "bow300")
+
+
+@pytest.mark.parametrize("key", ["allclasses_names", "att", "trainval_loc"])
+def test_a_missing_key_of_the_splits_is_named(tmp_path, key):
+    att = splits()
+    del att[key]
+    write(tmp_path, att=att)
+    with pytest.raises(FileError, match=f"has no key '{key}', which must be"):
+        load_xlsa17(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": np.ones((6, 4))}, r"'features' must be features × 6 .*transpos"),
+        ({"features": np.ones((4, 5))}, r"× 6 images. Got shape \(4, 5\)"),
+        ({"features": np.full((4, 6), np.nan)}, "all finite. Got NaN"),
+        ({"features": np.full((4, 6), 1j)}, "Got 'complex'"),
+        ({"features": {"a": 1}}, "must be features × 6 images. Got 'struct'"),
+        ({"features": cells("abcdef")}, "Got 'cell'"),
+        ({"labels": np.array([[0]] * 6)}, "whole numbers from 1 to 3. Got 0"),
+        ({"labels": np.array([[4]] * 6)}, "whole numbers from 1 to 3. Got 4"),
+        ({"labels": np.array([[1.5]] * 6)}, r"Got 1\.5"),
+        ({"labels": np.array([[np.nan]] * 6)}, "Got nan"),
+        ({"labels": np.ones((2, 3))}, r"one class number per image. Got shape \(2, 3"),
+    ],
+)
+def test_malformed_features_and_labels_are_refused(tmp_path, changes, message):
+    write(tmp_path, res=pictures(**changes))
+    with pytest.raises(FileError, match=message):
+        load_xlsa17(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"att": np.ones((3, 2))}, "attributes × 3 classes.*transposed"),
+        ({"trainval_loc": np.array([[7]])}, "whole numbers from 1 to 6. Got 7"),
+        ({"trainval_loc": np.array([[5]])}, "different classes, .* 'art gallery'"),
+        ({"allclasses_names": cells([1, 2, 3])}, "a cell must be text, but is 'int64'"),
+    ],
+)
+def test_malformed_splits_are_refused(tmp_path, changes, message):
+    write(tmp_path, att=splits(**changes))
+    with pytest.raises(FileError, match=message):
+        load_xlsa17(tmp_path)
+
+
+def test_a_file_of_version_7_3_comes_with_the_remedy(tmp_path):
+    write(tmp_path)
+    header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
+    (tmp_path / "res101.mat").write_bytes(header.ljust(512, b"\0") + b"\x89HDF\r\n")
+    with pytest.raises(FileError, match=r"7\.3 \(HDF5\).*'-v7'"):
+        load_xlsa17(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>not found</html>" * 20])
+def test_a_file_that_is_no_mat_file_is_refused(tmp_path, content):
+    write(tmp_path)
+    (tmp_path / "res101.mat").write_bytes(content)
+    with pytest.raises(FileError, match="is not a MAT file"):
+        load_xlsa17(tmp_path)
+
+
+def test_a_file_cut_off_is_refused(tmp_path):
+    write(tmp_path)
+    path = tmp_path / "res101.mat"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(FileError, match="damaged"):
+        load_xlsa17(tmp_path)
+
+
+def test_awa1_loads_as_released(shared_data):
+    data = load_xlsa17(shared_data / "xlsa17" / "AWA1", "bow300")
+    assert data.features.shape == (30475, 300)
+    assert [len(data.splits[x]) for x in ("seen", "unseen")] == [40, 10]
+    assert [len(data.splits[x]) for x in ("train", "validation")] == [27, 13]
+    assert np.isnan(data.attributes.values).sum() == 4
+    assert "killer whale" in data.classes
+    rows = data.locations["test_unseen"]
+    assert set(data.labels[rows]) == set(data.splits["unseen"])
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("AWA2", (50, 85)), ("APY", (32, 64)), ("SUN", (717, 102))]
+)
+def test_class_attributes_load_as_released(shared_data, name, shape):
+    data = load_class_attributes(shared_data / "xlsa17" / name)
+    assert data.attributes.values.shape == shape
+    if data.splits:
+        parts = set(data.splits["seen"]), set(data.splits["unseen"])
+        assert parts[0] | parts[1] == set(data.classes)
+        assert not parts[0] & parts[1]

@@ -1,0 +1,169 @@
+"""The study of pictures of hidden classes, on shapes and on a copy of aPY's layout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.io
+from sklearn.metrics import roc_auc_score
+
+from phcle.errors import OptionError
+from phcle_paper.studies import picture_understanding as understanding
+from phcle_paper.studies.described_objects import (
+    APY_LABELS,
+    METHODS,
+    Penalties,
+    apy_objects,
+    attribute_auc,
+    predictions,
+    shape_objects,
+)
+from phcle_paper.studies.novel_classes import novel_panels
+from phcle_paper.studies.picture_panels import Panel, draw_panels
+from phcle_paper.studies.registry import _settings
+
+OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}
+ONE = Penalties([1.0], [0.1], [1.0], [0.01])
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return shape_objects(4)
+
+
+@pytest.fixture(scope="module")
+def unseen(shapes):
+    return tuple(dict.fromkeys(shapes.y.tolist()))[-understanding._n_unseen_shapes() :]
+
+
+def test_areas_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, (30, 7)).astype(float)
+    truth[:, 3] = 0
+    predicted = rng.integers(0, 4, (30, 7)).astype(float)  # with ties
+    by_attribute, by_object = attribute_auc(truth, predicted)
+    assert np.isnan(by_attribute[3])
+    for j in (0, 1, 2, 4, 5, 6):
+        expected = roc_auc_score(truth[:, j], predicted[:, j])
+        assert by_attribute[j] == pytest.approx(expected)
+    for i in range(30):
+        assert by_object[i] == pytest.approx(roc_auc_score(truth[i], predicted[i]))
+
+
+def test_hidden_classes_reach_no_prediction(shapes, unseen):
+    is_hidden = np.isin(shapes.y, unseen)
+    lies = np.array(shapes.classes.values)
+    lies[np.isin(shapes.classes.labels, unseen)] = 5.0
+    attributes = np.where(is_hidden[:, None], 9.0, shapes.attributes)
+    liar = replace(
+        shapes,
+        attributes=attributes,
+        classes=replace(shapes.classes, values=lies),
+    )
+    found = [
+        predictions(x, x.embedding(unseen, OPTIONS), unseen, unseen, ONE)
+        for x in (shapes, liar)
+    ]
+    for method in METHODS:
+        for choice, values in found[0][method].items():
+            np.testing.assert_array_equal(values, found[1][method][choice])
+
+
+def test_all_methods_predict_all_hidden_objects(shapes, unseen):
+    embedding = shapes.embedding(unseen, OPTIONS)
+    found = predictions(shapes, embedding, unseen, unseen, ONE)
+    assert tuple(found) == METHODS
+    truth = shapes.attributes[np.isin(shapes.y, unseen)]
+    for choices in found.values():
+        for values in choices.values():
+            assert values.shape == truth.shape
+    mean, _ = attribute_auc(truth, found["mean attributes"]["–"])
+    np.testing.assert_allclose(mean[~np.isnan(mean)], 0.5)
+    ours, _ = attribute_auc(truth, next(iter(found["PHCLE"].values())))
+    assert np.nanmean(ours) > 0.7
+
+
+def test_penalties_are_chosen_without_the_hidden_classes(shapes, unseen, monkeypatch):
+    settings = replace(
+        _settings("understanding", understanding.Settings, None),
+        feature_ridge=[1.0, 1e6],
+        class_ridge=[0.1],
+        own_ridge=[1.0],
+        C=[0.01],
+        n_validation=2,
+        fewest_objects=1,
+        options=OPTIONS,
+    )
+    asked = []
+
+    def remember(objects, embedding, hidden, tested, choices):
+        asked.append((set(hidden), set(tested)))
+        return predictions(objects, embedding, hidden, tested, choices)
+
+    monkeypatch.setattr(understanding, "predictions", remember)
+    chosen = understanding._choose(shapes, unseen, settings)
+    assert set(chosen) == set(METHODS)
+    assert len(asked) == 2
+    for hidden, tested in asked:
+        assert tested.isdisjoint(unseen)
+        assert hidden == {*unseen, *tested}
+
+
+def test_figures_are_written_twice_the_same(tmp_path):
+    pytest.importorskip("matplotlib", reason="extra figures is missing")
+    panels = [
+        Panel(
+            "cow", (("ox", 0.6), ("dog", 0.4)), (("Horn", True), ("Wing", False)), None
+        ),
+        Panel("ring", (("circle", 1.0),), (), np.zeros((4, 4, 3), np.uint8)),
+    ]
+    for name in ("one", "two"):
+        draw_panels(panels, tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    assert (tmp_path / "one.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_users_download_gives_the_papers_novel_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    classes = ["person", "horse", "boat", "car", "dog", "centaur", "jetski"]
+    attributes = rng.random((6, len(classes)))
+    labels = np.repeat(np.arange(len(classes)), 3)
+    images = attributes[:, labels] + 0.1 * rng.normal(size=(6, len(labels)))
+    folder = tmp_path / "xlsa17" / "APY"
+    folder.mkdir(parents=True)
+    rows = np.arange(1, len(labels) + 1)[:, None]
+    scipy.io.savemat(
+        folder / "att_splits.mat",
+        {
+            "allclasses_names": np.array([[x] for x in classes], dtype=object),
+            "att": attributes,
+            "original_att": attributes,
+            "trainval_loc": rows[:15],
+            "test_unseen_loc": rows[15:],
+        },
+    )
+    content = {"features": images, "labels": labels[:, None] + 1}
+    scipy.io.savemat(folder / "res101.mat", content)
+    ridges = {"feature_ridge": 1.0, "class_ridge": 0.1}
+    names = ("Tail", "Leg", "Sail", "Wheel", "Skin", "Shiny")
+    panels = novel_panels(tmp_path, names, ridges, OPTIONS)
+    assert [x.title for x in panels] == ["centaur", "centaur", "jetski", "jetski"]
+    for panel in panels:
+        assert panel.related
+        assert {name for name, _ in panel.attributes} == set(names)
+
+
+def test_class_without_objects_cannot_be_hidden(shapes):
+    with pytest.raises(OptionError, match="there is no object of 'unicorn'"):
+        understanding._labels(shapes, ["unicorn"])
+
+
+def test_apy_objects_have_labels_of_the_hierarchy(shared_data):
+    objects = apy_objects(shared_data / "apy")
+    assert objects.X.shape == (2363, 1280)
+    assert len(objects.classes.labels) == 32
+    nodes = {APY_LABELS[x] for x in ("cow", "sheep", "horse")}
+    assert np.isin(objects.y, list(nodes)).sum() == 727
+    assert nodes <= set(objects.hierarchy.labels)

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from phcle.errors import FileError
+from phcle_paper.tables import embeddings, runner
+from phcle_paper.tables.image_benchmarks import load_benchmark
+from phcle_paper.tables.rendering import as_csv, as_markdown
+from phcle_paper.tables.runner import reproduce
+from phcle_paper.tables.settings import load_shipped, parse
+
+SMALL = """
+table = "table2"
+dataset = "apy"
+title = "A small table"
+caveats = ["made up"]
+[splits]
+random = 2
+n_unseen = 5
+n_validation = 1
+[classifiers.eszsl]
+class_ridge = [1.0]
+[classifiers.sje]
+epochs = [1]
+[[embeddings]]
+name = "ALE"
+[[embeddings]]
+name = "WLE"
+[[embeddings]]
+name = "PHCLE"
+options = { contexts = ["hierarchy", "attributes", "words"], dim = 5, max_iter = 3 }
+[paper.ALE]
+eszsl = 52.60
+"""
+pytestmark = pytest.mark.filterwarnings("ignore::phcle.errors.ConvergenceWarning")
+
+
+@pytest.fixture
+def small():
+    return parse(SMALL, "small.toml")
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How many cells were computed."""
+    cells = []
+    real = runner._evaluate
+
+    def evaluate(*arguments):
+        cells.append(arguments[-1])
+        return real(*arguments)
+
+    monkeypatch.setattr(runner, "_evaluate", evaluate)
+    return cells
+
+
+def test_a_table_has_the_papers_number_beside_ours(small, small_data, tmp_path):
+    table = reproduce(small, small_data, tmp_path, command="phcle reproduce table2")
+    page = (tmp_path / "table2-apy.md").read_text()
+    assert "| ALE | 52.60 / " in page
+    assert "Random class splits, 2 of them" in page
+    assert "- made up" in page
+    assert "WLE is left out" in page
+    assert "`phcle reproduce table2`" in page
+    assert json.loads((tmp_path / "table2-apy.json").read_text()) == table
+    header = (tmp_path / "table2-apy.csv").read_text().splitlines()
+    assert any(line.startswith("embedding,classifier,paper,ours") for line in header)
+    assert {x["embedding"] for x in table["rows"]} == {"ALE", "PHCLE"}
+    assert [x["rival"] for x in table["verdicts"]] == ["ALE"] * 4
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    small, small_data, tmp_path, counted
+):
+    whole = reproduce(small, small_data, tmp_path)
+    assert len(counted) == 12
+    path = tmp_path / "table2-apy.cells.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:4], lines[4][:30]]))  # cut in a line
+    counted.clear()
+    assert reproduce(small, small_data, tmp_path) == whole
+    assert len(counted) == 9
+
+
+def test_more_splits_keep_the_first(small, small_data, tmp_path, counted):
+    reproduce(small, small_data, tmp_path)
+    counted.clear()
+    more = replace(small, splits=replace(small.splits, random=3))
+    assert reproduce(more, small_data, tmp_path)["n_splits"] == 3
+    assert len(counted) == 4
+
+
+def test_changed_settings_start_anew_and_say_so(small, small_data, tmp_path, counted):
+    reproduce(small, small_data, tmp_path)
+    counted.clear()
+    said = []
+    other = replace(small, splits=replace(small.splits, n_validation=2))
+    reproduce(other, small_data, tmp_path, tell=said.append)
+    assert "have changed: earlier results are dropped" in said[0]
+    assert len(counted) == 12
+
+
+def test_several_processes_find_the_same(small, small_data, tmp_path):
+    one = reproduce(small, small_data, tmp_path / "one")
+    two = reproduce(small, small_data, tmp_path / "two", jobs=2)
+    assert one["rows"] == two["rows"]
+
+
+def test_a_generalised_table_has_seen_unseen_and_their_balance(
+    small, small_data, tmp_path
+):
+    table = reproduce(replace(small, generalised=True), small_data, tmp_path)
+    page = (tmp_path / "table2-apy-generalised.md").read_text()
+    assert "Generalised: seen / unseen / harmonic mean" in page
+    assert "a constant taken off the scores of seen classes" in page
+    for row in table["rows"]:
+        for prefix in ("", "balanced_"):
+            harmonic = row[f"{prefix}harmonic"]
+            assert 0 <= harmonic <= 100
+            low, high = sorted((row[f"{prefix}seen"], row[f"{prefix}unseen"]))
+            assert low - 1e-9 <= harmonic <= high + 1e-9 or low == 0
+
+
+def test_a_spectrum_is_tried_without_fitting_anew(small_data, monkeypatch):
+    plan = parse(
+        SMALL.replace('name = "ALE"', 'name = "ALE"\nspectrum = [0.5, 1.0]'), "x"
+    ).embeddings[0]
+    benchmark = load_benchmark("apy", small_data)
+    made = []
+    real = embeddings.make_embedding
+    monkeypatch.setattr(
+        embeddings, "make_embedding", lambda *a: made.append(a) or real(*a)
+    )
+    found = embeddings.make_embeddings(
+        replace(parse(SMALL, "x"), embeddings=(plan,)), benchmark
+    )["ALE"]
+    assert list(found) == ["spectrum=0.5", "spectrum=1"]
+    assert len(made) == 1
+
+
+def test_a_lost_column_is_printed_as_lost(small):
+    cell = {"paper": None, "ours": 1.0, "variant": "", "spread": 1.0}
+    verdict = {
+        "classifier": "sje",
+        "outcome": "lost",
+        "rival": "CNC",
+        "ahead": -2.5,
+        "standard_error": 1.0,
+        "clear": True,
+        "by": "random splits",
+    }
+    table = {
+        "table": "table2",
+        "title": "T",
+        "reference": "PHCLE",
+        "classifiers": ["sje"],
+        "n_splits": 0,
+        "rows": [{"embedding": "PHCLE", "classifier": "sje", **cell}],
+        "verdicts": [verdict],
+        "caveats": [],
+        "version": "0",
+    }
+    assert "sje: PHCLE **lost** to CNC by 2.50 ± 1.00\n" in as_markdown(table)
+    assert as_csv(table).count("\n") == 4
+
+
+def test_verdicts_follow_the_accuracies(small):
+    rows = [
+        {
+            "embedding": name,
+            "classifier": classifier,
+            "task": task,
+            "split": split,
+            "accuracy": accuracy + split / 100,
+            "variant": "",
+            "n_seen": 4,
+            "n_unseen": 2,
+        }
+        for name, accuracy in (("ALE", 0.5), ("PHCLE", 0.4))
+        for classifier in ("eszsl", "sje")
+        for task, split in (("paper", 0), ("random", 0), ("random", 1))
+    ]
+    plans = tuple(plan for plan in small.embeddings if plan.name != "WLE")
+    table = runner.accuracy_table(replace(small, embeddings=plans), rows)
+    assert {x["outcome"] for x in table["verdicts"]} == {"lost"}
+    assert [x["clear"] for x in table["verdicts"]] == [False, False, True, True]
+    assert table["verdicts"][0]["ahead"] == pytest.approx(-10)
+    one = [row for row in rows if row["task"] == "paper"]
+    table = runner.accuracy_table(replace(small, embeddings=plans), one)
+    assert {x["by"] for x in table["verdicts"]} == {"standard split"}
+    assert table["rows"][0]["mean"] is None
+
+
+def test_table1_counts_and_remarks(small_data, tmp_path):
+    table = reproduce(load_shipped("table1", "apy"), small_data, tmp_path)
+    found = {row["statistic"]: (row["paper"], row["ours"]) for row in table["rows"]}
+    assert found["attributes"] == (32, 64)
+    assert found["classes"] == (22, 22)
+    assert "64 attributes" in (tmp_path / "table1-apy.md").read_text()
+
+
+def test_table1_of_the_real_data_equals_the_paper(shared_data, tmp_path):
+    table = reproduce(load_shipped("table1", "awa"), shared_data, tmp_path)
+    differ = [x["statistic"] for x in table["rows"] if x["paper"] != x["ours"]]
+    assert differ == ["features"]
+
+
+def test_data_must_be_a_folder(small, tmp_path):
+    with pytest.raises(FileError, match="no such folder"):
+        reproduce(small, tmp_path / "none", tmp_path)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from phcle.errors import FileError, OptionError
+from phcle_paper.studies.registry import STUDIES
+from phcle_paper.tables.settings import (
+    DATASETS,
+    TABLES,
+    load_config,
+    load_shipped,
+    parse,
+    quick,
+)
+
+SMALL = """
+table = "table2"
+dataset = "awa"
+title = "small"
+[splits]
+random = 2
+[classifiers.eszsl]
+class_ridge = [1.0]
+[[embeddings]]
+name = "PHCLE"
+options = { contexts = ["hierarchy"], dim = 5 }
+variants = [{ ridge = 1.0 }, { ridge = 3.0 }]
+"""
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("table", TABLES)
+def test_every_shipped_config_parses(table, dataset):
+    experiment = load_shipped(table, dataset)
+    assert experiment.name == f"{table}-{dataset}"
+    if table != "table1":
+        assert set(experiment.searches) == {"eszsl", "conse", "sje"}
+        assert experiment.splits.random == (10 if dataset == "tiny-imagenet" else 20)
+
+
+def test_no_config_lies_there_unread():
+    folder = files("phcle_paper").joinpath("configs")
+    names = {f"{table}-{dataset}.toml" for table in TABLES for dataset in DATASETS}
+    names |= {f"{study}.toml" for study in STUDIES}
+    assert {file.name for file in folder.iterdir()} == names
+
+
+def test_shared_options_reach_every_variant():
+    (plan,) = parse(SMALL, "here").embeddings
+    assert plan.variants == (
+        {"contexts": ["hierarchy"], "dim": 5, "ridge": 1.0, "spectrum": 1.0},
+        {"contexts": ["hierarchy"], "dim": 5, "ridge": 3.0, "spectrum": 1.0},
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("title", "titel", "'titel' is unknown. Did you mean 'title'"),
+        ("random", "randon", "'randon' is unknown. Did you mean 'random'"),
+        ("classifiers.eszsl", "classifiers.esszl", "Did you mean 'eszsl'"),
+        ("class_ridge", "class_rige", "Did you mean 'class_ridge'"),
+        ("{ ridge = 1.0 }", "{ rigde = 1.0 }", "Did you mean .*'ridge'"),
+        ('name = "PHCLE"', 'name = "PHCEL"', "Did you mean 'PHCLE'"),
+        ('"awa"', '"awa1"', "Did you mean 'awa'"),
+        ('name = "PHCLE"', 'name = "A"\nmethod = "PHCLE"', "reference must be"),
+    ],
+)
+def test_a_misspelt_setting_is_refused_with_the_nearest(old, new, message):
+    with pytest.raises(OptionError, match=message):
+        parse(SMALL.replace(old, new, 1), "here")
+
+
+def test_a_file_must_be_there_and_be_toml(tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        load_config(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("table = ")
+    with pytest.raises(FileError, match="is not TOML"):
+        load_config(tmp_path / "bad.toml")
+
+
+def test_a_quick_run_says_so():
+    experiment = quick(load_shipped("table2", "awa"))
+    assert experiment.splits.random == 2
+    assert "quick trial" in experiment.caveats[-1]

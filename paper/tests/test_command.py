@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import scipy.io
+from typer.testing import CliRunner
+
+from phcle.cli.app import app
+from phcle_paper.datasets import APY_PAPER
+from phcle_paper.studies.registry import STUDIES
+from phcle_paper.tables.settings import TABLES
+
+CONFIG = """
+table = "table2"
+dataset = "apy"
+title = "A small table"
+[splits]
+n_unseen = 5
+n_validation = 1
+[classifiers.eszsl]
+class_ridge = [1.0]
+[[embeddings]]
+name = "ALE"
+[[embeddings]]
+name = "PHCLE"
+options = { contexts = ["hierarchy", "attributes"], dim = 5 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path
+
+
+@pytest.fixture
+def phcle(folder):
+    """Call the command line; the exit code must be as expected."""
+
+    def call(*arguments, code=0):
+        result = CliRunner().invoke(app, [str(x) for x in arguments])
+        assert result.exit_code == code, result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def apy(folder):
+    """The shape of aPY: 22 classes, 64 attributes, four images a class."""
+    own = folder / "data" / "xlsa17" / "APY"
+    own.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(1, 23), 4)
+    attributes = rng.random((64, 22))
+    rows = np.arange(1, len(labels) + 1)[:, None]
+    names = np.array([[name] for name in APY_PAPER.classes], dtype=object)
+    scipy.io.savemat(
+        own / "att_splits.mat",
+        {
+            "allclasses_names": names,
+            "att": attributes,
+            "original_att": attributes,
+            "trainval_loc": rows[:68],
+            "test_unseen_loc": rows[68:],
+        },
+    )
+    scipy.io.savemat(
+        own / "res101.mat",
+        {"features": rng.random((9, len(labels))), "labels": labels[:, None]},
+    )
+    return folder / "data"
+
+
+def test_a_table_is_made_from_a_config(phcle, apy, folder):
+    (folder / "small.toml").write_text(CONFIG)
+    result = phcle(
+        *("reproduce", "table2", "--data", apy, "--out", folder / "out"),
+        *("--config", folder / "small.toml", "--splits", 2, "--json"),
+    )
+    (table,) = json.loads(result.stdout)
+    assert table["n_splits"] == 2
+    assert "--splits 2" in table["command"]
+    assert (folder / "out" / "table2-apy.md").is_file()
+    again = phcle(
+        *("reproduce", "table2", "--data", apy, "--out", folder / "out"),
+        *("--config", folder / "small.toml", "--splits", 2),
+    )
+    assert "6 of 6 cells are finished already" in again.stderr
+    assert "Random class splits, 2 of them" in again.stdout
+
+
+def test_table1_takes_the_data_sets_that_are_there(phcle, apy, folder):
+    result = phcle("reproduce", "table1", "--data", apy, "--out", folder / "out")
+    assert "aPY, 22 classes" in result.stdout
+    assert "table1-awa: left out" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tabel2"], "Did you mean 'table2'"),
+        (["table2", "--dataset", "awa3"], "Did you mean 'awa'"),
+        (["table2", "--dataset", "awa"], "xlsa17/AWA1"),
+        (["table2", "--config", "none.toml"], "no such file of settings"),
+    ],
+)
+def test_reproduce_says_what_is_wrong(phcle, apy, arguments, message):
+    result = phcle("reproduce", *arguments, "--data", apy, "--out", "o", code=2)
+    assert message in result.stderr
+
+
+def test_reproduce_needs_data(phcle, folder):
+    result = phcle("reproduce", "table2", "--data", "none", code=2)
+    assert "no such folder" in result.stderr
+    (folder / "empty").mkdir()
+    result = phcle("reproduce", "table2", "--data", "empty", code=2)
+    assert "holds no data set with features" in result.stderr
+
+
+def test_help_names_every_table_and_study(phcle):
+    text = " ".join(phcle("reproduce", "--help").stdout.split())
+    for name in (*TABLES, *STUDIES, "all"):
+        assert name in text

@@ -1,0 +1,1526 @@
+"""Everything that phcle can answer, as frozen dataclasses.
+
+The library fills these classes. The tables of the command line, `--json`, the HTTP API
+and the pages of the explorer only show them: `Answer.to_dict` gives the JSON, and
+FastAPI derives the API's schemas from the same fields. A new field is therefore one
+edit here, one where it is filled, and one where a table or page shows it.
+
+`LabelEmbedding` answers in ids (`Description`, `Explanation`). Output for people also
+has readable names (`DescribedLabel`, `ExplainedPair`); `phcle.uses.named_answers` adds
+them. This module imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+__all__ = [
+    "AddedLabels",
+    "Agreement",
+    "Answer",
+    "Attribute",
+    "AttributeChance",
+    "AttributeName",
+    "AttributeSet",
+    "AttributesFound",
+    "CheckpointInfo",
+    "ClusteredLabels",
+    "Colouring",
+    "ComparedAttribute",
+    "ComparedCell",
+    "ComparedContext",
+    "Comparison",
+    "ContextPart",
+    "ContextSummary",
+    "DescribedLabel",
+    "Description",
+    "Differences",
+    "DifferentLabel",
+    "DrawnClusters",
+    "EmbeddingInfo",
+    "EmbeddingSummary",
+    "ExplainedColumn",
+    "ExplainedContext",
+    "ExplainedPair",
+    "Explanation",
+    "ExplorerInfo",
+    "ExportedFile",
+    "Failure",
+    "FailureText",
+    "FileInfo",
+    "FitSummary",
+    "FittingLabel",
+    "FittingLabels",
+    "HierarchyRecipe",
+    "ImageMapInfo",
+    "IndexFile",
+    "IndexInfo",
+    "KnownContext",
+    "LabelPage",
+    "LabelsFound",
+    "LandedLabel",
+    "LearnedImageMap",
+    "MapData",
+    "MapGroups",
+    "Named",
+    "Nearest",
+    "NearestToVector",
+    "Neighbour",
+    "Node",
+    "NodeFound",
+    "NodesFound",
+    "Progress",
+    "RelatedLabel",
+    "Shade",
+    "SharedNeighbour",
+    "SharedNode",
+    "SideBySide",
+    "Status",
+    "TaxonomyPlace",
+    "UnderstoodAttribute",
+    "UnderstoodFile",
+    "UnderstoodPicture",
+    "ValueSort",
+    "WantedAttribute",
+    "as_json",
+]
+
+ValueSort = Literal["tags", "text", "numbers"]
+"""How the values of a context are given."""
+
+
+class Answer:
+    """Base of all answers.
+
+    A field with the metadata `exclude` is for Python alone. `to_dict` leaves it out,
+    and so does pydantic, which knows the same key.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the answer to plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            The fields by name; answers inside it are dictionaries too.
+        """
+        return {
+            each.name: as_json(getattr(self, each.name))
+            for each in fields(self)  # type: ignore[arg-type]
+            if not each.metadata.get("exclude")
+        }
+
+
+def as_json(value: object) -> Any:
+    """Convert an answer, or values that hold answers, to what JSON can hold.
+
+    Parameters
+    ----------
+    value : object
+        An answer, a mapping, a list, a tuple or a plain value.
+
+    Returns
+    -------
+    object
+        The same with dictionaries and lists.
+
+    Examples
+    --------
+    >>> as_json((Named("n1", "coffeepot"),))
+    [{'label': 'n1', 'name': 'coffeepot'}]
+    """
+    if isinstance(value, Answer):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: as_json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    return value
+
+
+# -- Labels and their neighbours
+
+
+@dataclass(frozen=True)
+class Named(Answer):
+    """A label and its readable name.
+
+    Attributes
+    ----------
+    label : str
+        The label's id.
+    name : str
+        Its readable name; the id if it has none.
+    """
+
+    label: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Neighbour(Named):
+    """A label that is similar to another.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    similarity : float
+        Cosine of the two vectors.
+    """
+
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Nearest(Named):
+    """A label and the labels most similar to it.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    neighbours : tuple of Neighbour
+        The most similar labels, best first.
+    """
+
+    neighbours: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True)
+class NearestToVector(Answer):
+    """The labels most similar to a vector, which has a name but no label.
+
+    Attributes
+    ----------
+    name : str
+        Where the vector comes from.
+    neighbours : tuple of Neighbour
+        The most similar labels, best first.
+    """
+
+    label: None = field(default=None, init=False)
+    name: str
+    neighbours: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True)
+class AddedLabels(Answer):
+    """What `phcle add` wrote.
+
+    Attributes
+    ----------
+    file : str
+        The new file.
+    labels : int
+        Number of labels in it.
+    added : tuple of Nearest
+        The new labels, each with its neighbours.
+    """
+
+    file: str
+    labels: int
+    added: tuple[Nearest, ...]
+
+
+# -- Descriptions
+
+
+@dataclass(frozen=True)
+class Attribute(Answer):
+    """One attribute of a label, in the user's units.
+
+    Attributes
+    ----------
+    context : str
+        The context that the attribute belongs to.
+    name : str
+        Name of the attribute.
+    value : float
+        Its observed or predicted value.
+    strength : float
+        Distance from the mean of the attribute, in units of the context's scale.
+    observed : bool
+        True if the value was given, False if it is predicted.
+    confidence : float or None, default=None
+        Probability that the label has the attribute. None if the value is observed or
+        the fit could not calibrate the context.
+    """
+
+    context: str
+    name: str
+    value: float
+    strength: float
+    observed: bool = field(metadata={"exclude": True})
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Description(Answer):
+    """Related labels and the strongest attributes of a label or a vector.
+
+    Attributes
+    ----------
+    label : str or None
+        The label described; None for a vector.
+    related : tuple of (str, float)
+        Related labels, and shares of the similarity that sum to one.
+    observed, predicted : tuple of Attribute
+        The strongest attributes, strongest first.
+    contexts : dict of str to bool
+        Whether each context knows the label; empty for a vector.
+    not_predictable : tuple of str, default=()
+        Contexts that lack the label and know too little to predict its attributes.
+    """
+
+    label: str | None
+    related: tuple[tuple[str, float], ...]
+    observed: tuple[Attribute, ...]
+    predicted: tuple[Attribute, ...]
+    contexts: dict[str, bool]
+    not_predictable: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the description to plain values, for JSON."""
+        related = [{"label": label, "share": share} for label, share in self.related]
+        return {**super().to_dict(), "related": related}
+
+
+@dataclass(frozen=True)
+class RelatedLabel(Named):
+    """A related label.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    share : float
+        Its share of the similarity of all related labels.
+    """
+
+    share: float
+
+
+@dataclass(frozen=True)
+class DescribedLabel(Named):
+    """A `Description` with readable names.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    related : tuple of RelatedLabel
+        Related labels, most similar first.
+    observed, predicted : tuple of Attribute
+        The strongest attributes, strongest first.
+    contexts : dict of str to bool
+        Whether each context knows the label.
+    not_predictable : tuple of str
+        Contexts that lack the label and know too little to predict its attributes.
+    """
+
+    related: tuple[RelatedLabel, ...]
+    observed: tuple[Attribute, ...]
+    predicted: tuple[Attribute, ...]
+    contexts: dict[str, bool]
+    not_predictable: tuple[str, ...]
+
+
+# -- Explanations
+
+
+@dataclass(frozen=True)
+class ContextPart(Answer):
+    """The part of a similarity that one context contributes.
+
+    Attributes
+    ----------
+    context, kind : str
+        Name and kind of the context.
+    part : float
+        What it contributes to the cosine.
+    columns : tuple of (str, float)
+        Its columns with the largest contributions.
+    shared : tuple of str
+        Common ancestors in a hierarchy, nearest first.
+    """
+
+    context: str
+    kind: str
+    part: float
+    columns: tuple[tuple[str, float], ...]
+    shared: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the part to plain values, for JSON."""
+        columns = [{"name": name, "part": part} for name, part in self.columns]
+        return {**super().to_dict(), "columns": columns}
+
+
+@dataclass(frozen=True)
+class Explanation(Answer):
+    """The cosine of two labels, and the parts that add up to it.
+
+    Attributes
+    ----------
+    a, b : str
+        The two labels.
+    similarity : float
+        Cosine of their vectors.
+    parts : tuple of ContextPart
+        The contribution of each context.
+    rest : float
+        Rounding error: the similarity minus the sum of the parts.
+    """
+
+    a: str
+    b: str
+    similarity: float
+    parts: tuple[ContextPart, ...]
+    rest: float
+
+
+@dataclass(frozen=True)
+class ExplainedColumn(Answer):
+    """The part of a similarity that one column contributes.
+
+    Attributes
+    ----------
+    column, name : str
+        The column's id and its readable name.
+    part : float
+        What it contributes to the cosine.
+    """
+
+    column: str
+    name: str
+    part: float
+
+
+@dataclass(frozen=True)
+class SharedNode(Answer):
+    """A common ancestor of two labels.
+
+    Attributes
+    ----------
+    node, name : str
+        The node's id and its readable name.
+    """
+
+    node: str
+    name: str
+
+
+@dataclass(frozen=True)
+class ExplainedContext(Answer):
+    """A `ContextPart` with readable names.
+
+    Attributes
+    ----------
+    context, kind : str
+        Name and kind of the context.
+    part : float
+        What it contributes to the cosine.
+    columns : tuple of ExplainedColumn
+        Its columns with the largest contributions.
+    shared : tuple of SharedNode
+        Common ancestors in a hierarchy, nearest first.
+    """
+
+    context: str
+    kind: str
+    part: float
+    columns: tuple[ExplainedColumn, ...]
+    shared: tuple[SharedNode, ...]
+
+
+@dataclass(frozen=True)
+class ExplainedPair(Answer):
+    """An `Explanation` with readable names.
+
+    Attributes
+    ----------
+    a, b : Named
+        The two labels.
+    similarity : float
+        Cosine of their vectors.
+    parts : tuple of ExplainedContext
+        The contribution of each context.
+    rest : float
+        Rounding error: the similarity minus the sum of the parts.
+    """
+
+    a: Named
+    b: Named
+    similarity: float
+    parts: tuple[ExplainedContext, ...]
+    rest: float
+
+
+# -- What a file holds
+
+
+@dataclass(frozen=True)
+class HierarchyRecipe(Answer):
+    """How a hierarchy was turned into counts.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the construction, such as `ancestors`.
+    decay, radius, random_state : float, int or None
+        Its options; None where the construction does not use them.
+    """
+
+    kind: str
+    decay: float | None
+    radius: int | None
+    random_state: int
+
+
+@dataclass(frozen=True)
+class ContextSummary(Answer):
+    """A context that an embedding was learned from.
+
+    Attributes
+    ----------
+    name, kind : str
+        Name and kind of the context.
+    labels : int
+        Number of labels that it knows.
+    coverage : float
+        Share of all labels that it knows.
+    columns : int
+        Number of its columns.
+    weight : float
+        Its weight in the objective.
+    hierarchy : HierarchyRecipe or None
+        How its hierarchy was counted; None for any other context.
+    """
+
+    name: str
+    kind: str
+    labels: int
+    coverage: float
+    columns: int
+    weight: float
+    hierarchy: HierarchyRecipe | None
+
+
+@dataclass(frozen=True)
+class EmbeddingSummary(Answer):
+    """What an embedding holds and how it was learned.
+
+    Attributes
+    ----------
+    labels, dim : int
+        Number of labels and of dimensions.
+    contexts : tuple of ContextSummary
+        The contexts of the fit.
+    sweeps : int
+        Number of sweeps of the solver.
+    objective : float or None
+        The objective at the end; None if the embedding was not learned by PHCLE.
+    seed : int or None
+        The fit's `random_state`.
+    options : dict
+        The options of the fit.
+    versions : dict of str to str
+        Versions of Python, phcle and the libraries that were used.
+    run : dict
+        Back end, device, precision and number of processes.
+    files : tuple of dict
+        The files that were read, with their checksums.
+    format_version : int
+        Version of the file format.
+    """
+
+    labels: int
+    dim: int
+    contexts: tuple[ContextSummary, ...]
+    sweeps: int
+    objective: float | None
+    seed: int | None
+    options: dict[str, Any]
+    versions: dict[str, str]
+    run: dict[str, Any]
+    files: tuple[dict[str, Any], ...]
+    format_version: int
+
+
+@dataclass(frozen=True)
+class _InFile(Answer):
+    """The file that an answer is about; its first field."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class FitSummary(EmbeddingSummary, _InFile):
+    """What `phcle fit` learned and wrote.
+
+    Attributes
+    ----------
+    file : str
+        The file of the embedding.
+    labels, dim, contexts, sweeps, objective, seed : object
+        As in `EmbeddingSummary`.
+    options, versions, run, files, format_version : object
+        As in `EmbeddingSummary`.
+    seconds : float
+        Time that the fit took.
+    """
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FileInfo(_InFile):
+    """What kind of file a file is.
+
+    Attributes
+    ----------
+    file : str
+        The file.
+    what : str
+        The kind of file, in words.
+    """
+
+    what: str
+
+
+@dataclass(frozen=True)
+class EmbeddingInfo(EmbeddingSummary, FileInfo):
+    """What a file with an embedding holds.
+
+    Attributes
+    ----------
+    file, what : str
+        The file and its kind.
+    labels, dim, contexts, sweeps, objective, seed : object
+        As in `EmbeddingSummary`.
+    options, versions, run, files, format_version : object
+        As in `EmbeddingSummary`.
+    """
+
+
+@dataclass(frozen=True)
+class CheckpointInfo(FileInfo):
+    """What the checkpoint of a fit holds.
+
+    Attributes
+    ----------
+    file, what : str
+        The file and its kind.
+    labels, dim : int
+        Number of labels and of dimensions.
+    contexts : dict of str to float
+        The contexts and their weights.
+    sweeps : int
+        Number of sweeps so far.
+    objective : float or None
+        The objective after the last sweep.
+    options : dict
+        The options of the fit.
+    data : dict of str to str
+        Digests of the data, which a resumed fit must share.
+    versions : dict of str to str
+        Versions of Python, phcle and the libraries that were used.
+    format_version : int
+        Version of the file format.
+    """
+
+    labels: int
+    dim: int
+    contexts: dict[str, float]
+    sweeps: int
+    objective: float | None
+    options: dict[str, Any]
+    data: dict[str, str]
+    versions: dict[str, str]
+    format_version: int
+
+
+@dataclass(frozen=True)
+class ImageMapInfo(FileInfo):
+    """What a file with a map of pictures holds.
+
+    Attributes
+    ----------
+    file, what : str
+        The file and its kind.
+    features, dim : int
+        Number of features of a picture, and of dimensions of the embedding.
+    images : int
+        Number of pictures that the map was learned from.
+    classes : tuple of str
+        Their classes.
+    penalties : dict of str to float
+        The penalties of the map.
+    network : str or None
+        The network that made the features, if it is known.
+    format_version : int
+        Version of the file format.
+    """
+
+    features: int
+    dim: int
+    images: int
+    classes: tuple[str, ...]
+    penalties: dict[str, float]
+    network: str | None
+    format_version: int
+
+
+@dataclass(frozen=True)
+class IndexInfo(FileInfo):
+    """What a file with an index of an embedding holds.
+
+    Attributes
+    ----------
+    file, what : str
+        The file and its kind.
+    cells, centers : tuple of int
+        Shapes of the two arrays of the index.
+    format_version : int
+        Version of the file format.
+    """
+
+    cells: tuple[int, ...]
+    centers: tuple[int, ...]
+    format_version: int
+
+
+# -- What commands write
+
+
+@dataclass(frozen=True)
+class IndexFile(Answer):
+    """What `phcle index` wrote.
+
+    Attributes
+    ----------
+    labels : int
+        Number of labels in the index.
+    file : str
+        The new file.
+    """
+
+    labels: int
+    file: str
+
+
+@dataclass(frozen=True)
+class ExportedFile(Answer):
+    """What `phcle export` wrote.
+
+    Attributes
+    ----------
+    file : str
+        The new file or folder.
+    format : str
+        Its format.
+    labels : int
+        Number of labels in it.
+    """
+
+    file: str
+    format: str
+    labels: int
+
+
+@dataclass(frozen=True)
+class Agreement(Answer):
+    """How well clusters agree with a taxonomy; 1 is best, 0 is chance.
+
+    Attributes
+    ----------
+    cophenetic : float
+        Correlation of the heights at which pairs of labels merge with their distances
+        in the taxonomy.
+    rand_index : float
+        Adjusted Rand index of the clusters and the families.
+    n_families : int
+        Number of families that the taxonomy was cut into.
+    """
+
+    cophenetic: float
+    rand_index: float
+    n_families: int
+
+
+@dataclass(frozen=True)
+class ClusteredLabels(Answer):
+    """Groups of similar labels.
+
+    Attributes
+    ----------
+    clusters : tuple of tuple of Named
+        The labels of each group.
+    agreement : Agreement or None
+        Agreement with a hierarchy of the embedding; None without one.
+    """
+
+    clusters: tuple[tuple[Named, ...], ...]
+    agreement: Agreement | None
+
+
+@dataclass(frozen=True)
+class DrawnClusters(ClusteredLabels):
+    """Groups of similar labels, and the heat map that was drawn of them.
+
+    Attributes
+    ----------
+    clusters : tuple of tuple of Named
+        The labels of each group.
+    agreement : Agreement or None
+        Agreement with a hierarchy of the embedding; None without one.
+    file : str
+        The picture.
+    """
+
+    file: str
+
+
+# -- Pictures
+
+
+@dataclass(frozen=True)
+class LearnedImageMap(Answer):
+    """What `phcle map` learned and wrote.
+
+    Attributes
+    ----------
+    file : str
+        The new file.
+    images, features, classes : int
+        Number of pictures learned from, of their features and of their classes.
+    left_out : tuple of str
+        Classes that the embedding does not know.
+    network : str or None
+        The network that made the features, if photos were given.
+    """
+
+    file: str
+    images: int
+    features: int
+    classes: int
+    left_out: tuple[str, ...]
+    network: str | None
+
+
+@dataclass(frozen=True)
+class UnderstoodAttribute(Answer):
+    """A predicted attribute of a picture.
+
+    Attributes
+    ----------
+    context, name : str
+        The attribute and its context.
+    value : float
+        The predicted value, in the user's units.
+    """
+
+    context: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class UnderstoodPicture(Answer):
+    """A picture, or a vector of features, described by labels and attributes.
+
+    Attributes
+    ----------
+    picture : str
+        Where the picture comes from.
+    related : tuple of RelatedLabel
+        Related labels, most similar first.
+    attributes : tuple of UnderstoodAttribute
+        The strongest attributes of each context, strongest first.
+    """
+
+    picture: str
+    related: tuple[RelatedLabel, ...]
+    attributes: tuple[UnderstoodAttribute, ...]
+
+
+@dataclass(frozen=True)
+class UnderstoodFile(Answer):
+    """The pictures of an uploaded file.
+
+    Attributes
+    ----------
+    pictures : tuple of UnderstoodPicture
+        The first pictures of the file.
+    rows : int
+        Number of pictures in the file.
+    """
+
+    pictures: tuple[UnderstoodPicture, ...]
+    rows: int
+
+
+# -- Search while typing
+
+
+@dataclass(frozen=True)
+class LabelsFound(Answer):
+    """Labels that match what was typed.
+
+    Attributes
+    ----------
+    typed : str
+        What was typed.
+    labels : tuple of Named
+        Matching labels, best first.
+    """
+
+    typed: str
+    labels: tuple[Named, ...]
+
+
+@dataclass(frozen=True)
+class Node(Answer):
+    """A node of the hierarchy.
+
+    Attributes
+    ----------
+    node, name : str
+        The node's id and its readable name.
+    is_label : bool
+        Whether the node is a label of the embedding.
+    """
+
+    node: str
+    name: str
+    is_label: bool
+
+
+@dataclass(frozen=True)
+class NodeFound(Node):
+    """A node that matches what was typed.
+
+    Attributes
+    ----------
+    node, name : str
+        The node's id and its readable name.
+    is_label : bool
+        Whether the node is a label of the embedding.
+    above : tuple of str
+        Names of its parents, which tell apart nodes of the same name.
+    """
+
+    above: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NodesFound(Answer):
+    """Nodes that match what was typed.
+
+    Attributes
+    ----------
+    typed : str
+        What was typed.
+    nodes : tuple of NodeFound
+        Matching nodes, best first.
+    """
+
+    typed: str
+    nodes: tuple[NodeFound, ...]
+
+
+@dataclass(frozen=True)
+class AttributeName(Answer):
+    """An attribute that labels can have.
+
+    Attributes
+    ----------
+    context, name : str
+        The attribute and its context.
+    sort : {"tags", "text", "numbers"}
+        How its values are given.
+    """
+
+    context: str
+    name: str
+    sort: ValueSort
+
+
+@dataclass(frozen=True)
+class AttributesFound(Answer):
+    """Attributes that match what was typed.
+
+    Attributes
+    ----------
+    typed : str
+        What was typed.
+    attributes : tuple of AttributeName
+        Matching attributes, best first.
+    """
+
+    typed: str
+    attributes: tuple[AttributeName, ...]
+
+
+# -- Pages about labels
+
+
+@dataclass(frozen=True)
+class KnownContext(Answer):
+    """Whether a context knows a label.
+
+    Attributes
+    ----------
+    context, kind : str
+        Name and kind of the context.
+    known : bool
+        Whether it knows the label.
+    """
+
+    context: str
+    kind: str
+    known: bool
+
+
+@dataclass(frozen=True)
+class TaxonomyPlace(Answer):
+    """Where a label stands in the hierarchy.
+
+    Attributes
+    ----------
+    context : str
+        The context that holds the hierarchy.
+    path : tuple of Node
+        Nodes from a root down to the label.
+    parents : tuple of Node
+        Its parents.
+    children : tuple of Node
+        The first of its children.
+    n_children : int
+        Number of all its children.
+    siblings : tuple of Node
+        The first of its siblings.
+    n_siblings : int
+        Number of all its siblings.
+    """
+
+    context: str
+    path: tuple[Node, ...]
+    parents: tuple[Node, ...]
+    children: tuple[Node, ...]
+    n_children: int
+    siblings: tuple[Node, ...]
+    n_siblings: int
+
+
+@dataclass(frozen=True)
+class LabelPage(Nearest):
+    """All that the page of a label shows.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    neighbours : tuple of Neighbour
+        The most similar labels, best first.
+    observed, predicted : tuple of Attribute
+        The strongest attributes, strongest first.
+    not_predictable : tuple of str
+        Contexts that lack the label and know too little to predict its attributes.
+    contexts : tuple of KnownContext
+        Whether each context knows the label.
+    taxonomy : TaxonomyPlace or None
+        Its place in the hierarchy, if it has one.
+    explains : bool
+        Whether the embedding can explain similarities.
+    """
+
+    observed: tuple[Attribute, ...]
+    predicted: tuple[Attribute, ...]
+    not_predictable: tuple[str, ...]
+    contexts: tuple[KnownContext, ...]
+    taxonomy: TaxonomyPlace | None
+    explains: bool
+
+
+@dataclass(frozen=True)
+class LandedLabel(Nearest):
+    """Where a new label would stand in an embedding.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    neighbours : tuple of Neighbour
+        The most similar labels, best first.
+    observed, predicted : tuple of Attribute
+        The strongest attributes, strongest first.
+    contexts : dict of str to bool
+        Whether each context knows the label.
+    why : tuple of ExplainedPair
+        Why it is similar to its nearest neighbours.
+    place : tuple of float
+        Its place on the map.
+    notes : tuple of str
+        Warnings about what was entered.
+    """
+
+    observed: tuple[Attribute, ...]
+    predicted: tuple[Attribute, ...]
+    contexts: dict[str, bool]
+    why: tuple[ExplainedPair, ...]
+    place: tuple[float, ...]
+    notes: tuple[str, ...]
+
+
+# -- Comparisons
+
+
+@dataclass(frozen=True)
+class ComparedCell(Answer):
+    """An attribute of one of the compared labels.
+
+    Attributes
+    ----------
+    value : float or None
+        The observed value; None if there is none.
+    observed : bool
+        Whether the value is observed.
+    confidence : float or None
+        Probability that the label has the attribute, if it is not observed.
+    """
+
+    value: float | None
+    observed: bool
+    confidence: float | None
+
+
+@dataclass(frozen=True)
+class ComparedAttribute(Answer):
+    """An attribute of all compared labels.
+
+    Attributes
+    ----------
+    context, name : str
+        The attribute and its context.
+    strength : float
+        The largest strength that it has for one of the labels.
+    cells : tuple of ComparedCell
+        The attribute of each label, in the order of the labels.
+    """
+
+    context: str
+    name: str
+    strength: float
+    cells: tuple[ComparedCell, ...]
+
+
+@dataclass(frozen=True)
+class ComparedContext(Answer):
+    """Which of the compared labels a context knows.
+
+    Attributes
+    ----------
+    context, kind : str
+        Name and kind of the context.
+    known : tuple of bool
+        Whether it knows each label, in the order of the labels.
+    """
+
+    context: str
+    kind: str
+    known: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Comparison(Answer):
+    """A few labels side by side.
+
+    Attributes
+    ----------
+    labels : tuple of Named
+        The labels.
+    similarities : tuple of tuple of float
+        Cosines of all pairs.
+    ancestors : tuple of Node
+        Common ancestors, nearest first.
+    attributes : tuple of ComparedAttribute
+        The strongest attributes of any of the labels, strongest first.
+    contexts : tuple of ComparedContext
+        Which labels each context knows.
+    explains : bool
+        Whether the embedding can explain similarities.
+    """
+
+    labels: tuple[Named, ...]
+    similarities: tuple[tuple[float, ...], ...]
+    ancestors: tuple[Node, ...]
+    attributes: tuple[ComparedAttribute, ...]
+    contexts: tuple[ComparedContext, ...]
+    explains: bool
+
+
+@dataclass(frozen=True)
+class WantedAttribute(Answer):
+    """An attribute that labels shall have, or shall lack.
+
+    Attributes
+    ----------
+    context, name : str
+        The attribute and its context.
+    present : bool
+        True if labels shall have it.
+    """
+
+    context: str
+    name: str
+    present: bool
+
+
+@dataclass(frozen=True)
+class AttributeChance(Answer):
+    """The probability that a label has an attribute.
+
+    Attributes
+    ----------
+    chance : float
+        The probability; 0 or 1 if it is observed.
+    observed : bool
+        Whether it is observed.
+    """
+
+    chance: float
+    observed: bool
+
+
+@dataclass(frozen=True)
+class FittingLabel(Named):
+    """A label, and how well it fits the wanted attributes.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    score : float
+        How well it fits, from 0 to 1.
+    chances : tuple of AttributeChance
+        One for each wanted attribute.
+    """
+
+    score: float
+    chances: tuple[AttributeChance, ...]
+
+
+@dataclass(frozen=True)
+class FittingLabels(Answer):
+    """Labels found by their attributes.
+
+    Attributes
+    ----------
+    wanted : tuple of WantedAttribute
+        What was asked for.
+    labels : tuple of FittingLabel
+        The labels that fit best, best first.
+    """
+
+    wanted: tuple[WantedAttribute, ...]
+    labels: tuple[FittingLabel, ...]
+
+
+@dataclass(frozen=True)
+class DifferentLabel(Named):
+    """A label whose neighbours differ between two embeddings.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    shared : float
+        Share of its neighbours that both embeddings name.
+    """
+
+    shared: float
+
+
+@dataclass(frozen=True)
+class Differences(Answer):
+    """The labels whose neighbours differ most between two embeddings.
+
+    Attributes
+    ----------
+    one, other : str
+        Titles of the embeddings.
+    ready : bool
+        False while the neighbours are still being computed.
+    k : int
+        Number of neighbours compared.
+    common : int
+        Number of labels that both embeddings have.
+    mean : float or None
+        Mean share of common neighbours.
+    histogram : tuple of int
+        Number of labels with 0, 1, … k common neighbours.
+    labels : tuple of DifferentLabel
+        The labels that differ most.
+    """
+
+    one: str
+    other: str
+    ready: bool
+    k: int = 0
+    common: int = 0
+    mean: float | None = None
+    histogram: tuple[int, ...] = ()
+    labels: tuple[DifferentLabel, ...] = ()
+
+
+@dataclass(frozen=True)
+class SharedNeighbour(Neighbour):
+    """A neighbour in one embedding, and perhaps in another.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    similarity : float
+        Cosine of the two vectors.
+    in_both : bool
+        Whether the other embedding names it too.
+    """
+
+    in_both: bool
+
+
+@dataclass(frozen=True)
+class SideBySide(Named):
+    """The neighbours of a label in two embeddings.
+
+    Attributes
+    ----------
+    label, name : str
+        The label's id and its readable name.
+    one, other : tuple of SharedNeighbour
+        Its neighbours in each embedding, best first.
+    shared : float
+        Share of neighbours that both embeddings name.
+    """
+
+    one: tuple[SharedNeighbour, ...]
+    other: tuple[SharedNeighbour, ...]
+    shared: float
+
+
+# -- The map
+
+
+@dataclass(frozen=True)
+class MapGroups(Answer):
+    """A way to colour the map.
+
+    Attributes
+    ----------
+    title : str
+        What the colours mean.
+    groups : tuple of str
+        Names of the groups.
+    codes : str
+        Position of each label's group, as bytes in base64.
+    """
+
+    title: str
+    groups: tuple[str, ...]
+    codes: str
+
+
+@dataclass(frozen=True)
+class Shade(Answer):
+    """The colour of a group on the map.
+
+    Attributes
+    ----------
+    colour : int or None
+        Number of the colour; None is grey.
+    is_faint : bool
+        Whether the colour is faint, which marks predictions.
+    """
+
+    colour: int | None
+    is_faint: bool
+
+
+@dataclass(frozen=True)
+class Colouring(MapGroups):
+    """A way to colour the map by an attribute.
+
+    Attributes
+    ----------
+    title : str
+        What the colours mean.
+    groups : tuple of str
+        Names of the groups.
+    codes : str
+        Position of each label's group, as bytes in base64.
+    shades : tuple of Shade
+        The colour of each group.
+    """
+
+    shades: tuple[Shade, ...]
+
+
+@dataclass(frozen=True)
+class MapData(Answer):
+    """The map of all labels.
+
+    Attributes
+    ----------
+    names : list of str
+        Readable names of the labels.
+    labels : list of str or None
+        Their ids; None if they are the names.
+    x, y : str
+        Places, as float32 in base64.
+    neighbours : str
+        Positions of each label's nearest labels, as uint32 in base64.
+    colourings : tuple of MapGroups
+        Ways to colour the map.
+    method : str
+        How the places were computed.
+    ready : bool
+        False for a first sketch, while the map is still being computed.
+    """
+
+    names: list[str]
+    labels: list[str] | None
+    x: str
+    y: str
+    neighbours: str
+    colourings: tuple[MapGroups, ...]
+    method: str
+    ready: bool
+
+
+# -- The explorer itself
+
+
+@dataclass(frozen=True)
+class AttributeSet(Answer):
+    """A context whose columns are readable attributes.
+
+    Attributes
+    ----------
+    context : str
+        Name of the context.
+    sort : {"tags", "text", "numbers"}
+        How its values are given.
+    columns : int
+        Number of its attributes.
+    """
+
+    context: str
+    sort: ValueSort
+    columns: int
+
+
+@dataclass(frozen=True)
+class _Titled(Answer):
+    """The title of an opened embedding; the first field of an answer."""
+
+    title: str
+
+
+@dataclass(frozen=True)
+class ExplorerInfo(EmbeddingSummary, _Titled):
+    """What the opened embedding holds and what can be asked about it.
+
+    Attributes
+    ----------
+    title : str
+        Title of the embedding.
+    labels, dim, contexts, sweeps, objective, seed : object
+        As in `EmbeddingSummary`.
+    options, versions, run, files, format_version : object
+        As in `EmbeddingSummary`.
+    hierarchy : str or None
+        The context with the hierarchy that is shown.
+    attributes : tuple of AttributeSet
+        Contexts with readable attributes.
+    compared_with : str or None
+        Title of the second embedding.
+    takes_features, takes_pictures : bool
+        Whether features of pictures, and pictures themselves, can be described.
+    """
+
+    hierarchy: str | None
+    attributes: tuple[AttributeSet, ...]
+    compared_with: str | None
+    takes_features: bool
+    takes_pictures: bool
+
+
+@dataclass(frozen=True)
+class Progress(Answer):
+    """How far the background work for an embedding is.
+
+    Attributes
+    ----------
+    ready, failed : bool
+        Whether it is done, and whether it failed.
+    stage : str
+        What is being done.
+    done, total : int
+        Number of labels done in this stage, and of all labels.
+    """
+
+    ready: bool
+    failed: bool
+    stage: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Status(Answer):
+    """How far the background work is.
+
+    Attributes
+    ----------
+    labels : Progress
+        For the opened embedding.
+    other : Progress or None
+        For the embedding that it is compared with.
+    """
+
+    labels: Progress
+    other: Progress | None
+
+
+@dataclass(frozen=True)
+class FailureText(Answer):
+    """What went wrong, and what to do.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status.
+    message : str
+        The reason, in words.
+    """
+
+    status: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Failure(Answer):
+    """The JSON of every error.
+
+    Attributes
+    ----------
+    error : FailureText
+        What went wrong.
+    """
+
+    error: FailureText

@@ -1,1 +1,0 @@
-"""The experiments: one file per table or figure."""

@@ -1,0 +1,216 @@
+"""Small files that would cost minutes or gigabytes if they were read naively."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from phcle import DescriptiveContext
+from phcle.contexts.descriptive import encoding
+from phcle.contexts.readers import label_files
+from phcle.errors import ContextError, ContextWarning, FileError
+from phcle.files.json_toml import LONGEST_TOML, MOST_PARTS, parse_toml
+
+
+@contextmanager
+def within(seconds):
+    """Bound the processor time, several times above what is needed."""
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < seconds
+
+
+# Wide tables
+
+
+def wide(n_columns, path):
+    header = ",".join(["label", *(f"c{i}" for i in range(n_columns))])
+    path.write_text(f"{header}\ncat{',1' * n_columns}\n")
+    return path
+
+
+def test_forty_thousand_columns_are_read_in_linear_time(tmp_path):
+    path = wide(40_000, tmp_path / "wide.csv")
+    assert path.stat().st_size < 350_000
+    with within(5):  # 16 s where the time grows with the square of the columns
+        assert len(label_files.read_attributes(path).columns) == 40_000
+
+
+def test_a_repeated_column_among_many_is_named(tmp_path):
+    path = wide(1_000, tmp_path / "wide.csv")
+    path.write_text(path.read_text().replace("c7,", "c8,", 1))
+    with pytest.raises(FileError, match="two columns are called 'c8'"):
+        label_files.read_attributes(path)
+
+
+# TOML
+
+LONG = "a." * MOST_PARTS + "a = 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 50_000 + "b=1",
+        '"a" . ' * 50_000 + "b=1",
+        r'"\"".' * 50_000 + "b=1",
+        "[" + "a." * 50_000 + "b]",
+        "x = { y = '''it's''', " + LONG + " }",
+        'x = { y = """it"s""", ' + LONG + " }",
+        "x = '''it's''''\n" + LONG,
+        "# it's\n" + LONG,
+        "x = 'a\\'\n" + LONG,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_key_of_too_many_parts_is_refused(text):
+    with within(5), pytest.raises(FileError, match="a key has more than 30 parts"):
+        parse_toml(text, "run.toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG.removeprefix("a."),
+        "x = '" + "a." * 1_000 + "'",
+        'x = """\n' + "a." * 1_000 + '"""',
+        "# " + LONG,
+        "x = [" + "1.5, " * 1_000 + "]",
+        "x = [" + "'a.csv', " * 1_000 + "]",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_dots_elsewhere_in_toml_do_not_count(text):
+    parse_toml(text, "run.toml")
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", '"', "'", '"a\\', "\"'", '"""a', "'''a'", "a.a ", "'.\n", "a={"]
+)
+def test_toml_is_checked_in_linear_time(piece):
+    text = piece * (LONGEST_TOML // len(piece))
+    with within(5), pytest.raises(FileError):
+        parse_toml(text, "run.toml")
+
+
+def test_a_toml_file_that_is_too_long_is_refused():
+    with pytest.raises(FileError, match=r"run\.toml: has 1,000,001 characters"):
+        parse_toml("#" * (LONGEST_TOML + 1), "run.toml")
+
+
+# XML
+
+NAMESPACE = '<!ENTITY ex "http://example.org/">'
+NESTED = '<!ENTITY l0 "lol">' + "".join(
+    f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 9)
+)
+
+
+def ontology(path, declarations, name="cat"):
+    path.write_text(
+        f'<?xml version="1.0"?>\n<!DOCTYPE rdf:RDF [{declarations}]>\n'
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        'xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">'
+        '<rdf:Description rdf:about="http://example.org/cat">'
+        '<rdfs:subClassOf rdf:resource="http://example.org/pet"/>'
+        f"<rdfs:label>{name}</rdfs:label></rdf:Description></rdf:RDF>"
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("declarations", "name", "message"),
+    [
+        (NESTED, "&l8;", "declares the XML entity 'l1' from a file or from other"),
+        ('<!ENTITY a "b"><!ENTITY c "&#38;a;">', "&c;", "declares the XML entity 'c'"),
+        ('<!ENTITY a SYSTEM "file:///etc/passwd">', "&a;", "XML entity 'a' from a"),
+        ('<!ENTITY % a "b">', "cat", "declares the XML entity 'a'"),
+        (f'<!ENTITY a "{"x" * 100_000}">', "&a;" * 1_000, "entities expand 103"),
+    ],
+    ids=["nested", "disguised", "external", "parameter", "repeated"],
+)
+def test_xml_entities_that_grow_or_read_files_are_refused(
+    tmp_path, declarations, name, message
+):
+    pytest.importorskip("rdflib", reason="rdflib is not installed")
+    from phcle.contexts.readers.ontologies import from_owl
+
+    path = ontology(tmp_path / "bomb.owl", declarations, name)
+    with within(5), pytest.raises(FileError, match=message) as caught:
+        from_owl(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_xml_entities_for_namespaces_are_read(tmp_path):
+    pytest.importorskip("rdflib", reason="rdflib is not installed")
+    from phcle.contexts.readers.ontologies import from_owl
+
+    path = ontology(tmp_path / "zoo.owl", NAMESPACE, "&ex;cat &amp; co")
+    assert from_owl(path).names["cat"] == "http://example.org/cat & co"
+
+
+def test_json_that_is_nested_too_deeply_is_refused_by_name(tmp_path):
+    pytest.importorskip("rdflib", reason="rdflib is not installed")
+    from phcle.contexts.readers.ontologies import from_skos
+
+    path = tmp_path / "deep.jsonld"
+    path.write_text("[" * 100_000)
+    with pytest.raises(FileError, match=r"deep\.jsonld: is not JSON"):
+        from_skos(path)
+
+
+# Text columns with distinct values
+
+
+def table(n, **columns):
+    labels = tuple(f"label {i}" for i in range(n))
+    cells = {title: [cell(i) for i in range(n)] for title, cell in columns.items()}
+    return DescriptiveContext.from_cells(labels, cells, "items")
+
+
+def test_a_column_of_identifiers_is_left_out_and_takes_no_memory():
+    tracemalloc.start()
+    try:
+        with pytest.warns(ContextWarning, match="'sku' is left out.*--texts") as caught:
+            context = table(5_000, sku=lambda i: f"no. {i}", weight=lambda i: i % 9)
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # one-hot would be 200 MB
+    finally:
+        tracemalloc.stop()
+    assert len(caught) == 1
+    assert "5000 of its 5000 known cells differ" in str(caught[0].message)
+    assert context.columns == ("weight",)
+
+
+def test_nearly_distinct_texts_are_left_out_too():
+    with pytest.warns(ContextWarning, match="104 of its 200 known cells differ"):
+        context = table(
+            300,
+            note=lambda i: f"text {min(i, 103)}" if i < 200 else "",
+            weight=lambda i: i,
+        )
+    assert context.columns == ("weight",)
+
+
+def test_a_category_with_many_labels_per_value_is_kept():
+    assert len(table(300, city=lambda i: f"city {i % 120}").columns) == 120
+
+
+def test_a_small_table_keeps_its_distinct_values():
+    assert len(table(50, name=lambda i: f"name {i}").columns) == 50
+
+
+def test_a_category_that_would_fill_the_memory_is_left_out(monkeypatch):
+    monkeypatch.setattr(encoding, "MOST_CELLS", 20_000)
+    with pytest.warns(ContextWarning, match=r"take 36,000 cells; give it as --tags"):
+        context = table(300, city=lambda i: f"city {i % 120}", weight=lambda i: i)
+    assert context.columns == ("weight",)
+    np.testing.assert_array_equal(context.rows_for(["label 2"]).values, [[2.0]])
+
+
+def test_a_table_of_identifiers_alone_is_refused_with_the_remedy():
+    with pytest.raises(ContextError, match=r"no column can be used \('sku'\).*--texts"):
+        table(300, sku=lambda i: f"no. {i}")
