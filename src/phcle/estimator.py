@@ -343,7 +343,8 @@ class PHCLE(Options):
             interrupted, terms = error, state.history[-1]
         penalties = problem.penalties
         if self.init == "ones":
-            W, *factors = (spread_ones(factor, self.dim) for factor in (W, *factors))
+            W = spread_ones(W, self.dim)
+            factors = tuple(spread_ones(factor, self.dim) for factor in factors)
             penalties = self._penalties()
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,7 @@ class Context(ABC):
     name: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
+    hierarchy: Any = None  # how a hierarchy became the context; None if none did
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -97,9 +98,20 @@ class Context(ABC):
         """The context with further labels, if it can say something about them."""
         return self
 
+    @property
+    @abstractmethod
+    def n_stored(self) -> int:
+        """How many counts or known values take memory."""
+
     @abstractmethod
     def fingerprint_arrays(self) -> list[Any]:
         """All numbers, for a fingerprint of the data."""
+
+    def of_kind(self, kind: str) -> Context:
+        """The context with its hierarchy turned into counts in another way."""
+        raise ContextError(
+            f"context {self.name!r} comes from no hierarchy, so it has no kind."
+        )
 
     @abstractmethod
     def in_fit(self, labels: Sequence[str]) -> FittedContext:
@@ -359,7 +371,7 @@ class PredictingContext(Protocol):
         """Known values of a label, NaN where unknown, in the user's units."""
 
     @property
-    def value_kind(self) -> str:
+    def value_kind(self) -> Literal["numbers", "tags", "text"]:
         """How a person gives a value: as "numbers", "tags" or "text"."""
 
     def only(self, column: str) -> PredictingContext:

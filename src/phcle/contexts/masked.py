@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.float64]
+AnyFloats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
@@ -67,6 +68,11 @@ class MaskedMatrix(ABC):
     n_known: int
 
     @property
+    @abstractmethod
+    def n_stored(self) -> int:
+        """How many known values take memory: zeros of sparse values do not."""
+
+    @property
     def is_complete(self) -> bool:
         """Whether every cell is known."""
         return self.n_known == self.shape[0] * self.shape[1]
@@ -92,6 +98,10 @@ class MaskedMatrix(ABC):
     @abstractmethod
     def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
         """The rows of both."""
+
+    @abstractmethod
+    def _as_sparse(self) -> _Sparse:
+        """The same values in the sparse layout."""
 
     @abstractmethod
     def row(self, i: int) -> Floats:
@@ -204,7 +214,7 @@ class _Dense(MaskedMatrix):
 
     def __init__(self, values: Floats) -> None:
         self.values = values
-        self.shape = values.shape  # type: ignore[assignment]
+        self.shape = values.shape
 
     @cached_property
     def known(self) -> Flags:
@@ -213,6 +223,10 @@ class _Dense(MaskedMatrix):
     @cached_property
     def n_known(self) -> int:  # type: ignore[override]
         return int(np.count_nonzero(self.known))
+
+    @property
+    def n_stored(self) -> int:
+        return self.n_known
 
     @property
     def arrays(self) -> tuple[Floats, None]:
@@ -301,6 +315,10 @@ class _Sparse(MaskedMatrix):
         return self.shape[0] * self.shape[1] if self.mask is None else self.mask.nnz
 
     @property
+    def n_stored(self) -> int:
+        return int(self.values.nnz)
+
+    @property
     def arrays(self) -> tuple[sp.csr_array, sp.csr_array | None]:
         return self.values, self.mask
 
@@ -324,12 +342,15 @@ class _Sparse(MaskedMatrix):
         return _Sparse(sp.csr_array(self.values @ pick), mask)
 
     def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
-        other = below if isinstance(below, _Sparse) else below._as_sparse()  # type: ignore[attr-defined]
+        other = below._as_sparse()
         values = sp.csr_array(sp.vstack([self.values, other.values]))
         if self.is_complete and other.is_complete:
             return _Sparse(values, None)
         masks = [self._full_mask(), other._full_mask()]
         return _Sparse(values, sp.csr_array(sp.vstack(masks)))
+
+    def _as_sparse(self) -> _Sparse:
+        return self
 
     def _full_mask(self) -> sp.csr_array:
         return sp.csr_array(np.ones(self.shape)) if self.mask is None else self.mask
@@ -450,7 +471,7 @@ class FullRows(ABC):
         """Squared length of each row."""
 
     @abstractmethod
-    def squared_error(self, W: Floats, U: Floats) -> float:
+    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
         """‖A − W Uᵀ‖² in double precision, without making A dense."""
 
     @abstractmethod
@@ -487,7 +508,7 @@ class DenseRows(FullRows):
     def energy(self) -> Floats:
         return np.asarray((self.values**2).sum(axis=1))
 
-    def squared_error(self, W: Floats, U: Floats) -> float:
+    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
         return float(((self.values - W @ U.T) ** 2).sum())
 
     def place(self, backend: Backend) -> PlacedRows:
@@ -528,7 +549,7 @@ class SparseRows(FullRows):
         cross = self.values @ self.shift
         return np.asarray(squares - 2 * cross + self.shift @ self.shift)
 
-    def squared_error(self, W: Floats, U: Floats) -> float:
+    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
         # ‖A‖² − 2⟨A, WUᵀ⟩ + ⟨WᵀW, UᵀU⟩
         AU = self.values @ U - self.shift @ U
         cross = float((AU * W).sum())

@@ -84,7 +84,8 @@ def calibrate(
 def _known_otherwise(contexts: Sequence[FittedContext], number: int) -> Flags:
     """Labels that some other context knows."""
     others = [c.observed for i, c in enumerate(contexts) if i != number]
-    return np.any(others or [np.zeros_like(contexts[number].observed)], axis=0)
+    nothing = np.zeros_like(contexts[number].observed)
+    return np.asarray(np.any(others or [nothing], axis=0))
 
 
 def _add_trial(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import align
 from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -177,7 +176,10 @@ class Tuning:
         options = self.space.options(parameters)
         kind = options.pop(KIND, None)
         return Candidate(
-            tuple(_of_kind(context, kind) for context in self.contexts),
+            tuple(
+                context.of_kind(kind) if kind and context.hierarchy else context
+                for context in self.contexts
+            ),
             {"calibrate": False, **options},  # nobody asks for confidences here
             self.labels,
             self.names,
@@ -252,23 +254,14 @@ class Tuning:
             )
 
 
-def _of_kind(context: Context, kind: str | None) -> Context:
-    """A hierarchy in another construction; all else as it is."""
-    if kind is None or not isinstance(context, RelationalContext):
-        return context
-    return context if context.hierarchy is None else context.of_kind(kind)
-
-
 def _digest(contexts: Iterable[Context]) -> str:
     """A fingerprint of all names and numbers."""
     names, numbers = [], {}
     for context in contexts:
         names.append([context.name, context.labels, context.columns])
-        values: Any = (
-            context.counts if isinstance(context, RelationalContext) else context.values
-        )
-        stored = values.data if hasattr(values, "indptr") else values
-        numbers[context.name] = np.ascontiguousarray(stored)
+        for i, part in enumerate(context.fingerprint_arrays()):
+            stored = part.data if hasattr(part, "indptr") else part
+            numbers[f"{context.name}/{i}"] = np.ascontiguousarray(stored)
     return checksum(json.dumps(names), numbers)
 
 

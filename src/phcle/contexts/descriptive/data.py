@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ __all__ = ["DescriptiveContext"]
 Floats = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class DescriptiveContext(Context):
     """Values of labels (rows) for descriptions (columns), any of them unknown.
 
@@ -61,24 +63,27 @@ class DescriptiveContext(Context):
     ('fins', 'fur')
     """
 
+    name: str
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: Any
+    observed: Any = None
+    standardize: bool = False
+    readable: bool = True
+    source: Source | None = None
+    matrix: MaskedMatrix = field(init=False, repr=False)
+
     kind = "descriptive"
     order = 1
 
-    def __init__(
-        self,
-        name: str,
-        labels: tuple[str, ...],
-        columns: tuple[str, ...],
-        values: Any,
-        observed: Any = None,
-        standardize: bool = False,
-        readable: bool = True,
-        source: Source | None = None,
-    ) -> None:
-        self.name, self.labels, self.columns = name, labels, columns
-        self.standardize, self.readable, self.source = standardize, readable, source
-        self.matrix = masked_matrix(values, observed, name)
-        if self.matrix is not values:  # a MaskedMatrix comes from a checked context
+    def __post_init__(self) -> None:
+        matrix = masked_matrix(self.values, self.observed, self.name)
+        is_checked = matrix is self.values  # it comes from another context
+        values, observed = matrix.arrays
+        found = {"matrix": matrix, "values": values, "observed": observed}
+        for name, part in found.items():
+            object.__setattr__(self, name, part)
+        if not is_checked:
             self._check()
 
     def __repr__(self) -> str:
@@ -86,16 +91,6 @@ class DescriptiveContext(Context):
             f"DescriptiveContext({self.name!r}: {len(self.labels)} labels × "
             f"{len(self.columns)} columns, {self.n_observed} values known)"
         )
-
-    @property
-    def values(self) -> Any:
-        """Values as an array with NaN for unknown ones, or as a sparse matrix."""
-        return self.matrix.arrays[0]
-
-    @property
-    def observed(self) -> sp.csr_array | None:
-        """Mask of known values of a sparse matrix; None: all are known."""
-        return self.matrix.arrays[1]
 
     @property
     def is_sparse(self) -> bool:
@@ -111,6 +106,11 @@ class DescriptiveContext(Context):
     def has_values(self) -> npt.NDArray[np.bool_]:
         """Which labels have at least one known value."""
         return self.matrix.known_rows
+
+    @property
+    def n_stored(self) -> int:
+        """How many known values take memory."""
+        return self.matrix.n_stored
 
     def fingerprint_arrays(self) -> list[Any]:
         """All numbers, for a fingerprint of the data."""

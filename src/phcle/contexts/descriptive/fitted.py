@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -135,10 +135,10 @@ class FittedDescriptive(FittedContext):
         return ("tags", "texts") if is_sparse else ("attributes",)
 
     @property
-    def value_kind(self) -> str:
+    def value_kind(self) -> Literal["numbers", "tags", "text"]:
         """How a person gives a value: as "numbers", "tags" or "text"."""
-        if self.source is not None and self.source.value_kind is not None:
-            return self.source.value_kind
+        if self.source is not None and self.source.is_text:
+            return "text"
         return "tags" if self.data is not None and self.data.is_sparse else "numbers"
 
     @property

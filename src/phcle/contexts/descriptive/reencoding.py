@@ -38,7 +38,7 @@ class Encoded:
 class Source(ABC):
     """What values were made from; a stored embedding keeps it without the rows."""
 
-    value_kind: ClassVar[str | None] = None  # how a person gives a value, if special
+    is_text: ClassVar[bool] = False  # whether a person gives a value as a text
 
     @abstractmethod
     def take(self, rows: Sequence[int]) -> Source:
@@ -63,7 +63,7 @@ class Source(ABC):
 class Words(Source):
     """Texts and the weight of each word."""
 
-    value_kind = "text"
+    is_text = True
     rarity: Floats  # (columns,): inverse document frequency at the fit
     documents: tuple[str, ...] = ()
 

@@ -17,6 +17,7 @@ from phcle.contexts.matrices import csr_with_zeros, keep_entries
 __all__ = ["ScaledValues", "offset_and_scale"]
 
 Floats = npt.NDArray[np.float64]
+AnyFloats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
@@ -127,14 +128,16 @@ class ScaledValues:
         entries = csr_with_zeros(r, c, values[r, c], shape)
         return replace(self.nothing(*shape), entries=entries)
 
-    def loss(self, W: Floats, U: Floats) -> float:
+    def loss(self, W: AnyFloats, U: AnyFloats) -> float:
         """½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision: the reference."""
         W, U = np.asarray(W, np.float64), np.asarray(U, np.float64)
         total = self.full.squared_error(W[self.full_rows], U)
         _, errors = self._entry_errors(W, U, trust=1.0)
         return 0.5 * (total + float((errors**2).sum()))
 
-    def squared_errors(self, W: Floats, U: Floats, trusts: Sequence[float]) -> Floats:
+    def squared_errors(
+        self, W: AnyFloats, U: AnyFloats, trusts: Sequence[float]
+    ) -> Floats:
         """Squared errors of entries by label, for every trust: (trusts, labels)."""
         found = []
         for trust in trusts:
@@ -143,7 +146,7 @@ class ScaledValues:
         return np.array(found)
 
     def _entry_errors(
-        self, W: Floats, U: Floats, *, trust: float
+        self, W: AnyFloats, U: AnyFloats, *, trust: float
     ) -> tuple[Ints, Floats]:
         """Row and error of every entry if predictions count by this trust."""
         entries = sp.coo_array(self.entries)

@@ -13,7 +13,7 @@ from phcle.contexts.terms import Sample
 
 __all__ = ["draw_columns"]
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating]
 
 
 def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:

@@ -62,6 +62,11 @@ class RelationalContext(Context):
         """Which labels have at least one count."""
         return np.asarray(np.diff(self.counts.indptr) > 0)
 
+    @property
+    def n_stored(self) -> int:
+        """How many counts there are."""
+        return int(self.counts.nnz)
+
     def fingerprint_arrays(self) -> list[Any]:
         """All numbers, for a fingerprint of the data."""
         return [self.counts]
@@ -131,12 +136,10 @@ class RelationalContext(Context):
             return self
         return _from_hierarchy_counts(self.hierarchy, (*self.labels, *more), self.name)
 
-    def of_kind(self, kind: str) -> RelationalContext:
+    def of_kind(self, kind: str) -> Context:
         """The same hierarchy turned into counts in another way, with its defaults."""
         if self.hierarchy is None:
-            raise ContextError(
-                f"context {self.name!r} comes from no hierarchy, so it has no kind."
-            )
+            return super().of_kind(kind)
         if kind == self.hierarchy.kind:
             return self
         recipe = replace(self.hierarchy, kind=kind, decay=None, radius=None)
