@@ -1,4 +1,4 @@
-"""Flags of any command from a TOML file: `phcle fit --config run.toml`.
+"""Options of a command from a TOML file: `phcle fit --config run.toml`.
 
     [fit]
     hierarchy = "tree.csv"
@@ -7,8 +7,8 @@
     weights = { tree = 1, looks = 0.5, uses = 0.5 }
     out = "labels.phcle"
 
-A file may hold a table for each of several commands, or the options of one command
-without a table. What is given in the shell counts more than what is in the file.
+A file holds one table per command, or the options of one command without a table.
+Flags in the shell override the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ __all__ = ["config_option", "options_from"]
 
 
 def config_option() -> Any:
-    """The flag `--config`, which is read before all others."""
+    """Make the flag `--config`, which is read before all other flags.
+
+    Returns
+    -------
+    click.Parameter
+        The flag, to be added to a command.
+    """
 
     def has_it(
         config: Annotated[
@@ -33,7 +39,7 @@ def config_option() -> Any:
             typer.Option(
                 "--config",
                 metavar="FILE.toml",
-                help="Options from a TOML file, called like the flags.",
+                help="Read options from a TOML file; keys are the names of flags.",
                 is_eager=True,
                 expose_value=False,
                 callback=_take_defaults,
@@ -41,8 +47,7 @@ def config_option() -> Any:
         ] = None,
     ) -> None: ...
 
-    # The classes of parameters differ between versions of typer; what it makes of a
-    # function does not.
+    # Typer's classes of parameters change between versions; its functions do not.
     maker = typer.Typer(add_completion=False)
     maker.command()(has_it)
     return typer.main.get_command(maker).params[0]
@@ -76,7 +81,22 @@ def _take_defaults(context: typer.Context, path: str | None) -> None:
 def options_from(
     path: Path, command: str, commands: Mapping[str, object]
 ) -> dict[str, Any]:
-    """The options that a file holds for a command."""
+    """Read the options for one command from a file.
+
+    Parameters
+    ----------
+    path : Path
+        The TOML file.
+    command : str
+        The command, such as "fit".
+    commands : mapping
+        All commands, by name: tables with these names hold their options.
+
+    Returns
+    -------
+    dict
+        Values by the name of the option.
+    """
     from phcle.contexts.readers.delimited import read_text
     from phcle.files.json_toml import parse_toml
 
@@ -92,7 +112,7 @@ def options_from(
 
 
 def _as_given(value: Any, parameter: Any, where: str) -> Any:
-    """A value as the shell would give it."""
+    """Convert a value to what the shell would pass."""
     if isinstance(value, dict):  # weights = { tree = 1, looks = 0.5 }
         return ",".join(f"{key}={number}" for key, number in value.items())
     takes_several = getattr(parameter, "multiple", False) or parameter.nargs == -1

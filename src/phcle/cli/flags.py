@@ -78,6 +78,15 @@ def context_flags() -> Iterable[inspect.Parameter]:
     iterable of inspect.Parameter
         The flags, for `with_flags`.
     """
+    for kind, layout in FILE_KINDS.items():
+        yield _flag(
+            kind,
+            list[str] | None,
+            None,
+            typer.Option(
+                f"--{kind}", metavar="FILE", help=layout, rich_help_panel="Contexts"
+            ),
+        )
     yield _flag(
         "language",
         str,
@@ -88,15 +97,6 @@ def context_flags() -> Iterable[inspect.Parameter]:
             rich_help_panel="Contexts",
         ),
     )
-    for kind, layout in FILE_KINDS.items():
-        yield _flag(
-            kind,
-            list[str] | None,
-            None,
-            typer.Option(
-                f"--{kind}", metavar="FILE", help=layout, rich_help_panel="Contexts"
-            ),
-        )
 
 
 def context_files(given: Mapping[str, Any]) -> list[ContextFile]:

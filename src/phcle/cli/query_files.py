@@ -1,4 +1,4 @@
-"""What a question names by files: labels to choose among, and vectors to ask about."""
+"""Read what a query names by files: lists of labels, and vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,18 @@ __all__ = ["labels_or_files", "read_queries"]
 
 
 def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
-    """Labels, some of them in files with one per line; None if none are given."""
+    """Read labels that are given directly or in files.
+
+    Parameters
+    ----------
+    given : sequence of str or None
+        Labels, or names of files with one label per line.
+
+    Returns
+    -------
+    list of str or None
+        All labels; None if none are given.
+    """
     from phcle.contexts.readers.label_files import read_labels
 
     if not given:
@@ -29,7 +40,18 @@ def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
 
 
 def read_queries(path: Path) -> dict[str, npt.NDArray[np.float64]]:
-    """The vectors of an `.npy` file by their name: one vector, or a row for each."""
+    """Read the vectors of an `.npy` file.
+
+    Parameters
+    ----------
+    path : Path
+        A file with one vector, or a matrix with a vector in each row.
+
+    Returns
+    -------
+    dict of str to array
+        The vectors, named after the file and the row.
+    """
     import numpy as np
 
     from phcle.files.numpy_arrays import read_npy

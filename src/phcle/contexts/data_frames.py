@@ -1,4 +1,4 @@
-"""Data frames of pandas, Polars, PyArrow and others, by way of narwhals."""
+"""Data frames of pandas, Polars, PyArrow and others, read through narwhals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,20 @@ __all__ = ["as_frame", "labelled_columns"]
 
 
 def as_frame(table: Any, where: str) -> Any | None:
-    """The table as a frame of narwhals; None if it is no frame at all."""
+    """Wrap a data frame with narwhals.
+
+    Parameters
+    ----------
+    table : object
+        A data frame or anything else. Lazy frames are refused.
+    where : str
+        What the table is, for messages.
+
+    Returns
+    -------
+    narwhals.DataFrame or None
+        None if `table` is not a data frame.
+    """
     import narwhals as nw
 
     if nw.dependencies.is_into_dataframe(table):
@@ -31,10 +44,24 @@ def as_frame(table: Any, where: str) -> Any | None:
 def labelled_columns(
     frame: Any, labels: str | None, name: str
 ) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
-    """Labels and columns of cells.
+    """Split a data frame into labels and columns of cells.
 
-    Labels are in the column that is named. By default they are the index of a pandas
-    frame, and in the first column of one that has no index.
+    Parameters
+    ----------
+    frame : data frame
+        A frame of pandas, Polars or PyArrow.
+    labels : str or None
+        The column of labels. None takes the index of a pandas frame and the first
+        column of any other frame.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    labels : tuple of str
+        One label per row.
+    cells : dict
+        Cells of each further column, by its title.
     """
     where = f"context {name!r}"
     found = as_frame(frame, where)
@@ -43,7 +70,7 @@ def labelled_columns(
             f"{where}: a data frame of pandas, Polars or PyArrow is needed. "
             f"Got {type(frame).__name__} instead."
         )
-    # By position: a title may be a number, which would count as one.
+    # By position, because narwhals would take a numeric title for a position.
     cells = {
         str(title): series.to_list()
         for title, series in zip(found.columns, found.iter_columns(), strict=True)

@@ -1,9 +1,9 @@
-"""Labels are text: how whatever a user gives becomes a checked tuple of names.
+"""Labels are text: checks and conversion of the labels that a user gives.
 
-The same text can be written in several ways: é is one character, or an e and an accent.
-Labels are brought to one of them (Unicode's NFC), so that files of different makers
-meet. What merely looks alike, such as a Latin and a Cyrillic a, stays different. Blanks
-around a label are dropped; those inside stay as they are.
+The same text can be encoded in several ways: é is one character, or an e and an accent.
+Labels are converted to Unicode's normal form C, so that files from different programs
+agree. Characters that only look alike, such as a Latin and a Cyrillic a, stay
+different. Spaces around a label are removed; spaces inside stay.
 """
 
 from __future__ import annotations
@@ -29,8 +29,24 @@ __all__ = [
 
 
 def as_label(value: Any, where: str, what: str = "label") -> str:
-    """Return one label as text; whole numbers are taken, nothing else is guessed.
+    """Convert one label to text; only texts and whole numbers are accepted.
 
+    Parameters
+    ----------
+    value : object
+        What the user gave.
+    where : str
+        Where it stands, for messages.
+    what : str, default "label"
+        What it is called in messages.
+
+    Returns
+    -------
+    str
+        The label in normal form C, without spaces around it.
+
+    Examples
+    --------
     >>> as_label(7, "row 1")
     '7'
     """
@@ -44,19 +60,40 @@ def as_label(value: Any, where: str, what: str = "label") -> str:
         raise ContextError(
             f"{where}: a {what} must be text or a whole number. Got {value!r} instead."
         )
-    # A plain str also where NumPy's own text type came.
+    # NumPy's text type becomes a plain str.
     text = normal(str(value)).strip()
     refuse_half_characters(text, where, what)
     return text
 
 
 def normal(text: str) -> str:
-    """The text in Unicode's normal form C."""
+    """Convert a text to Unicode's normal form C.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        The same text in normal form C.
+    """
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def refuse_half_characters(text: str, where: str, what: str) -> None:
-    """Refuse half of a surrogate pair: no file can hold it."""
+    """Refuse half of a surrogate pair, which no UTF-8 file can hold.
+
+    Parameters
+    ----------
+    text : str
+        The text to check.
+    where : str
+        Where it stands, for messages.
+    what : str
+        What it is called in messages.
+    """
     if not text.isascii() and any("\ud800" <= x <= "\udfff" for x in text):
         raise ContextError(
             f"{where}: the {what} {text[:40]!a} holds half of a character; correct it."
@@ -64,12 +101,36 @@ def refuse_half_characters(text: str, where: str, what: str) -> None:
 
 
 def listed(labels: Any) -> Any:
-    """The names of Hugging Face's `ClassLabel`; anything else as it is."""
+    """Return the names of a Hugging Face `ClassLabel`, and other values unchanged.
+
+    Parameters
+    ----------
+    labels : object
+        A `ClassLabel` or anything else.
+
+    Returns
+    -------
+    object
+        The list of names, or `labels` itself.
+    """
     return labels.names if hasattr(labels, "int2str") else labels
 
 
 def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
-    """Return labels as a tuple of distinct names, or name the ones that repeat."""
+    """Convert labels to a tuple of different texts; repeated labels are refused.
+
+    Parameters
+    ----------
+    values : iterable
+        Texts or whole numbers, or a Hugging Face `ClassLabel`.
+    where : str
+        Where they stand, for messages.
+
+    Returns
+    -------
+    tuple of str
+        The labels in the given order.
+    """
     values = listed(values)
     if isinstance(values, str):
         raise ContextError(
@@ -92,9 +153,9 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
 
 
 def _plain(values: list[Any]) -> tuple[str, ...] | None:
-    """Texts of ASCII characters, stripped, as most are: a million take no time.
+    """Strip ASCII texts at once, which is fast for millions of labels.
 
-    None if others are among them, or a blank one.
+    Returns None if any value is blank, not ASCII or not a text.
     """
     if not set(map(type, values)) <= {str} or not "".join(values).isascii():
         return None
@@ -103,7 +164,18 @@ def _plain(values: list[Any]) -> tuple[str, ...] | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell says nothing: None, NaN, pandas' NA, or blank text."""
+    """Tell whether a cell is a missing value.
+
+    Parameters
+    ----------
+    value : object
+        The cell.
+
+    Returns
+    -------
+    bool
+        True for None, NaN, pandas' NA and NaT, and blank text.
+    """
     if isinstance(value, str):
         return not value.strip()
     if isinstance(value, (float, np.floating)):
@@ -112,5 +184,16 @@ def is_missing(value: Any) -> bool:
 
 
 def index_of(labels: Iterable[str]) -> dict[str, int]:
-    """Map each label to its position."""
+    """Map each label to its position.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        Different labels.
+
+    Returns
+    -------
+    dict
+        Position by label.
+    """
     return {label: position for position, label in enumerate(labels)}

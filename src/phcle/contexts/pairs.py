@@ -14,9 +14,24 @@ __all__ = ["as_row", "rows_of"]
 def rows_of(
     table: Any, columns: tuple[str, ...], where: str, *, optional: tuple[str, ...] = ()
 ) -> Iterable[Any]:
-    """Rows of a data frame, or the rows as they come.
+    """Return the rows of a data frame; other iterables are returned unchanged.
 
-    A frame's columns are found by name, or else, if some name is missing, by position.
+    Parameters
+    ----------
+    table : data frame or iterable of rows
+        What the user gave.
+    columns : tuple of str
+        Names of the columns that are needed. If the frame lacks one of them, its first
+        columns are taken instead.
+    where : str
+        What the table is, for messages.
+    optional : tuple of str, default ()
+        Names of columns that are taken if the frame has them.
+
+    Returns
+    -------
+    iterable of rows
+        Rows with the cells in the order of `columns`.
     """
     if isinstance(table, (str, bytes, Mapping)):
         raise ContextError(
@@ -42,10 +57,25 @@ def rows_of(
 def as_row(
     row: Any, lengths: tuple[int, ...], form: str, where: str
 ) -> tuple[Any, ...]:
-    """Return one row as a tuple, or say which form it must have.
+    """Convert one row to a tuple; rows of another form are refused.
 
-    A mapping or a set has a length too, but no order to tell its cells apart by.
+    Parameters
+    ----------
+    row : object
+        The row.
+    lengths : tuple of int
+        Numbers of cells that it may have.
+    form : str
+        What a row looks like, for messages.
+    where : str
+        Where the row stands, for messages.
+
+    Returns
+    -------
+    tuple
+        The cells.
     """
+    # Mappings and sets have a length too, but their order has no meaning.
     unordered = isinstance(row, (str, bytes, Mapping, Set))
     if unordered or not hasattr(row, "__len__") or len(row) not in lengths:
         raise ContextError(f"{where}: must be {form}. Got {row!r} instead.")

@@ -1,6 +1,6 @@
-"""Tables in files: rows with their line, and errors that say where they are.
+"""Tables in text files: rows with line numbers, for errors that say where they are.
 
-Rows are read one after the other; only what a reader keeps of them stays in memory.
+Rows are read one by one, so only what a reader keeps of them stays in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,17 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table by column, and where it stands."""
+    """One row of a table.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    line : int
+        The line where the row begins; for Parquet files the number of the row.
+    cells : dict
+        Cells by lower-case column name.
+    """
 
     path: Path
     line: int
@@ -43,18 +53,52 @@ class Row:
 
     @property
     def where(self) -> str:
-        """The file and the line, for messages."""
+        """The file and the line, for messages.
+
+        Returns
+        -------
+        str
+            Such as "tree.csv, line 3".
+        """
         return _where(self.path, self.line)
 
     def filled(self, column: str, remedy: str = "fill it or remove the row") -> str:
-        """The cell of a column that must not be empty."""
+        """Return a cell that must not be empty.
+
+        Parameters
+        ----------
+        column : str
+            The column.
+        remedy : str, default "fill it or remove the row"
+            What to do about an empty cell, for the message.
+
+        Returns
+        -------
+        str
+            The cell.
+        """
         if not self.cells[column]:
             raise FileError(f"{self.where}: {column} is empty; {remedy}.")
         return self.cells[column]
 
 
 def read_mapping(path: Path, key: str, value: str) -> dict[str, str]:
-    """Two columns, of which the first holds every label once."""
+    """Read two columns as a dictionary; a repeated key is refused.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    key : str
+        The column of keys.
+    value : str
+        The column of values.
+
+    Returns
+    -------
+    dict
+        Values by key.
+    """
     lines: dict[str, int] = {}
     found: dict[str, str] = {}
     for row in read_table(path, (key, value)):
@@ -66,7 +110,22 @@ def read_mapping(path: Path, key: str, value: str) -> dict[str, str]:
 def read_table(
     path: Path, columns: tuple[str, ...], *, optional: tuple[str, ...] = ()
 ) -> Iterator[Row]:
-    """Rows with their cells by lower-case column name; every column must be there."""
+    """Read some columns of a table, row by row.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    columns : tuple of str
+        Columns that the table must have, in lower case.
+    optional : tuple of str, default ()
+        Columns that are read if the table has them.
+
+    Yields
+    ------
+    Row
+        The cells of these columns.
+    """
     header, rows = read_rows(path)
     titles = [title.lower() for title in header]
     missing = [column for column in columns if column not in titles]
@@ -87,7 +146,7 @@ def read_table(
 
 
 class _Same(dict[str, str]):
-    """Gives one and the same string for equal ones: most cells repeat."""
+    """Returns one object for equal strings, which saves memory: most cells repeat."""
 
     def __missing__(self, text: str) -> str:
         self[text] = text
@@ -95,9 +154,20 @@ class _Same(dict[str, str]):
 
 
 def read_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """Header and rows with their line; every row has as many cells as the header.
+    """Read the header of a table, and its rows one by one.
 
-    The rows come as they are asked for, and so do errors about them.
+    Parameters
+    ----------
+    path : Path
+        The table. Every row must have as many cells as the header.
+
+    Returns
+    -------
+    header : list of str
+        Names of the columns.
+    rows : iterator of (int, list of str)
+        Line number and cells of each row. Errors in rows are raised when they are
+        reached.
     """
     rows = _numbered_rows(path)
     top, header = next(rows, (0, []))
@@ -110,7 +180,7 @@ def read_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
 def _rows_like(
     header: list[str], rows: Iterator[tuple[int, list[str]]], path: Path
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows, of which there must be one, and all as long as the header."""
+    """Check that there are rows, all as long as the header."""
     line = 0
     for line, cells in rows:
         if len(cells) != len(header):
@@ -124,9 +194,9 @@ def _rows_like(
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Every row with a filled cell, and the line where it begins."""
+    """Yield every row that is not empty, with the line where it begins."""
     if _is_parquet(path):
-        # The header has no row of its own; a table without columns has no header.
+        # Row 0 is the header; a table without columns has none.
         rows = enumerate(parquet_rows(path))
         yield from ((n, cells) for n, cells in rows if any(cells))
         return
@@ -157,7 +227,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _where(path: Path, line: int) -> str:
-    """A place in a file; Parquet has rows in place of lines."""
+    """A place in a file, for messages; Parquet files have rows instead of lines."""
     return f"{path}, {_counted(path)} {line}"
 
 
@@ -166,7 +236,7 @@ def _counted(path: Path) -> str:
 
 
 def _check_header(path: Path, line: int, header: list[str]) -> None:
-    """Every column but the first must have a name, and no two the same."""
+    """Refuse columns without a name, except the first, and repeated names."""
     if not all(header[1:]):
         raise FileError(
             f"{_where(path, line)}: column {header.index('', 1) + 1} has no name; "
@@ -181,7 +251,20 @@ def _check_header(path: Path, line: int, header: list[str]) -> None:
 
 
 def delimiter_hint(path: Path, header: list[str]) -> str:
-    """What to do if the header was not split because of another separator."""
+    """Suggest a remedy if the table uses another separator.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    header : list of str
+        Its header as it was read.
+
+    Returns
+    -------
+    str
+        A sentence that starts with a space, or an empty text.
+    """
     if len(header) > 1:
         return ""
     if "\t" in header[0] and path.suffix.lower() != ".tsv":
@@ -192,7 +275,19 @@ def delimiter_hint(path: Path, header: list[str]) -> str:
 
 
 def add_once(lines: dict[str, int], label: str, path: Path, line: int) -> None:
-    """Note the line of a label, which must not be empty and not occur before."""
+    """Record the line of a label; empty and repeated labels are refused.
+
+    Parameters
+    ----------
+    lines : dict
+        Line by label; the label is added.
+    label : str
+        The label.
+    path : Path
+        The file, for messages.
+    line : int
+        The line of the label.
+    """
     if not label:
         raise FileError(
             f"{_where(path, line)}: the label is empty; fill it or remove the row."
@@ -206,7 +301,18 @@ def add_once(lines: dict[str, int], label: str, path: Path, line: int) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The whole file as text; a byte order mark is dropped."""
+    """Read a whole UTF-8 file; a byte order mark is dropped.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        Its text.
+    """
     data = read_bytes(path)
     try:
         text = data.decode("utf-8-sig")
@@ -220,7 +326,18 @@ def read_text(path: Path) -> str:
 
 
 def text_lines(path: Path) -> Iterator[str]:
-    """Lines of text with their ends, in normal form, read one after the other."""
+    """Read a UTF-8 file line by line.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    str
+        Each line with its line end, in Unicode's normal form C.
+    """
     check_is_file(path)
     line = 0
     try:
@@ -232,7 +349,7 @@ def text_lines(path: Path) -> Iterator[str]:
                     raise _holds_nul(path, line)
                 yield normal(text)
     except UnicodeDecodeError as error:
-        # The decoder is ahead of the lines: look for the place in the whole file.
+        # The decoder reads ahead, so the line is searched for in the whole file.
         read_text(path)
         raise _not_utf8(path, line + 1) from error
     except OSError as error:
@@ -253,15 +370,38 @@ def _holds_nul(path: Path, line: int) -> FileError:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Lines of text, in normal form; see `normal`."""
+    """Read all lines of a UTF-8 file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    list of str
+        The lines without line ends, in Unicode's normal form C.
+    """
     return lines_of(normal(read_text(path)))
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Lines as editors count them.
+    r"""Split a text into lines as editors count them.
 
-    `str.splitlines` also splits at characters that may stand in a label.
+    `str.splitlines` would also split at characters that labels may contain.
 
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    list of str
+        The lines without line ends.
+
+    Examples
+    --------
     >>> lines_of("a\u2028b\r\nc\n")
     ['a\u2028b', 'c']
     """

@@ -1,9 +1,8 @@
-"""Files into contexts: one short function per sort of file.
+"""Files about labels: one short reader per kind of file.
 
-A table is UTF-8 text with a header, separated by commas, or by tabs if its name ends
-in `.tsv`; or a `.parquet` file. Columns are found by their name in any case, and
-further columns are ignored.
-Rows without a single filled cell are skipped.
+A table is a UTF-8 text file with a header, separated by commas (by tabs in `.tsv`
+files), or a `.parquet` file. Columns are found by name; the case of names does not
+matter. Other columns and empty rows are ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +36,18 @@ __all__ = [
 
 
 def read_hierarchy_edges(path: str | Path) -> list[tuple[str, str]]:
-    """Pairs from the columns `child` and `parent`; a root needs no row of its own."""
+    """Read the edges of a taxonomy; roots need no row.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns `child` and `parent`.
+
+    Returns
+    -------
+    list of (str, str)
+        Pairs of child and parent.
+    """
     table = read_table(Path(path), ("child", "parent"))
     return [
         (row.filled("child"), row.filled("parent", "leave the row of a root out"))
@@ -46,7 +56,18 @@ def read_hierarchy_edges(path: str | Path) -> list[tuple[str, str]]:
 
 
 def read_edges(path: str | Path) -> list[tuple[str, str, str]]:
-    """Triples from the columns `source`, `target` and, if there is one, `weight`."""
+    """Read the edges of a graph.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns `source`, `target` and optionally `weight`.
+
+    Returns
+    -------
+    list of (str, str, str)
+        Source, target and weight as text; "1" without a column of weights.
+    """
     table = read_table(Path(path), ("source", "target"), optional=("weight",))
     return [
         (
@@ -59,15 +80,35 @@ def read_edges(path: str | Path) -> list[tuple[str, str, str]]:
 
 
 def read_annotations(path: str | Path) -> list[tuple[str, str]]:
-    """Pairs from the columns `item` and `label`: one row for each label of an item."""
+    """Read annotations: one row for each label of an item.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns `item` and `label`.
+
+    Returns
+    -------
+    list of (str, str)
+        Pairs of item and label.
+    """
     table = read_table(Path(path), ("item", "label"))
     return [(row.filled("item"), row.filled("label")) for row in table]
 
 
 def read_tags(path: str | Path) -> dict[str, list[str]]:
-    """Tags from the columns `label` and `tag`: one row for each tag of a label.
+    """Read tags: one row for each tag of a label.
 
-    An empty tag says that the label is known to have none.
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns `label` and `tag`. An empty tag says that the label
+        has no tags.
+
+    Returns
+    -------
+    dict
+        List of tags by label.
     """
     tags: dict[str, list[str]] = {}
     for row in read_table(Path(path), ("label", "tag")):
@@ -78,21 +119,54 @@ def read_tags(path: str | Path) -> dict[str, list[str]]:
 
 
 def read_texts(path: str | Path) -> dict[str, str]:
-    """Texts from the columns `label` and `text`; an empty text is unknown."""
+    """Read texts about labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns `label` and `text`.
+
+    Returns
+    -------
+    dict
+        Text by label; labels with an empty text are left out.
+    """
     found = read_mapping(Path(path), "label", "text")
     return {label: text for label, text in found.items() if text}
 
 
 def read_names(path: str | Path) -> dict[str, str]:
-    """Readable names from the columns `label` and `name`; an empty one is left out."""
+    """Read readable names of labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns `label` and `name`.
+
+    Returns
+    -------
+    dict
+        Name by label; labels with an empty name are left out.
+    """
     found = read_mapping(Path(path), "label", "name")
     return {label: name for label, name in found.items() if name}
 
 
 def read_attributes(path: str | Path, name: str | None = None) -> DescriptiveContext:
-    """Attributes: the label in the first column, an empty cell for an unknown value.
+    """Read a table of attributes as a context.
 
-    The context is called `name`, or else like the file.
+    Parameters
+    ----------
+    path : str or Path
+        A table with the labels in the first column, and one column per attribute. An
+        empty cell is a missing value.
+    name : str, optional
+        Name of the context. By default it is named after the file.
+
+    Returns
+    -------
+    DescriptiveContext
+        The attributes.
     """
     path = Path(path)
     header, rows = read_rows(path)
@@ -111,7 +185,18 @@ def read_attributes(path: str | Path, name: str | None = None) -> DescriptiveCon
 
 
 def read_labels(path: str | Path) -> tuple[str, ...]:
-    """One label per line, without a header; empty lines are skipped."""
+    """Read a list of labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        A text file with one label per line and no header. Empty lines are ignored.
+
+    Returns
+    -------
+    tuple of str
+        The labels in the order of the file.
+    """
     path = Path(path)
     labels: dict[str, int] = {}
     for line, text in enumerate(read_lines(path), 1):
@@ -128,10 +213,23 @@ def read_vectors(
     *,
     wanted: Mapping[str, str] | None = None,
 ) -> DescriptiveContext:
-    """Vectors from a word2vec or GloVe file, where words hold no spaces.
+    """Read vectors from a word2vec or GloVe file as a context.
 
-    `wanted` maps the labels to look for to their readable names. Each is looked up by
-    its id and by its name, with underscores for spaces, as it is and in lower case.
+    Parameters
+    ----------
+    path : str or Path
+        The file; files that end in `.bin` are binary.
+    name : str, optional
+        Name of the context. By default it is named after the file.
+    wanted : mapping, optional
+        Readable names of the labels to read. Each label is looked up by its id and by
+        its name, also with underscores for spaces and in lower case. By default every
+        word of the file is a label.
+
+    Returns
+    -------
+    DescriptiveContext
+        The vectors.
     """
     path = Path(path)
     name = name or path.stem
@@ -153,6 +251,6 @@ def read_vectors(
 
 
 def _spellings(label: str, name: str) -> list[str]:
-    """Words under which a label may stand in a vector file, best first."""
+    """Words for a label in a vector file, in order of preference."""
     words = [label, name, label.replace(" ", "_"), name.replace(" ", "_")]
     return list(dict.fromkeys([*words, *(word.lower() for word in words)]))

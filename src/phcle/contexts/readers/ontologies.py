@@ -1,7 +1,7 @@
 """SKOS vocabularies and OWL ontologies, read by rdflib: Turtle, RDF/XML, JSON-LD, ….
 
-Nothing is fetched: a JSON-LD file whose context lies elsewhere is refused, imports of
-an ontology are not followed, and files are read from disk alone.
+Nothing is downloaded: JSON-LD files with a remote context are refused, and imports of
+an ontology are ignored.
 """
 
 from __future__ import annotations
@@ -46,23 +46,24 @@ grow by powers: ten lines can stand for gigabytes."""
 def from_skos(
     source: Any, *, language: str = "en", name: str | None = None
 ) -> Thesaurus:
-    """A SKOS vocabulary: broader and narrower, preferred labels, definitions.
+    """Read a SKOS vocabulary: broader terms, preferred labels and definitions.
 
     Parameters
     ----------
-    source
-        A file (.ttl, .rdf, .xml, .jsonld, .json, .nt, .n3) or rdflib's `Graph`.
-    language
-        Of names and texts. A concept without a name in it gets one without a language,
-        or else one in another.
-    name
-        Of the context; by default like the file.
+    source : path or rdflib.Graph
+        A file (.ttl, .rdf, .xml, .jsonld, .json, .nt, .n3) or a graph.
+    language : str, default "en"
+        Language of names and texts. A concept without a name in this language gets a
+        name without a language, or else a name in another language.
+    name : str, optional
+        Name of the thesaurus. By default it is named after the file.
 
-    Notes
-    -----
-    A node is called by the last part of its address where no other node shares it.
-    Alternative labels, definitions and notes are its text. Blank nodes are passed over:
-    what is above them is above what is below them.
+    Returns
+    -------
+    Thesaurus
+        Nodes are named by the last part of their address, or by the whole address
+        where two would be the same. Texts are alternative labels, definitions and
+        notes. Blank nodes are skipped: their children become children of their parents.
     """
     graph, name = _graph(source, name)
     from rdflib.namespace import SKOS
@@ -83,10 +84,22 @@ def from_skos(
 def from_owl(
     source: Any, *, language: str = "en", name: str | None = None
 ) -> Thesaurus:
-    """An OWL ontology or RDFS schema: subclasses, labels, comments and synonyms.
+    """Read an OWL ontology or RDFS schema: subclasses, labels, comments and synonyms.
 
-    Arguments as for `from_skos`. Named members of an intersection are parents of the
-    class that is defined by it; other restrictions say nothing about a taxonomy.
+    Parameters
+    ----------
+    source : path or rdflib.Graph
+        A file (.owl, .ttl, .rdf, .xml, .jsonld, .json, .nt, .n3) or a graph.
+    language : str, default "en"
+        Language of names and texts, as for `from_skos`.
+    name : str, optional
+        Name of the thesaurus. By default it is named after the file.
+
+    Returns
+    -------
+    Thesaurus
+        Nodes are named as by `from_skos`. Named members of an intersection are parents
+        of the class that it defines; other restrictions are ignored.
     """
     graph, name = _graph(source, name)
     from rdflib import URIRef
@@ -114,7 +127,7 @@ def from_owl(
 
 
 def _thesaurus(source: Any, *given: Any, **terms: Any) -> Thesaurus:
-    """What `_collect` finds; errors about a file name it."""
+    """Call `_collect`; errors name the file."""
     try:
         return _collect(*given, **terms)
     except ContextError as error:
@@ -132,12 +145,12 @@ def _collect(
     titles: tuple[Any, ...],
     texts: tuple[Any, ...],
 ) -> Thesaurus:
-    """Names, texts and edges of the nodes that have a lasting name."""
+    """Collect edges, names and texts of all nodes with an address."""
     edges = list(dict.fromkeys(_without_blanks(pairs)))
     if not edges:
         raise ContextError(
             f"{name!r} states no node above another; check that the file is a "
-            "taxonomy, and of the sort that was said (SKOS or OWL)."
+            "taxonomy, and that its kind is right (SKOS or OWL)."
         )
     nodes = list(dict.fromkeys(end for edge in edges for end in edge))
     short = _short_names(nodes)
@@ -158,7 +171,7 @@ def _collect(
 
 
 def _without_blanks(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-    """Edges between named nodes; a chain through blank ones is one edge."""
+    """Edges between named nodes; a chain through blank nodes becomes one edge."""
     from rdflib import URIRef
 
     above: dict[Any, list[Any]] = {}
@@ -177,7 +190,7 @@ def _without_blanks(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any
 
 
 def _short_names(nodes: Iterable[Any]) -> dict[Any, str]:
-    """The last part of each address, or all of it where two would be the same."""
+    """The last part of each address, or the whole where two would be the same."""
     last = {
         node: str(node).rstrip("/#").replace("#", "/").rpartition("/")[2]
         for node in nodes
@@ -190,7 +203,7 @@ def _short_names(nodes: Iterable[Any]) -> dict[Any, str]:
 
 
 def _best(graph: Any, node: Any, titles: tuple[Any, ...], language: str) -> str:
-    """The name in the language, without one, or else in any."""
+    """The name in the language, or without a language, or in any language."""
     found = list(_literals(graph, node, titles))
     found.sort(key=lambda x: (_distance(x, language), x.language or "", str(x)))
     return str(found[0]).strip() if found else ""
@@ -199,7 +212,7 @@ def _best(graph: Any, node: Any, titles: tuple[Any, ...], language: str) -> str:
 def _all(
     graph: Any, node: Any, properties: tuple[Any, ...], language: str
 ) -> Iterator[str]:
-    """Texts in the language or without one."""
+    """Texts in the language or without a language."""
     for term in properties:
         yield from sorted(
             str(x).strip().rstrip(".")
@@ -209,7 +222,7 @@ def _all(
 
 
 def _literals(graph: Any, node: Any, terms: tuple[Any, ...]) -> Iterator[Any]:
-    """Texts that a node has; a reference to another node is none."""
+    """Texts of a node; references to other nodes are ignored."""
     for term in terms:
         yield from (x for x in graph.objects(node, term) if hasattr(x, "language"))
 
@@ -228,7 +241,7 @@ def _distance(text: Any, language: str) -> int:
 def _check_language(
     graph: Any, titles: tuple[Any, ...], language: str, name: str
 ) -> None:
-    """Refuse a language in which nothing is named, and say which there are."""
+    """Refuse a language without any name, and list the languages there are."""
     named = list(_literals(graph, None, titles))
     if named and all(_distance(x, language) == 3 for x in named):
         there = sorted({x.language for x in named if x.language})
@@ -238,7 +251,7 @@ def _check_language(
 
 
 def _graph(source: Any, name: str | None) -> tuple[Any, str]:
-    """The statements of a file, and what its context is called."""
+    """The statements of a file, and the name of the thesaurus."""
     try:
         import rdflib
     except ImportError as error:
@@ -262,7 +275,7 @@ def _graph(source: Any, name: str | None) -> tuple[Any, str]:
         _refuse_entity_bombs(text, path)
     try:
         with warnings.catch_warnings():
-            # Parsers of rdflib use what rdflib itself would rather not have used.
+            # rdflib's own parsers use deprecated parts of rdflib.
             warnings.simplefilter("ignore", DeprecationWarning)
             graph = rdflib.Graph().parse(data=text, format=format)
     except Exception as error:  # every format has errors of its own
@@ -313,7 +326,7 @@ def _refuse_entity_bombs(text: str, path: Path) -> None:
 
 
 def _refuse_remote_contexts(text: str, path: Path) -> None:
-    """Refuse what would make the reader fetch something."""
+    """Refuse JSON-LD that would make rdflib download something."""
     try:
         queue: list[Any] = [json.loads(text)]
     except (ValueError, RecursionError) as error:

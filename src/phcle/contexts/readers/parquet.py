@@ -15,11 +15,22 @@ from phcle.files.writing import check_is_file
 __all__ = ["check_parquet", "parquet_rows"]
 
 BATCH = 16_384
-"""Rows that are unpacked at a time."""
+"""Rows that are decompressed at a time."""
 
 
 def parquet_rows(path: Path) -> Iterator[list[str]]:
-    """The names of the columns, then every row, its cells as a text file has them."""
+    """Read a Parquet file as rows of text cells.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    list of str
+        First the names of the columns, then the cells of every row.
+    """
     check_is_file(path)
     check_parquet(path)
     import pyarrow.parquet as pq
@@ -35,7 +46,7 @@ def parquet_rows(path: Path) -> Iterator[list[str]]:
                         _as_cell(path, name, value)
                         for name, value in zip(names, row, strict=True)
                     ]
-    # PyArrow raises errors of many kinds about damaged files.
+    # PyArrow raises many kinds of errors for damaged files.
     except Exception as error:
         if isinstance(error, FileError):
             raise
@@ -43,7 +54,13 @@ def parquet_rows(path: Path) -> Iterator[list[str]]:
 
 
 def check_parquet(path: Path) -> None:
-    """Refuse a file that says it holds far more rows or bytes than it can."""
+    """Refuse a file that decompresses to far more than its size.
+
+    Parameters
+    ----------
+    path : Path
+        The Parquet file. Only its metadata is read.
+    """
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -65,7 +82,7 @@ def _damaged(path: Path, error: Exception) -> FileError:
 
 
 def _as_cell(path: Path, column: str, value: Any) -> str:
-    """A value as a cell of a text file; null and NaN are empty.
+    """Convert a value to a text cell; null and NaN are empty.
 
     >>> [_as_cell(Path("t"), "c", x) for x in (None, True, 2, 0.5, " word ")]
     ['', 'true', '2', '0.5', 'word']

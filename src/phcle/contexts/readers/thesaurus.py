@@ -1,4 +1,4 @@
-"""Thesaurus: a taxonomy whose nodes have names and texts, from whatever holds one."""
+"""Thesaurus: a taxonomy whose nodes have names and texts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,21 @@ __all__ = ["Thesaurus"]
 
 @dataclass(frozen=True)
 class Thesaurus:
-    """Edges from child to parent, a readable name of each node, and texts about some.
+    """A taxonomy with names and texts, as vocabularies, ontologies and wordnets have.
 
+    Attributes
+    ----------
+    name : str
+        Name of the thesaurus and of its taxonomy as a context.
+    edges : tuple of (str, str)
+        Pairs of child and parent.
+    names : mapping
+        Readable names by node.
+    texts : mapping
+        Texts by node; nodes may lack one.
+
+    Examples
+    --------
     >>> pets = Thesaurus("pets", (("cat", "pet"), ("dog", "pet")))
     >>> pets.hierarchy().labels
     ('cat', 'dog')
@@ -35,7 +48,18 @@ class Thesaurus:
         )
 
     def beyond(self, known: Container[str]) -> Thesaurus:
-        """What it says about the nodes that are not among these."""
+        """Return the part about nodes that are not known yet.
+
+        Parameters
+        ----------
+        known : container of str
+            The known nodes.
+
+        Returns
+        -------
+        Thesaurus
+            Edges, names and texts of all other nodes.
+        """
         return Thesaurus(
             self.name,
             tuple(edge for edge in self.edges if edge[0] not in known),
@@ -44,7 +68,18 @@ class Thesaurus:
         )
 
     def hierarchy(self, **options: Any) -> RelationalContext:
-        """The taxonomy as a context; options as `from_hierarchy` has them."""
+        """Return the taxonomy as a context.
+
+        Parameters
+        ----------
+        **options : object
+            Arguments of `RelationalContext.from_hierarchy`.
+
+        Returns
+        -------
+        RelationalContext
+            The context, with the name of the thesaurus unless `name` is given.
+        """
         if not self.edges:
             raise ContextError(
                 f"{self.name!r} has no node above another, so it is no taxonomy; "
@@ -55,7 +90,18 @@ class Thesaurus:
         )
 
     def descriptions(self, **options: Any) -> DescriptiveContext:
-        """The texts as a context; options as `from_texts` has them."""
+        """Return the texts as a context.
+
+        Parameters
+        ----------
+        **options : object
+            Arguments of `DescriptiveContext.from_texts`.
+
+        Returns
+        -------
+        DescriptiveContext
+            The context, named after the thesaurus unless `name` is given.
+        """
         if not self.texts:
             raise ContextError(f"{self.name!r} has no text about any of its nodes.")
         own = {"name": f"{self.name} texts", **options}

@@ -1,4 +1,4 @@
-"""Vectors of words from the files of word2vec and GloVe, as text or binary."""
+"""Word vectors from files of word2vec and GloVe, as text or binary."""
 
 from __future__ import annotations
 
@@ -22,16 +22,29 @@ Floats = npt.NDArray[np.float64]
 
 BOM = b"\xef\xbb\xbf"
 SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")
-"""word2vec's first line: how many words, and of how many numbers."""
+"""First line of word2vec files: the number of words and the length of vectors."""
 
 LONGEST_WORD = 1 << 16
-"""Bytes of a word in a binary file; without a bound a damaged one is one long word."""
+"""Most bytes of a word in a binary file. Without this limit, a damaged file would be
+read to its end as one word."""
 
 
 def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
-    """Vectors of the wanted words from a word2vec or GloVe file (`.bin`: binary).
+    """Read word vectors from a word2vec or GloVe file.
 
-    Of a word that occurs more than once the first vector is taken, with a warning.
+    If a word occurs more than once, its first vector is taken, with a warning.
+
+    Parameters
+    ----------
+    path : Path
+        The file; files that end in `.bin` are binary.
+    wanted : set of str or None
+        The words to read. None reads all.
+
+    Returns
+    -------
+    dict
+        Vectors by word.
     """
     found: dict[str, Floats] = {}
     repeated: dict[str, None] = {}
@@ -63,7 +76,7 @@ def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
 def _text(
     file: BinaryIO, path: Path, wanted: set[str] | None
 ) -> Iterator[tuple[str, Floats]]:
-    """Lines of a word and its numbers, after word2vec's first line of sizes, if any."""
+    """Read lines of a word and its numbers; the first line may hold the sizes."""
     length = n_words = None
     n_found = 0
     for number, raw in enumerate(file, 1):
@@ -79,7 +92,7 @@ def _text(
             length = len(numbers)
         excess = len(numbers) - length
         if excess > 0 and as_number(numbers[excess - 1]) is None:
-            # The word itself holds spaces, as some of GloVe's do.
+            # The word contains spaces, as some words of GloVe do.
             word = " ".join([word, *numbers[:excess]])
             numbers = numbers[excess:]
         n_found += 1
@@ -94,7 +107,7 @@ def _text(
 
 
 def _decoded(raw: bytes, where: str, wanted: set[str] | None) -> str:
-    """A line as text. A word that is none can be no wanted label, so it may pass."""
+    """Decode a line. If only some words are wanted, invalid text is no error."""
     if b"\0" in raw:
         raise FileError(
             f"{where}: holds a NUL byte, as UTF-16 and binary files do; save it as "
@@ -111,7 +124,7 @@ def _decoded(raw: bytes, where: str, wanted: set[str] | None) -> str:
 
 
 def _vector(numbers: list[str], length: int, where: str, word: str) -> Floats:
-    """The numbers of one line, all of them finite and as many as in other lines."""
+    """Convert the numbers of a line; they must be finite, and as many as elsewhere."""
     try:
         vector = np.array(numbers, dtype=np.float64)
     except ValueError:
@@ -129,7 +142,7 @@ def _vector(numbers: list[str], length: int, where: str, word: str) -> Floats:
 def _binary(
     file: BinaryIO, path: Path, wanted: set[str] | None
 ) -> Iterator[tuple[str, Floats]]:
-    """word2vec's binary layout: sizes, then word, space, float32 numbers."""
+    """Read word2vec's binary format: sizes, then word, space, float32 numbers."""
     first = file.readline(100)
     sizes = SIZES.fullmatch(first.decode("latin-1"))
     if sizes is None:
@@ -139,7 +152,7 @@ def _binary(
         )
     n_words, length = map(int, sizes.groups())
     size = path.stat().st_size
-    # Each word takes a space and its numbers at least; looked at before they are read.
+    # Check the size first: each word takes at least a space and its numbers.
     if length < 1 or len(first) + n_words * (4 * length + 1) > size:
         raise FileError(
             f"{path}: its first line says {n_words} words of {length} numbers, which "
@@ -171,7 +184,7 @@ def _binary(
 
 
 def _binary_word(file: BinaryIO, path: Path, number: int) -> bytes:
-    """The bytes up to a space; line ends between words are dropped."""
+    """Read up to the next space; line ends between words are ignored."""
     word = bytearray()
     while (byte := file.read(1)) not in (b" ", b""):
         if byte != b"\n":

@@ -1,7 +1,7 @@
-"""WordNets in any language, through the readers that people use: NLTK's, and `wn`.
+"""Wordnets of any language, through the libraries NLTK and `wn`.
 
-Both give synsets with hypernyms, words and definitions; neither is imported here, for
-what is needed comes with the objects that they hand out.
+Both libraries have synsets with hypernyms, words and definitions. Neither is imported
+here: the user passes their objects.
 """
 
 from __future__ import annotations
@@ -22,16 +22,24 @@ def from_nltk(
     language: str = "eng",
     name: str = "wordnet",
 ) -> Thesaurus:
-    """Synsets of NLTK's `WordNetCorpusReader` and all above them.
+    """Read synsets, and all hypernyms above them, from NLTK.
 
     Parameters
     ----------
-    reader
-        `nltk.corpus.wordnet`, or a reader of a folder of one's own.
-    synsets
-        Synsets or their names ("dog.n.01"); left out, all nouns.
-    language
-        Of names and texts, where the reader has words in it; definitions are English.
+    reader : WordNetCorpusReader
+        `nltk.corpus.wordnet`, or a reader of another folder.
+    synsets : iterable of synsets or str, optional
+        Synsets or their names ("dog.n.01"). By default all nouns.
+    language : str, default "eng"
+        Language of names and texts. Synsets without words in it get English words;
+        definitions are English.
+    name : str, default "wordnet"
+        Name of the thesaurus.
+
+    Returns
+    -------
+    Thesaurus
+        Nodes are named like synsets.
     """
     given = reader.all_synsets("n") if synsets is None else synsets
     found = [reader.synset(x) if isinstance(x, str) else x for x in given]
@@ -52,19 +60,22 @@ def from_nltk(
 def from_wn(
     wordnet: Any, synsets: Iterable[Any] | None = None, *, name: str = "wordnet"
 ) -> Thesaurus:
-    """Synsets of the library `wn` and all above them.
+    """Read synsets, and all hypernyms above them, from the library `wn`.
 
     Parameters
     ----------
-    wordnet
-        A `wn.Wordnet`, of any lexicon and language.
-    synsets
-        Synsets or their ids; left out, all nouns.
+    wordnet : wn.Wordnet
+        A wordnet of any lexicon and language.
+    synsets : iterable of synsets or str, optional
+        Synsets or their ids. By default all nouns.
+    name : str, default "wordnet"
+        Name of the thesaurus.
 
-    Notes
-    -----
-    A node is called by its inter-lingual index where it has one, so that readings in
-    several languages name the same nodes alike, and else by its id.
+    Returns
+    -------
+    Thesaurus
+        A node is named by its inter-lingual index, so that wordnets of several
+        languages share their nodes. A synset without an index is named by its id.
     """
     given = wordnet.synsets(pos="n") if synsets is None else synsets
     found = [wordnet.synset(x) if isinstance(x, str) else x for x in given]
@@ -94,7 +105,7 @@ def _collect(
     definition: Callable[[Any], str | None],
     name: str,
 ) -> Thesaurus:
-    """Walk up from the synsets, and keep what each says."""
+    """Walk up from the synsets and collect edges, names and texts."""
     queue = {key(synset): synset for synset in synsets}
     if not queue:
         raise ContextError(f"{name!r}: no synset was given, so there is no taxonomy.")

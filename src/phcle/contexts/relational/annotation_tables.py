@@ -1,8 +1,8 @@
-"""Co-occurrence counted by a query engine: annotation tables larger than memory.
+"""Co-occurrence counts of annotation tables that may be larger than memory.
 
-The query is written once, in Ibis. A file is counted by DuckDB inside this process,
-which reads it as a stream and spills to disk; an Ibis table of any other back end
-(Spark, BigQuery, Snowflake …) is counted where it lies. Only the counts come back.
+The query is written once, with Ibis. DuckDB counts files inside this process: it reads
+them as a stream and uses the disk if memory runs out. A table of another Ibis back end
+(Spark, BigQuery, Snowflake, …) is counted there, and only the counts are transferred.
 """
 
 from __future__ import annotations
@@ -27,15 +27,33 @@ __all__ = ["ENDINGS", "count_annotation_table"]
 Counts = tuple[tuple[str, ...], sp.csr_array]
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
-"""Files that the engine reads, with or without a further `.gz`."""
+"""Endings of files that DuckDB reads, with or without a further `.gz`."""
 
 
 def count_annotation_table(
     source: Any, *, name: str, item: str, label: str, memory: str
 ) -> Counts:
-    """For every two labels, the number of items that have both.
+    """Count for every two labels the items that have both.
 
-    `source` is a file or a table of Ibis. Labels come back in sorted order.
+    Parameters
+    ----------
+    source : path or Ibis table
+        A CSV, TSV or Parquet file, or a table of any Ibis back end.
+    name : str
+        Name of the context, for messages.
+    item : str
+        The column of items.
+    label : str
+        The column of labels.
+    memory : str
+        How much memory DuckDB may use, such as "1GB".
+
+    Returns
+    -------
+    labels : tuple of str
+        The labels in sorted order.
+    counts : csr_array of shape (labels, labels)
+        Symmetric counts without a diagonal.
     """
     if isinstance(source, (str, Path)):
         with _opened(Path(source), memory) as table:
@@ -50,7 +68,7 @@ def count_annotation_table(
 
 @contextmanager
 def _opened(path: Path, memory: str) -> Iterator[Any]:
-    """A file as a table of an embedded DuckDB with bounded memory."""
+    """Open a file as a table of an embedded DuckDB with limited memory."""
     ending = ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix)
     if ending is None:
         raise FileError(
@@ -89,7 +107,7 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
 
 
 def _count(table: Any, name: str, item: str, label: str) -> Counts:
-    """Run the query and put its answer into a symmetric matrix."""
+    """Run the query and return its answer as a symmetric matrix."""
     rows = _pairs_of(table, name, item, label)
     is_empty = _is_empty(rows.item) | _is_empty(rows.label)
     empty = rows.filter(is_empty).count().to_pyarrow().as_py()
@@ -106,7 +124,7 @@ def _count(table: Any, name: str, item: str, label: str) -> Counts:
     if odd:
         raise ContextError(
             f"context {name!r}: the labels {some(odd)} are not in Unicode's normal "
-            "form C, as all labels are here; write them so in the table."
+            "form C, which labels must have; convert them in the table."
         )
     others = pairs.view().rename(other="label", other_item="item")
     together = (
@@ -128,7 +146,7 @@ def _count(table: Any, name: str, item: str, label: str) -> Counts:
 
 
 def _pairs_of(table: Any, name: str, item: str, label: str) -> Any:
-    """The two columns as text, whatever case their names are in."""
+    """Select the two columns as text; the case of their names does not matter."""
     found = {column.lower(): column for column in table.columns}
     for wanted in (item, label):
         if wanted.lower() not in found:

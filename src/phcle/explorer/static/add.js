@@ -1,5 +1,4 @@
-// A new label: what is known about it stands in the address, and where it lands is seen
-// as soon as something changes.
+// Enter a new label and see where it lands after every change. The URL holds the form.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;
@@ -10,11 +9,11 @@
   const label = document.getElementById("new-label");
   const texts = [...form.querySelectorAll("textarea")];
   const state = { parents: [], values: [] };
-  let opening = null; // the map, once it is asked for
+  let opening = null; // a promise of the map, once requested
   let asked = 0;
 
   function chip(content, remove, name) {
-    const off = { type: "button", class: "chip-off", "aria-label": `Leave out ${name}` };
+    const off = { type: "button", class: "chip-off", "aria-label": `Remove ${name}` };
     const button = element("button", { ...off, onclick: remove }, "×");
     return element("li", { class: "chip" }, ...content, button);
   }
@@ -46,7 +45,7 @@
       {
         type: "button",
         class: "chip-turn",
-        "aria-label": `${each.column}: ${told}; turn round`,
+        "aria-label": `${each.column}: ${told}; switch`,
         onclick: turn,
       },
       told,
@@ -130,7 +129,7 @@
       headers: { "Content-Type": "application/json" },
     });
     if (response.ok) Phcle.save(await response.blob(), "more.phcle");
-    else landing.append(Phcle.failure(new Error("the file could not be made")));
+    else landing.append(Phcle.failure(new Error("the file could not be written")));
   }
 
   function attributes(rows) {

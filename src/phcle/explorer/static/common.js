@@ -1,5 +1,5 @@
-// What all pages share: asking the server, the search at the top, light and dark, bars,
-// and files made here. Text from the server is only ever set as text.
+// Shared by all pages: requests, the search at the top, light and dark, bars, downloads.
+// Text from the server is inserted as text, never as HTML.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;
@@ -8,11 +8,11 @@
 
   async function answer_of(response) {
     const answer = await response.json();
-    if (!response.ok) throw new Error(answer.error ? answer.error.message : "it failed");
+    if (!response.ok) throw new Error(answer.error ? answer.error.message : "the request failed");
     return answer;
   }
 
-  // Pairs as the query of an address; a key may come several times.
+  // The query of a URL; a key may be repeated.
   Phcle.query = (pairs) => new URLSearchParams(pairs).toString();
   Phcle.get = async (path, pairs = []) =>
     answer_of(await fetch(pairs.length ? `${path}?${Phcle.query(pairs)}` : path));
@@ -24,7 +24,7 @@
   Phcle.label_link = ({ label, name }) =>
     element("a", { href: Phcle.label_address(label) }, name);
 
-  // The last of several calls within a moment.
+  // Debounce: run only the last of several calls within WAIT_MS.
   Phcle.settled = function (work) {
     let waiting = null;
     return (...given) =>
@@ -69,7 +69,7 @@
     return element("ol", { class: "neighbours" }, ...items);
   };
 
-  // A similarity, split over contexts: what each adds, and by which columns.
+  // The parts of a similarity by context and column.
   Phcle.explanation = function (answer) {
     const parts = [];
     for (const { context, part, columns, shared } of answer.parts) {
@@ -104,7 +104,7 @@
   Phcle.failure = (error) =>
     element("p", { class: "failed", role: "alert" }, error.message);
 
-  // Rows as a file that is made here, without asking the server.
+  // CSV made in the browser, without a request.
   function as_csv(rows) {
     const cell = (value) => {
       const text = String(value ?? "");
@@ -140,7 +140,7 @@
     );
   };
 
-  // A box on the page gets suggestions; it must lie in something of its own.
+  // Add suggestions to an input; both need a common parent.
   Phcle.suggest = function (input, options) {
     const holder = element("span", { class: "holder" });
     input.replaceWith(holder);
@@ -193,7 +193,7 @@
     try {
       localStorage.setItem("phcle-theme", next);
     } catch {
-      // Then the choice lasts as long as the page.
+      // Storage may be blocked; then the choice lasts until the page is left.
     }
     document.dispatchEvent(new Event("phcle-theme"));
   }

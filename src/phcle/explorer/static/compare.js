@@ -1,4 +1,4 @@
-// Another label to compare: the address holds them all.
+// Add a label to the comparison. The URL holds all labels.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;

@@ -1,4 +1,4 @@
-// A label whose neighbours to see side by side; and waiting for the preparation.
+// The page of two embeddings: choose a label, and wait until neighbours are computed.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;
@@ -16,7 +16,7 @@
     if (stages.every(({ ready }) => ready)) root.location.reload();
     else {
       const now = stages.find(({ ready }) => !ready);
-      preparing.textContent = `Being prepared: ${now.stage}, ${now.done} of ${now.total}`;
+      preparing.textContent = `Computing: ${now.stage}, ${now.done} of ${now.total}`;
       if (!now.failed) setTimeout(look, LOOK_MS);
     }
   }

@@ -1,4 +1,4 @@
-// The map of all labels. What is looked at, chosen and coloured stands in the address.
+// The map of all labels. The URL holds view, chosen labels and colours.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;
@@ -6,11 +6,11 @@
   const LOOK_MS = 1000;
   const MOST_LISTED = 300;
   const MOST_COMPARED = 8;
-  const MOST_KEPT = 200; // labels of a choice that fit into an address
+  const MOST_KEPT = 200; // chosen labels that fit into a URL
   const host = document.getElementById("map");
   const method = document.getElementById("map-method");
   let is_restoring = true;
-  let listed_now = []; // what was encircled
+  let listed_now = []; // labels inside the lasso
 
   function as_rows(map, points) {
     return points.map((i) => ({ label: map.data.labels[i], name: map.data.names[i] }));
@@ -142,7 +142,7 @@
     });
     add_attribute_box(map);
     Phcle.map = map;
-    // The search at the top goes to a label on the map, not to its page.
+    // On this page the search at the top moves the map instead of opening a page.
     Phcle.open_label = ({ label }) => map.go_to(map.data.labels.indexOf(label));
     await restore(map);
     method.textContent = `Arranged by ${data.method}.`;
@@ -158,11 +158,11 @@
       return;
     }
     if (labels.failed) {
-      method.textContent = "A better map could not be made; this one is a first sketch.";
+      method.textContent = "The final map could not be computed; this is a first sketch.";
       return;
     }
     const n = labels.done && labels.done < labels.total ? `, ${labels.done} of ${labels.total}` : "";
-    method.textContent = `A first sketch; a better map is on its way (${labels.stage}${n}).`;
+    method.textContent = `A first sketch; the final map is being computed (${labels.stage}${n}).`;
     setTimeout(wait, LOOK_MS);
   }
 

@@ -1,4 +1,4 @@
-// A description: attributes wanted and unwanted, all of them in the address.
+// Choose wanted and unwanted attributes. The URL holds them all.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;

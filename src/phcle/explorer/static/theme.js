@@ -1,11 +1,11 @@
-// Before the page is drawn: the reader's own choice of light or dark, if there is one.
+// Apply the stored choice of light or dark before the page is drawn.
 (function () {
   "use strict";
   let kept = null;
   try {
     kept = localStorage.getItem("phcle-theme");
   } catch {
-    // Storage may be forbidden; then the system decides.
+    // Storage may be blocked; then the system's setting applies.
   }
   if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
 })();

@@ -1,4 +1,4 @@
-// A file that is dropped or chosen: related labels and attributes of what it holds.
+// Upload a dropped or chosen file, and show related labels and attributes.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;
@@ -38,7 +38,7 @@
     ];
     if (like.length) {
       const list = { class: "attributes observed" };
-      parts.push(element("h3", {}, "What it is like"), element("ul", list, ...like));
+      parts.push(element("h3", {}, "Attributes"), element("ul", list, ...like));
     }
     return element("section", { class: "card" }, ...parts);
   }

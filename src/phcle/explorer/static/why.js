@@ -1,5 +1,4 @@
-// Why two labels are close: asked for when somebody wants to know. Which one is open
-// stands in the address.
+// Load an explanation when its section is opened. The URL holds which one is open.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;

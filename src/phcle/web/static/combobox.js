@@ -1,10 +1,10 @@
-// A box to type into, with suggestions that the keyboard reaches.
+// An input with a list of suggestions, usable with the keyboard.
 //
 //   Phcle.combobox(id, {find, show, take, input, placeholder, none, name})
 //
-// find(typed) gives items, or a promise of them; show(item) gives what to write of one;
-// take(item) is told which was chosen. `input` is a box that is on the page already.
-// Gives {whole, box, close()}. Text is only ever set as text.
+// find(typed) returns items or a promise of them; show(item) returns an item's content;
+// take(item) is called with the chosen item. `input` is an existing input element.
+// Returns {whole, box, close()}. Text is inserted as text, never as HTML.
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
@@ -60,7 +60,7 @@
       const item = found[i];
       if (item === undefined) return;
       close();
-      asked += 1; // an answer that is still on its way comes too late
+      asked += 1; // ignore an answer that is still pending
       options.take(item, box);
     }
 
@@ -70,7 +70,7 @@
         ...found.map((item, i) => {
           const id_of = { role: "option", id: `${list.id}-${i}` };
           const option = Phcle.element("li", id_of, ...options.show(item));
-          // Before the box loses the focus, which would close the list.
+          // Not "click": by then the input has lost focus and closed the list.
           option.addEventListener("pointerdown", (event) => {
             event.preventDefault();
             take(i);
@@ -93,7 +93,7 @@
       const typed = box.value;
       const answer = options.find(typed);
       const shown = (items) => {
-        if (mine !== asked) return; // something else was typed since
+        if (mine !== asked) return; // the text has changed since
         found = items;
         draw(typed);
       };

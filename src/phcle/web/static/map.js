@@ -1,20 +1,20 @@
-// The map of labels: points to hover, search and move about in.
+// The map of labels: hover, search, move and zoom.
 //
 //   Phcle.mount_map(host, data, options)
 //
-// builds it inside `host`. Data: names; labels (ids, or null where they are the names);
-// x and y (float32, -1 … 1), neighbours (uint32, the same number for every label), all
-// in base64; and colourings, each {title, groups, codes (uint8)} with the last group,
-// "other", in grey, or else {…, shades} with a {colour, is_faint} for each group. Text
-// from the data is only ever set as text.
+// builds the map inside `host`. Data: names; labels (ids, or null if they equal the
+// names); x and y (float32, -1 … 1) and neighbours (uint32, the same number for every
+// label), all in base64; and colourings, each {title, groups, codes (uint8)}. The last
+// group is "other" and grey, unless {…, shades} gives a {colour, is_faint} for each group.
+// Text from the data is inserted as text, never as HTML.
 //
-// Options: search (true), encircle (false: no tools to choose many), explain(map, point)
-// and list(map, points) fill the panel, changed(map) is told of every change of state.
+// Options: search (default true); encircle (default false: no lasso); explain(map, point)
+// and list(map, points) fill the panel; changed(map) is called on every change of state.
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
   const MOST_FOUND = 12;
-  const MOST_NAMED = 4000; // points tried when names are placed
+  const MOST_NAMED = 4000; // most points to try when placing names
   const STEP = 60; // pixels per arrow key
   const SETTLED_MS = 120;
 
@@ -25,7 +25,7 @@
     return out.buffer;
   }
 
-  const element = Phcle.element; // of combobox.js
+  const element = Phcle.element; // from combobox.js
 
   function unpacked(colouring) {
     return { ...colouring, codes: new Uint8Array(bytes(colouring.codes)) };
@@ -54,7 +54,7 @@
     };
   }
 
-  // Names that begin with the words, then those with a word that does, then the rest.
+  // Names that begin with the text, then names with a word that does, then the rest.
   Phcle.search = function (names, labels, typed) {
     const words = typed.trim().toLowerCase();
     if (!words) return [];
@@ -84,9 +84,9 @@
       this.n = this.data.names.length;
       this.per_label = this.n ? this.data.neighbours.length / this.n : 0;
       this.colouring = this.data.colourings[0];
-      this.group = null; // the one group that is shown, or all
+      this.group = null; // the only group shown; null shows all
       this.chosen = null;
-      this.pinned = null; // [x, y, name] of a label that has no point
+      this.pinned = null; // [x, y, name] of a label that is not in the data
       this.build();
     }
 
@@ -125,7 +125,7 @@
       this.legend = element("div", {
         class: "map-legend",
         role: "group",
-        "aria-label": "Groups; press one to see it alone",
+        "aria-label": "Groups; press one to show only that group",
       });
       const find = element("label", { for: `${id}-search` }, "Find ");
       this.bar = element(
@@ -180,7 +180,7 @@
       this.picker.value = String(Math.max(now, 0));
     }
 
-    // Another way to colour, as the data has them; it is shown at once.
+    // Add a colouring, in the format of the data, and show it.
     async add_colouring(colouring) {
       const others = this.data.colourings.filter(({ title }) => title !== colouring.title);
       this.data.colourings = [...others, unpacked(colouring)];
@@ -228,7 +228,7 @@
       return this;
     }
 
-    // Colours live in the style sheet, so that light and dark are decided there.
+    // Read colours from the style sheet, which decides between light and dark.
     colour_of(name) {
       this.probe.style.color = `var(${name})`;
       return as_hex(getComputedStyle(this.probe).color);
@@ -394,7 +394,7 @@
       }, SETTLED_MS);
     }
 
-    // A label that is not among the points, between those it is near to.
+    // Pin a label that is not in the data between its nearest labels.
     pin(x, y, name, near) {
       this.pinned = [x, y, name];
       this.view.mark(near);
@@ -402,7 +402,7 @@
       this.on_move();
     }
 
-    // Pixels of any place: the view is linear, and two points far apart tell it.
+    // Pixels of any place. The view is linear, so two distant points determine it.
     place_at(x, y) {
       const { x: xs, y: ys } = this.data;
       const ends = (values) => {
@@ -435,7 +435,7 @@
       pen.fillText(this.pinned[2], x + 11, y + 4);
     }
 
-    // One name per patch of the stage, so that names never overlap.
+    // At most one name per cell of a grid, so that names do not overlap.
     place_names() {
       const { clientWidth: width, clientHeight: height } = this.stage;
       const sharp = root.devicePixelRatio || 1;

@@ -1,34 +1,34 @@
-// Two ways to draw the points of a map and to move about in it: WebGL through
-// regl-scatterplot, and a plain canvas where there is no fast WebGL. Both give the same view:
+// Two ways to draw the map: WebGL with regl-scatterplot, and a plain canvas where WebGL is
+// slow or missing. Both return a view with the same methods:
 //
 //   colour(codes, palette)  one colour per point
 //   mark(points), show(points or null), look_at(points), reset()
-//   pan(x, y), zoom(factor) in pixels and times
+//   pan(x, y) by pixels, zoom(factor)
 //   place(point) -> [x, y] in pixels of the stage; in_view() -> points
-//   where() -> [x, y, reach], go(x, y, reach): what is looked at
-//   encircle(on): whether a drag draws a line around points, or moves the map
+//   where() -> [x, y, reach], go(x, y, reach): centre and half width of the view
+//   encircle(on): whether dragging draws a lasso or moves the map
 //
-// and tell `told` of hover(point or null), choose(point or null), encircled(points) and
-// moved().
+// and call the methods of `told`: hover(point or null), choose(point or null),
+// encircled(points) and moved().
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
   const MOVE_MS = 450;
   const MANY = 20000;
-  const NEAREST = 0.04; // the least part of the map, of 2, that a search goes to
+  const NEAREST = 0.04; // smallest width that a search zooms to; the whole map is 2 wide
 
   function motion() {
     const still = root.matchMedia("(prefers-reduced-motion: reduce)").matches;
     return { transition: !still, transitionDuration: MOVE_MS };
   }
 
-  // Pixels; zooming in makes points larger, but never so large that they cover names.
+  // Point size in pixels: grows with the zoom, up to a limit so that names stay readable.
   function point_size(n, zoom) {
     const least = n > MANY ? 2 : n > 3000 ? 4 : 6;
     return Math.min(10, Math.round(least + Math.log2(Math.max(1, zoom))));
   }
 
-  // A square around points, with room at its sides and some of what lies near.
+  // A square around points, with a margin.
   function box_around(points, wanted) {
     const xs = wanted.map((i) => points.x[i]);
     const ys = wanted.map((i) => points.y[i]);
@@ -52,7 +52,7 @@
       pointSizeSelected: 4,
       pointOutlineWidth: 2,
       opacity: 0.85,
-      performanceMode: n > MANY, // squares without blending: cheaper, and as clear
+      performanceMode: n > MANY, // squares without blending are faster and look the same
       opacityInactiveScale: 1,
       colorBy: "valueA",
       pointColor: ["#888888"],
@@ -117,7 +117,7 @@
     };
   }
 
-  // Whether a point lies inside a closed line: it is crossed an odd number of times.
+  // Whether a point is inside a polygon: a ray from it crosses an odd number of edges.
   function is_inside(line, x, y) {
     let inside = false;
     line.forEach(([ax, ay], i) => {
@@ -134,8 +134,8 @@
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0; // little-endian
   }
 
-  // The plain canvas: x and y of -1 … 1 fill the smaller side of the stage. Points are
-  // set pixel by pixel, which for many thousands is much faster than drawing shapes.
+  // The plain canvas: x and y of -1 … 1 fill the shorter side. Points are written pixel by
+  // pixel, which is much faster than drawing shapes.
   async function open_canvas(canvas, points, _ink, told) {
     const n = points.x.length;
     const pen = canvas.getContext("2d");
@@ -312,8 +312,8 @@
     return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
   }
 
-  // WebGL that is computed without a graphics card is slower than the plain canvas.
-  // `?map=webgl` or `?map=canvas` in the address decides by hand.
+  // Without a graphics card WebGL is slower than the plain canvas. `?map=webgl` or
+  // `?map=canvas` in the URL overrides the choice.
   function wants_webgl() {
     const asked = new URLSearchParams(root.location.search).get("map");
     const gl = document.createElement("canvas").getContext("webgl");
@@ -325,7 +325,7 @@
     if (wants_webgl()) {
       try {
         const view = await open_webgl(make_canvas(), points, ink, told);
-        // Drawn once, as not all that may fail does so before.
+        // Draw once: some failures appear only then.
         await view.colour(new Uint8Array(points.x.length), ["#888888"], ink);
         return view;
       } catch (error) {

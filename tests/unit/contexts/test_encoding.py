@@ -1,0 +1,130 @@
+"""Cells as numbers."""
+
+from __future__ import annotations
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phcle.contexts.descriptive.encoding import encode_columns, units_differ
+from phcle.errors import ContextError
+
+UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.NaT]
+
+
+def encode(**cells):
+    n = len(next(iter(cells.values())))
+    names, titles, values = encode_columns(
+        [f"label{i}" for i in range(n)], cells, "mine"
+    )
+    assert all(
+        x in (title, f"{title}={x[len(title) + 1 :]}")
+        for x, title in zip(names, titles, strict=True)
+    )
+    return names, values
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))),
+    st.booleans(),
+)
+@settings(deadline=None)
+def test_numbers_come_back_as_they_were_and_gaps_as_nan(numbers, as_text):
+    raw = ["" if n is None else repr(n) for n in numbers] if as_text else numbers
+    names, values = encode(x=raw)
+    assert names == ("x",)
+    expected = [np.nan if n is None else n for n in numbers]
+    np.testing.assert_array_equal(values[:, 0], expected)
+
+
+@given(
+    st.lists(st.sampled_from(["red", "blue", "no", None, "light green"]), min_size=1)
+)
+@settings(deadline=None)
+def test_words_come_back_from_their_columns(words):
+    names, values = encode(x=[*words, "red"])  # one word that is no truth value
+    decoded = [
+        None if np.isnan(row).all() else names[int(np.argmax(row))].removeprefix("x=")
+        for row in values
+    ]
+    assert decoded == [*words, "red"]
+    known = ~np.isnan(values)
+    assert (known.all(axis=1) | ~known.any(axis=1)).all()
+    assert (np.nansum(values, axis=1)[known.all(axis=1)] == 1).all()
+    assert list(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("cell", UNKNOWN)
+def test_empty_cell_is_unknown_in_a_column_of_numbers_and_of_text(cell):
+    _, numbers = encode(x=[1.5, cell])
+    np.testing.assert_array_equal(numbers, [[1.5], [np.nan]])
+    _, text = encode(x=["red", cell])
+    np.testing.assert_array_equal(text, [[1.0], [np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        (True, 1.0),
+        (np.False_, 0.0),
+        ("Yes", 1.0),
+        ("FALSE", 0.0),
+        (" 2.5 ", 2.5),
+        ("-1e3", -1000.0),
+        (np.float32(0.5), 0.5),
+        (decimal.Decimal("0.25"), 0.25),
+    ],
+)
+def test_truth_values_and_numbers_in_any_form_are_numbers(cell, number):
+    names, values = encode(x=[cell])
+    assert names == ("x",)
+    assert values[0, 0] == number
+
+
+def test_truth_words_beside_other_words_are_text():
+    names, values = encode(x=["yes", "no", "maybe"])
+    assert names == ("x=maybe", "x=no", "x=yes")
+    np.testing.assert_array_equal(values, [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+
+
+@pytest.mark.parametrize("number", [2, "2", True, 0.0])
+def test_text_in_a_column_of_numbers_is_refused_with_its_label(number):
+    with pytest.raises(
+        ContextError,
+        match=r"'mine': column 'x' holds numbers.*'two' for label 'label1'",
+    ):
+        encode(x=[number, "two"])
+
+
+def test_infinite_cell_reaches_the_context_and_is_refused_there():
+    from phcle import DescriptiveContext
+
+    with pytest.raises(ContextError, match=r"Got inf for label 'a' and column 'x'"):
+        DescriptiveContext.from_frame(
+            pd.DataFrame({"x": ["inf", "1"]}, index=["a", "b"])
+        )
+
+
+def test_no_columns_give_an_empty_table():
+    names, _, values = encode_columns(["a", "b"], {}, "mine")
+    assert names == ()
+    assert values.shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("columns", "differ"),
+    [
+        ([[0, 1], [0, 9]], False),
+        ([[0, 1], [0, 1], [0, 11]], True),
+        ([[0, 1], [0, 1], [0, 0.05]], True),
+        ([[0, 1], [0, 1], [5, 5]], False),  # a constant column has no unit
+        ([[0, 1], [np.nan, np.nan]], False),
+        ([[0, 100]], False),
+    ],
+)
+def test_units_differ_when_a_spread_is_far_from_the_median(columns, differ):
+    assert units_differ(np.array(columns, dtype=float).T) is differ
