@@ -34,6 +34,8 @@ autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
+# As lists, not as targets of links: many classes have an attribute of the same name.
+napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"phcle {version}"

@@ -1,7 +1,7 @@
-"""How long a fit takes and how its cost grows, measured on the user's own machine.
+"""Measure how long a fit takes on this machine, for `phcle bench` and the benchmarks.
 
-Labels are leaves of a seeded random tree, or WordNet's nouns. One run gives both the
-converged value and the moment at which objective − floor came within 5 % of it.
+The labels are leaves of a random tree, or WordNet's nouns. One fit gives both the final
+gap (objective − floor) and the time at which the gap came within 5 % of it.
 """
 
 from __future__ import annotations
@@ -25,33 +25,80 @@ from phcle.solver.state import State
 __all__ = ["Measured", "measure_fit", "noun_contexts", "tree_contexts", "yardstick"]
 
 NEAR = 1.05
-"""A gap of at most this times the last one counts as arrived."""
+"""A fit is "near" its end once the gap is at most this times the last gap."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One fit."""
+    """Time, memory and progress of one fit.
+
+    Attributes
+    ----------
+    labels : int
+        Number of labels.
+    columns : int
+        Number of columns of all contexts.
+    nonzeros : int
+        Number of counts and known values of all contexts.
+    dim : int
+        Dimensions of the vectors.
+    seconds : float
+        Time of the whole fit.
+    seconds_near : float
+        Time until the gap was within 5 % of the last one.
+    sweeps : int
+        Sweeps of the whole fit.
+    sweeps_near : int
+        Sweeps until the gap was within 5 % of the last one.
+    gap : float
+        Objective − floor at the end.
+    peak_mb : float or None
+        Most memory that this process has used so far; None on Windows.
+    gflops : float
+        Speed of a float32 matrix product just before the fit.
+    timeline : list of (float, float)
+        Seconds since the start, and the gap, after each sweep.
+    """
 
     labels: int
-    columns: int  # of all contexts
-    nonzeros: int  # of all contexts
+    columns: int
+    nonzeros: int
     dim: int
-    seconds: float  # the whole fit
-    seconds_near: float  # until the gap was within 5 % of the last
+    seconds: float
+    seconds_near: float
     sweeps: int
     sweeps_near: int
     gap: float
-    peak_mb: float | None  # of this process so far; None on Windows
-    gflops: float  # of a float32 matrix product, just before
-    timeline: list[tuple[float, float]]  # seconds since the beginning, gap
+    peak_mb: float | None
+    gflops: float
+    timeline: list[tuple[float, float]]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The measurements as plain values.
+
+        Returns
+        -------
+        dict
+            One entry per attribute.
+        """
         return asdict(self)
 
 
 def measure_fit(contexts: Sequence[Context], **options: Any) -> Measured:
-    """Fit with these options of `PHCLE` and note when it was where."""
+    """Fit `PHCLE` and measure it.
+
+    Parameters
+    ----------
+    contexts : sequence of contexts
+        What to fit.
+    **options : Any
+        Options of `PHCLE`.
+
+    Returns
+    -------
+    Measured
+        Time, memory and progress.
+    """
     speed = yardstick()
     timeline: list[tuple[float, float]] = []
     began = time.perf_counter()
@@ -102,7 +149,20 @@ def _n_known(context: Context) -> int:
 
 
 def tree_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
-    """Leaves of a random tree, in which every branch has two to seven twigs."""
+    """Make contexts from a random tree with two to seven children per node.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of leaves, which are the labels.
+    seed : int
+        Seed of the tree.
+
+    Returns
+    -------
+    list of contexts
+        The hierarchy.
+    """
     if n_labels < 2:
         raise OptionError(f"a tree needs 2 labels or more. Got {n_labels}.")
     rng = np.random.default_rng(seed)
@@ -123,7 +183,22 @@ def tree_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
 def noun_contexts(
     nouns: WordNetNouns, n_labels: int, *, seed: int = 0
 ) -> list[Context]:
-    """Hypernyms, words of the glosses and parts of nouns drawn at random."""
+    """Make contexts from random WordNet nouns: hypernyms, gloss words and parts.
+
+    Parameters
+    ----------
+    nouns : WordNetNouns
+        From `load_wordnet_nouns`.
+    n_labels : int
+        How many nouns to draw; more than there are means all.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    list of contexts
+        Two or three contexts; a draw without any parts has no context of parts.
+    """
     wnids = list(nouns.lemmas)
     if n_labels < len(wnids):
         rng = np.random.default_rng(seed)
@@ -141,7 +216,20 @@ def noun_contexts(
 
 
 def yardstick(size: int = 2000, repeats: int = 3) -> float:
-    """GFLOP/s of a float32 matrix product: what the machine gives at this moment."""
+    """Measure the speed of a float32 matrix product, to compare machines by.
+
+    Parameters
+    ----------
+    size : int
+        Rows and columns of the matrix.
+    repeats : int
+        How often to multiply; the fastest run counts.
+
+    Returns
+    -------
+    float
+        GFLOP/s.
+    """
     a = np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
     seconds = []
     for _ in range(repeats):

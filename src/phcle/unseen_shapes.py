@@ -1,4 +1,4 @@
-"""Zero-shot classification seen end to end, on shapes that are drawn on the spot."""
+"""A zero-shot example for `phcle demo`: recognise shapes of classes never seen."""
 
 from __future__ import annotations
 
@@ -24,19 +24,34 @@ from phcle.uses.zero_shot import (
 
 __all__ = ["NewShapes", "draw_answers", "recognise_new_shapes"]
 
-DIM = 16  # enough for 32 classes
-PICTURES_SHOWN = 4  # of each class
-RIGHT, WRONG = "#009E73", "#D55E00"  # told apart by everybody
+DIM = 16
+"""Dimensions of the vectors; enough for 32 classes."""
+PICTURES_SHOWN = 4
+"""Pictures of each class in the figure."""
+RIGHT, WRONG = "#009E73", "#D55E00"
+"""Colours of right and wrong answers, which colour-blind readers can tell apart."""
 
 
 @dataclass(frozen=True, eq=False)
 class NewShapes:
-    """Pictures of classes never seen, what was answered, and how often it was right."""
+    """Pictures of unseen classes and what the classifier answered.
+
+    Attributes
+    ----------
+    data : RenderedShapes
+        All pictures.
+    pictures : array of int
+        Rows of the pictures of unseen classes.
+    answers : array of str
+        Class that was predicted for each of them, from all contexts.
+    accuracies : mapping of str to float
+        Mean per-class accuracy, by the contexts that the embedding was learned from.
+    """
 
     data: RenderedShapes
-    pictures: npt.NDArray[np.intp]  # rows of the data
-    answers: npt.NDArray[np.str_]  # from all contexts
-    accuracies: Mapping[str, float]  # mean per class, by the contexts learned from
+    pictures: npt.NDArray[np.intp]
+    answers: npt.NDArray[np.str_]
+    accuracies: Mapping[str, float]
 
     @property
     def chance(self) -> float:
@@ -45,9 +60,19 @@ class NewShapes:
 
 
 def recognise_new_shapes(data: RenderedShapes) -> NewShapes:
-    """Learn from pictures of the seen classes, answer among the unseen ones.
+    """Train ESZSL on pictures of the seen classes and predict the unseen ones.
 
-    Options of the classifier are chosen on validation classes among the seen ones.
+    The options of the classifier are chosen on validation classes among the seen ones.
+
+    Parameters
+    ----------
+    data : RenderedShapes
+        From `load_shapes`.
+
+    Returns
+    -------
+    NewShapes
+        Answers and accuracies.
     """
     task = ZeroShotTask("shapes", data.features, data.labels, data.seen, data.unseen)
     eszsl = SEARCHES["eszsl"]
@@ -69,7 +94,15 @@ def recognise_new_shapes(data: RenderedShapes) -> NewShapes:
 
 
 def draw_answers(found: NewShapes, path: Path) -> None:
-    """A sheet of new pictures: class in the title, answer below, wrong ones marked."""
+    """Draw some pictures of unseen classes with the answers below.
+
+    Parameters
+    ----------
+    found : NewShapes
+        What to show.
+    path : Path
+        Where to write the figure; the ending chooses the format.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

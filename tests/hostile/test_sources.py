@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import phcle
+import phcle_paper
 
-SOURCE = Path(phcle.__file__).parent
+ROOT = Path(__file__).parents[2]
+SOURCES = [Path(x.__file__).parent for x in (phcle, phcle_paper)]
 MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}
 BUILTINS = {"eval", "exec", "compile", "__import__"}
 LOADERS = {"joblib.load", "torch.load", "torch.jit.load", "pd.read_pickle", "np.load"}
@@ -43,7 +45,9 @@ def dangers(source: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(SOURCE.rglob("*.py")), ids=lambda x: str(x.relative_to(SOURCE))
+    "path",
+    [path for source in SOURCES for path in sorted(source.rglob("*.py"))],
+    ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_no_module_can_run_what_a_file_holds(path):
     assert dangers(path.read_text()) == []

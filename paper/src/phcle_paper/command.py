@@ -27,7 +27,7 @@ def main() -> None:
     """Run `phcle reproduce` with the words that follow `phcle-paper`."""
     from phcle.cli import main as run_phcle
 
-    sys.argv[1:1] = ["reproduce"]
+    sys.argv[:1] = ["phcle", "reproduce"]
     run_phcle()
 
 

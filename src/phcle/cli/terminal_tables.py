@@ -152,11 +152,11 @@ def show_file_info(answer: FileInfo) -> None:
     if isinstance(answer, EmbeddingInfo):
         show_summary(answer)
         skipped |= {"labels", "dim", "contexts", "sweeps", "objective", "seed"}
-    told = answer.to_dict()
-    for title, value in told.items():
+    values = answer.to_dict()
+    for title, value in values.items():
         if title not in skipped and value not in ({}, [], None):
             _print(f"{title}: {_one_line(value)}")
-    _print(f"format version: {told['format_version']}")
+    _print(f"format version: {values['format_version']}")
 
 
 def _one_line(value: object) -> str:

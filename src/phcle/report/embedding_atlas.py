@@ -26,7 +26,7 @@ ATLAS = "atlas"
 """Name of the format for `phcle export`."""
 
 NEIGHBOURS = 15
-"""Default number of nearest labels: what the Atlas computes itself."""
+"""Default number of nearest labels of each label."""
 
 
 def write_atlas(

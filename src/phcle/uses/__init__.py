@@ -8,11 +8,14 @@ Each module is one use of a `LabelEmbedding`:
 - `attribute_search`: labels that have some attributes and lack others;
 - `node_names`: nodes of a taxonomy by their readable names;
 - `clusters`, `similarity_heatmap`, `stable_svg`: groups of labels, and their picture;
+- `new_label_files`: files about labels that are added to an embedding;
+- `named_answers`: answers with readable names, as commands and pages show them;
 - `torch_head`: label vectors as a layer of a PyTorch network;
 - `zero_shot`: classifiers for classes without training images, and their evaluation;
 - `pictures`: labels and attributes of a picture from its features.
 
-Modules here may import `phcle.embedding`, `phcle.contexts`, `phcle.files`,
-`phcle.errors` and each other. They never import the solver, and only `torch_head`
-imports PyTorch: a saved embedding can be used without either.
+Modules here may import `phcle.embedding`, `phcle.contexts`, `phcle.datasets`,
+`phcle.files`, `phcle.answers`, `phcle.errors` and each other. They never import the
+solver, and only `torch_head` imports PyTorch: a saved embedding can be used without
+either.
 """

@@ -33,7 +33,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 MOST_LABELS = 5_000
-"""Most labels to cluster: all pairs are held in memory, 200 MB at this number."""
+"""Most labels to cluster: a matrix of all pairs takes 200 MB at this number."""
 
 ORDERED_UP_TO = 1_000
 """Up to this many labels the best order is computed; for more it takes minutes."""

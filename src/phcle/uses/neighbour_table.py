@@ -25,7 +25,7 @@ MOST_KEPT = 50
 """Neighbours kept for each label: a map needs 45, pages show fewer."""
 
 ROWS_AT_ONCE = 500
-"""Labels searched for at a time; it bounds memory and sets how often progress is told.
+"""Labels searched for at a time; it bounds memory, and progress is reported after each.
 """
 
 

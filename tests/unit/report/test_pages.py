@@ -80,7 +80,7 @@ def test_an_embedding_without_contexts_has_a_report_too(tmp_path, rng):
     write_report(plain, tmp_path)
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "no history of a fit" in page
-    assert "vectors alone" in page
+    assert "vectors only" in page
 
 
 def test_an_unknown_label_is_refused_before_anything_is_written(

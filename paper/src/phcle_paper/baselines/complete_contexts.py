@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from phcle.contexts import DescriptiveContext, as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
+from phcle.tuning.completion import dense_values
 from phcle_paper.baselines.reduction import Matrix
 
 __all__ = ["is_fully_known", "joined_names", "known_values", "shared_labels"]
@@ -50,14 +51,11 @@ def known_values(
     rows = np.array([context.index[label] for label in wanted], dtype=np.int64)
     incomplete = np.flatnonzero(~is_fully_known(context)[rows])
     if len(incomplete):
-        first = int(rows[incomplete[0]])
-        if isinstance(context.values, np.ndarray):
-            known = ~np.isnan(context.values[first])
-        else:
-            known = context.observed[[first]].toarray()[0] > 0
+        first = wanted[incomplete[0]]
+        missing = np.isnan(dense_values(context, [first])[0])
         raise ContextError(
-            f"context {context.name!r}: the value of label {context.labels[first]!r} "
-            f"for column {context.columns[int(np.argmin(known))]!r} is unknown "
+            f"context {context.name!r}: the value of label {first!r} "
+            f"for column {context.columns[int(np.argmax(missing))]!r} is unknown "
             f"({len(incomplete)} of {len(wanted)} labels are incomplete), and this "
             "embedding needs all values; name the complete labels in labels=."
         )

@@ -1,8 +1,10 @@
-"""MAT files of version 5 to 7, as far as data sets need them: numbers and texts.
+"""Reader for MAT files of version 5 to 7: arrays of numbers and cell arrays of text.
 
-A reader of our own: SciPy's can bring the whole process down on a file with a damaged
-byte, and knows kinds of content (objects, function handles) that have no place here.
-Every size and type is checked against the bytes there are before it is used.
+This is our own code because `scipy.io.loadmat` crashes the process (segmentation fault)
+on a file with one wrong byte, and unpacks whatever a compressed element claims to hold;
+`test_scipy_crashes_on_one_wrong_byte` shows it. A check of every type and size before
+`loadmat` would be as long as this reader. Here each one is compared with the bytes of
+the file before it is used. Objects and function handles are never read.
 """
 
 from __future__ import annotations

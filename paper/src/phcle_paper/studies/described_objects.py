@@ -167,9 +167,7 @@ def predictions(
     scaling = images.scaling("standardize")
     test = scaling.apply(np.asarray(X, images.X.dtype))
     spectrum = Spectrum.of(scaling.apply(images.X[is_described]), own - mean)
-    context = next(
-        x for x in embedding.contexts if x.kind == "descriptive" and x.readable
-    )
+    context: Any = next(x for x in embedding.contexts if getattr(x, "readable", False))
     of_class = objects.class_values(told)
     is_told = np.isin(images.classes, told)
     found: dict[str, dict[str, Floats]] = {method: {} for method in METHODS}

@@ -2,7 +2,8 @@
 
 Here live the classifiers (`ESZSL`, `SJE`, `ConSE`, on the base class in `classifier`),
 the tasks and splits that they are tested on, accuracy measures, the choice of options
-on validation classes (`grid_search`), and `evaluate`, which compares embeddings.
+on validation classes (`grid_search`), `evaluate`, which compares embeddings, and tasks
+from a user's own image features (`user_pictures`).
 
 Modules here may import what `phcle.uses` may; they do not import its other modules.
 """

@@ -35,7 +35,7 @@ Rows = npt.NDArray[np.intp]
 def draw_classes(
     classes: Iterable[str], n_splits: int, n_unseen: int, seed: int | None
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Draw seen and unseen classes at random, anew for every split.
+    """Draw seen and unseen classes at random for every split.
 
     Parameters
     ----------

@@ -25,12 +25,22 @@ __all__ = ["UserTask", "match_classes", "user_task"]
 DEFAULT_SPLITS = 10
 UNSEEN_SHARE = 0.2
 FEWEST = 6
-"""Classes that are needed: two unseen, two to validate on, two to learn from."""
+"""Fewest classes of a task: two unseen, two to validate on, two to learn from."""
 
 
 @dataclass(frozen=True, eq=False)
 class UserTask:
-    """Tasks, where their class split comes from, and classes without a vector."""
+    """Tasks from a user's image features.
+
+    Attributes
+    ----------
+    tasks : list of ZeroShotTask
+        One task, or one for each random split.
+    source : str
+        Where the class split comes from, for readers.
+    left_out : tuple of str
+        Classes of the features that have no vector in the embedding.
+    """
 
     tasks: list[ZeroShotTask]
     source: str
@@ -40,10 +50,32 @@ class UserTask:
 def user_task(
     embedding: LabelEmbedding, features: str | Path, n_splits: int | None = None
 ) -> UserTask:
-    """Tasks over the classes that the embedding knows, by id or by readable name.
+    """Make zero-shot tasks from a folder of image features and an embedding.
 
-    Classes it does not know are left out with a warning. The split is the one of
-    `split.json`; without it, or with `n_splits`, classes are drawn by chance.
+    Classes are matched with labels by id or readable name. Classes without a label are
+    left out with a warning.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The class vectors.
+    features : str or Path
+        A folder of features; see `phcle.datasets.feature_folder`.
+    n_splits : int, optional
+        Number of random class splits. If left out, the split of `split.json` in the
+        folder is used, or 10 random ones if there is none.
+
+    Returns
+    -------
+    UserTask
+        The tasks, and what was left out.
+
+    Raises
+    ------
+    UnknownLabelError
+        If fewer than 6 classes have a vector in the embedding.
+    FileError
+        If the folder cannot be read, or two of its classes are the same label.
     """
     data = load_feature_folder(features)
     labels = match_classes(embedding, data)
@@ -82,7 +114,25 @@ def user_task(
 
 
 def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
-    """Label of the embedding for every class that has one."""
+    """Return the label of the embedding for every class that has one.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    data : ImageData
+        Image features with their classes.
+
+    Returns
+    -------
+    dict of str to str
+        Labels by class.
+
+    Raises
+    ------
+    FileError
+        If two classes are the same label.
+    """
     found: dict[str, str] = {}
     for name in data.classes:
         try:
@@ -100,4 +150,5 @@ def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
 
 
 def _names(embedding: LabelEmbedding) -> list[str]:
+    """All ids and readable names."""
     return [*embedding.labels, *embedding.names.values()]
