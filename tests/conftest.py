@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from phcle.backends import choose_backend
+from phcle.backends.protocol import choose_backend
 
 # Machines may be busy, so no example has a time limit; CI draws the same each time.
 settings.register_profile(

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import ElasticNet
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.backends import choose_backend
+from phcle.backends.protocol import choose_backend
 from phcle.solver.layout import Layout
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver

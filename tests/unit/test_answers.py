@@ -11,8 +11,11 @@ from phcle import answers
 
 
 def answer_classes():
-    found = [getattr(answers, name) for name in answers.__all__]
-    return [each for each in found if dataclasses.is_dataclass(each)]
+    return [
+        value
+        for name, value in vars(answers).items()
+        if dataclasses.is_dataclass(value) and not name.startswith("_")
+    ]
 
 
 def shown_fields(cls):
@@ -42,13 +45,9 @@ def test_the_schema_of_an_answer_has_the_fields_that_its_json_has(cls):
 
 def test_json_leaves_out_what_is_for_python_alone():
     attribute = answers.Attribute("parts", "lid", 1.0, 2.0, observed=True)
-    assert attribute.to_dict() == {
-        "context": "parts",
-        "name": "lid",
-        "value": 1.0,
-        "strength": 2.0,
-        "confidence": None,
-    }
+    assert attribute.observed
+    assert "observed" not in attribute.to_dict()
+    assert list(attribute.to_dict()) == shown_fields(answers.Attribute)
 
 
 def test_a_new_field_is_in_the_json_at_once():

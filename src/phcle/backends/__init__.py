@@ -1,5 +1,5 @@
-"""The few array operations a solver needs, on NumPy or PyTorch."""
+"""The few array operations that a solver needs, on NumPy, Numba or PyTorch.
 
-from phcle.backends.protocol import Backend, choose_backend
-
-__all__ = ["Backend", "choose_backend"]
+`protocol.choose_backend` picks one. Importing this package loads no library, so that
+the command line can ask `torchrun.is_shared_run` quickly.
+"""

@@ -144,7 +144,7 @@ class Rules:
         if public and (token is None or len(token) < SHORTEST_TOKEN):
             raise OptionError(
                 f"--public needs a --token of {SHORTEST_TOKEN} characters or more that "
-                "nobody can guess, such as that of `openssl rand -hex 16`."
+                "cannot be guessed; make one with `openssl rand -hex 16`."
             )
         if token is not None and not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
             raise OptionError(
@@ -278,8 +278,8 @@ class Guard:
             cookies = SimpleCookie(headers.get(b"cookie", ""))
         except CookieError:
             cookies = SimpleCookie()
-        kept = cookies[COOKIE].value if COOKIE in cookies else None
-        if self.rules.knows_token(kept):
+        stored = cookies[COOKIE].value if COOKIE in cookies else None
+        if self.rules.knows_token(stored):
             return None
         wanted = [(b"www-authenticate", b"Bearer")]
         return 401, "a token is required: open the address with ?token=… once.", wanted

@@ -83,8 +83,8 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
                 return network.features([read_photo(path)]), True
             return read_feature_rows(path), False
         except PhcleError as error:
-            told = str(error).replace(str(path), "the file")
-            raise FileError(told) from error
+            message = str(error).replace(str(path), "the file")
+            raise FileError(message) from error
 
 
 def _described(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from phcle.backends import choose_backend
+from phcle.backends.protocol import choose_backend
 from phcle.errors import BackendError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE
-from phcle.backends import choose_backend
+from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.relational.sampling import ColumnSamples, draw_columns
 from phcle.errors import OptionError
