@@ -78,6 +78,13 @@ def test_links_lead_somewhere(document):
         assert (document.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_source_files_that_pages_name_exist(document):
+    folders = (ROOT, ROOT / "src" / "phcle", ROOT / "paper")
+    for name in re.findall(r"`([\w/]+/\w+\.py)\b", document.read_text()):
+        assert any((folder / name).is_file() for folder in folders), name
+
+
 def test_every_test_and_script_that_the_promises_name_exists():
     text = (ROOT / "docs" / "promises.md").read_text()
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)

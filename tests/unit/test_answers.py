@@ -11,8 +11,11 @@ from phcle import answers
 
 
 def answer_classes():
-    found = [getattr(answers, name) for name in answers.__all__]
-    return [each for each in found if dataclasses.is_dataclass(each)]
+    return [
+        value
+        for name, value in vars(answers).items()
+        if dataclasses.is_dataclass(value) and not name.startswith("_")
+    ]
 
 
 def shown_fields(cls):

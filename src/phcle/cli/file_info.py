@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from phcle.answers import (
-    CheckpointInfo,
-    EmbeddingInfo,
-    FileInfo,
-    ImageMapInfo,
-    IndexInfo,
-)
+from phcle import answers
 
 __all__ = ["about_file"]
 
 
-def about_file(path: Path) -> FileInfo:
+def about_file(path: Path) -> answers.FileInfo:
     """Say what a file is, what it holds and how it was made.
 
     Parameters
@@ -34,19 +28,19 @@ def about_file(path: Path) -> FileInfo:
     return ABOUT.get(format_of(path) or "", _about_embedding)(path)
 
 
-def _about_embedding(path: Path) -> EmbeddingInfo:
+def _about_embedding(path: Path) -> answers.EmbeddingInfo:
     from phcle.embedding import load
     from phcle.uses.named_answers import summarise
 
-    return EmbeddingInfo(
+    return answers.EmbeddingInfo(
         file=str(path), what="embedding", **vars(summarise(load(path)))
     )
 
 
-def _about_checkpoint(path: Path) -> CheckpointInfo:
+def _about_checkpoint(path: Path) -> answers.CheckpointInfo:
     from phcle.solver.checkpoint import VERSION, look_into
 
-    return CheckpointInfo(
+    return answers.CheckpointInfo(
         file=str(path),
         what="checkpoint of a fit",
         **look_into(path),
@@ -54,11 +48,11 @@ def _about_checkpoint(path: Path) -> CheckpointInfo:
     )
 
 
-def _about_map(path: Path) -> ImageMapInfo:
+def _about_map(path: Path) -> answers.ImageMapInfo:
     from phcle.uses.pictures.image_map_storage import VERSION, load_map
 
     found = load_map(path)
-    return ImageMapInfo(
+    return answers.ImageMapInfo(
         file=str(path),
         what="map of pictures",
         features=len(found.weights),
@@ -71,7 +65,7 @@ def _about_map(path: Path) -> ImageMapInfo:
     )
 
 
-def _about_index(path: Path) -> IndexInfo:
+def _about_index(path: Path) -> answers.IndexInfo:
     from phcle.errors import FileError
     from phcle.files.archive import read_sealed
     from phcle.uses.faiss_index import FORMAT, VERSION
@@ -81,11 +75,13 @@ def _about_index(path: Path) -> IndexInfo:
         cells, centers = tensors["cells"].shape, tensors["centers"].shape
     except KeyError as error:
         raise FileError(f"{path}: is not a whole index; make it anew.") from error
-    return IndexInfo(str(path), "index of an embedding", cells, centers, VERSION)
+    return answers.IndexInfo(
+        str(path), "index of an embedding", cells, centers, VERSION
+    )
 
 
 # By name, because the modules that own these formats are slow to import.
-ABOUT: dict[str, Callable[[Path], FileInfo]] = {
+ABOUT: dict[str, Callable[[Path], answers.FileInfo]] = {
     "phcle.checkpoint": _about_checkpoint,
     "phcle.image-map": _about_map,
     "phcle.label-index": _about_index,

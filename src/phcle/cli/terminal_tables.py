@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from phcle.answers import (
-        Attribute,
-        DescribedLabel,
-        EmbeddingSummary,
-        ExplainedPair,
-        FileInfo,
-        Named,
-        Nearest,
-        NearestToVector,
-    )
+    from phcle import answers
 
 __all__ = [
     "show_description",
@@ -32,15 +23,15 @@ __all__ = [
 ]
 
 
-def show_nearest(answers: Iterable[Nearest | NearestToVector]) -> None:
+def show_nearest(found: Iterable[answers.Nearest | answers.NearestToVector]) -> None:
     """Print a table of neighbours for each label or vector.
 
     Parameters
     ----------
-    answers : iterable of Nearest or NearestToVector
+    found : iterable of Nearest or NearestToVector
         Labels or vectors with their neighbours.
     """
-    for answer in answers:
+    for answer in found:
         show_table(
             ("similarity", "label"),
             ((f"{near.similarity:.3f}", _title(near)) for near in answer.neighbours),
@@ -48,7 +39,7 @@ def show_nearest(answers: Iterable[Nearest | NearestToVector]) -> None:
         )
 
 
-def show_description(answer: DescribedLabel) -> None:
+def show_description(answer: answers.DescribedLabel) -> None:
     """Print related labels with their shares, then attributes.
 
     Parameters
@@ -76,12 +67,12 @@ def show_description(answer: DescribedLabel) -> None:
         _print(f"Too little is known to predict {', '.join(answer.not_predictable)}.")
 
 
-def _confidence(attribute: Attribute) -> str:
+def _confidence(attribute: answers.Attribute) -> str:
     """Confidence in percent; nothing for an observed attribute."""
     return "" if attribute.confidence is None else f"{attribute.confidence:.0%}"
 
 
-def show_explanation(answer: ExplainedPair) -> None:
+def show_explanation(answer: answers.ExplainedPair) -> None:
     """Print the parts of a similarity, and the common ancestors.
 
     Parameters
@@ -105,7 +96,9 @@ def show_explanation(answer: ExplainedPair) -> None:
             _print(f"Both are below (nearest first): {names}")
 
 
-def show_summary(answer: EmbeddingSummary, *, seconds: float | None = None) -> None:
+def show_summary(
+    answer: answers.EmbeddingSummary, *, seconds: float | None = None
+) -> None:
     """Print size, contexts with coverage and weight, and how the fit ended.
 
     Parameters
@@ -138,7 +131,7 @@ def show_summary(answer: EmbeddingSummary, *, seconds: float | None = None) -> N
         )
 
 
-def show_file_info(answer: FileInfo) -> None:
+def show_file_info(answer: answers.FileInfo) -> None:
     """Print what a file holds and how it was made.
 
     Parameters
@@ -237,7 +230,7 @@ def _console() -> Console:
     return Console(markup=False, emoji=False, highlight=False)
 
 
-def _title(answer: Named | NearestToVector) -> str:
+def _title(answer: answers.Named | answers.NearestToVector) -> str:
     """Name and label, or only the name if they are the same."""
     if answer.label in (None, answer.name):
         return answer.name

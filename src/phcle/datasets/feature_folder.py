@@ -1,6 +1,6 @@
-"""Features of one's own pictures: NumPy files with a label for each row.
+"""Read features of a user's own images: NumPy files with one label per row.
 
-Files are never unpickled, so opening one cannot run anything.
+Files are never unpickled, so opening one cannot run code.
 """
 
 from __future__ import annotations
@@ -23,19 +23,36 @@ __all__ = ["load_feature_folder", "read_array", "read_feature_rows"]
 MATRICES = ("X.npy", "features.npy")
 LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")
 CLASS_KEYS = ("wnids", "classes")
-# What other people call the lists that ImageData names.
 SPLIT_NAMES = {"val": "validation", "valid": "validation", "test": "unseen"}
+"""Other names for the lists of `ImageData.splits`."""
 
 
 def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageData:
-    """Features and labels from a folder, or from one file of it.
+    """Read features and labels of images from a folder or a file.
 
     An `.npz` file has the arrays `features` (images × features) and `labels`: texts, or
-    numbers from 0 that count into its array `wnids` or `classes`. A matrix `X.npy` or
-    `features.npy` has its labels beside it, in `labels.csv` (a column `label`),
-    `labels.txt` (one per line) or `labels.npy`. A `split.json` beside it, of names and
-    lists of classes, gives the splits; `test` classes are called `unseen`, and `train`
-    and `validation` together `seen`.
+    numbers from 0 that index its array `wnids` or `classes`. A matrix `X.npy` or
+    `features.npy` needs its labels beside it, in `labels.csv` (column `label`),
+    `labels.txt` (one per line) or `labels.npy`. An optional `split.json` maps names of
+    splits to lists of classes. The classes of `test` become `unseen`, and those of
+    `train` and `validation` together become `seen`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder, or one file in it.
+    name : str, optional
+        Name of the data set; by default that of the folder.
+
+    Returns
+    -------
+    ImageData
+        Features, labels and splits.
+
+    Raises
+    ------
+    FileError
+        If a file is missing, damaged or not what it should be.
     """
     path = Path(path)
     source = _find(path) if is_folder(path) else path
@@ -81,7 +98,18 @@ def _image_data(
 
 
 def read_feature_rows(path: Path) -> npt.NDArray[Any]:
-    """Features (images, features) of an `.npy` file; a single vector is one row."""
+    """Read features from an `.npy` file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    array
+        Finite numbers (images, features); a single vector is one row.
+    """
     rows = np.atleast_2d(read_array(path, 2, 1))
     if rows.dtype.kind not in "fiub" or not np.isfinite(rows).all() or not rows.size:
         raise FileError(
@@ -92,7 +120,20 @@ def read_feature_rows(path: Path) -> npt.NDArray[Any]:
 
 
 def read_array(path: Path, *ndim: int) -> npt.NDArray[Any]:
-    """The array of an `.npy` file, never unpickled; `ndim` says what it may be."""
+    """Read an array from an `.npy` file, without unpickling.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    *ndim : int
+        Numbers of dimensions that the array may have.
+
+    Returns
+    -------
+    array
+        The array.
+    """
     array = read_npy(path)
     if array.ndim not in ndim:
         form = "a matrix, images × features" if 2 in ndim else "one row of labels"

@@ -1,4 +1,4 @@
-"""Pictures as numbers: features, labels, and what is known about the classes."""
+"""Features and labels of images, with what is known about their classes."""
 
 from __future__ import annotations
 
@@ -20,25 +20,40 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ImageData:
-    """Features of pictures with one label each.
+    """Features of images with one label each.
 
-    `splits` are lists of classes. Where a source has them they are called `seen` (to
-    train on) and `unseen` (to test on); `train` and `validation` part the seen classes
-    for choosing options. `locations` are rows of `features`, counted from 0, under
-    the names the source gives them.
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    features : array
+        Finite numbers: (images, features).
+    labels : array of str
+        Class of each image.
+    attributes : DescriptiveContext, optional
+        Attributes of the classes.
+    splits : dict of str to tuple of str
+        Lists of classes. `seen` classes are trained on, `unseen` ones are tested on.
+        `train` and `validation` are parts of the seen classes, to choose options on.
+    locations : dict of str to array of int
+        Rows of the features, counted from 0, under the names of the source.
+    note : str
+        A remark about the data.
+    item_attributes : array, optional
+        Attributes of each image: (images, columns of `attributes`).
     """
 
     name: str
-    features: Features  # (images, features)
-    labels: Labels  # (images,)
-    attributes: DescriptiveContext | None = None  # of the classes
+    features: Features
+    labels: Labels
+    attributes: DescriptiveContext | None = None
     splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
     locations: dict[str, Rows] = field(default_factory=dict)
     note: str = ""
-    item_attributes: Features | None = None  # (images, columns of attributes)
+    item_attributes: Features | None = None
 
     def __post_init__(self) -> None:
-        # Too large for float32, or a NaN of the kind that signals: not finite, below.
+        # Overflow and signalling NaNs become non-finite values, refused below.
         with np.errstate(over="ignore", invalid="ignore"):
             features = np.ascontiguousarray(self.features, dtype=np.float32)
         labels = np.asarray(self.labels, dtype=np.str_)
@@ -79,18 +94,29 @@ class ImageData:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Classes that have pictures, in order of first appearance."""
+        """Classes that have images, in order of first appearance."""
         return tuple(dict.fromkeys(self.labels.tolist()))
 
     @property
     def n_images(self) -> dict[str, int]:
-        """Number of pictures of each class."""
+        """Number of images of each class."""
         names, counts = np.unique(self.labels, return_counts=True)
         found = dict(zip(names.tolist(), counts.tolist(), strict=True))
         return {name: found[name] for name in self.classes}
 
     def rows_of(self, classes: Iterable[str]) -> Rows:
-        """Rows of all pictures of some classes, in the order of the source."""
+        """Find the images of some classes.
+
+        Parameters
+        ----------
+        classes : iterable of str
+            The classes.
+
+        Returns
+        -------
+        array of int
+            Rows of the images, in ascending order.
+        """
         wanted = list(classes)
         known = self.classes
         for name in wanted:
@@ -102,6 +128,17 @@ class ImageData:
         return np.flatnonzero(np.isin(self.labels, np.array(wanted, dtype=np.str_)))
 
     def select(self, classes: Iterable[str]) -> tuple[Features, Labels]:
-        """Features and labels of all pictures of some classes."""
+        """Take the images of some classes.
+
+        Parameters
+        ----------
+        classes : iterable of str
+            The classes.
+
+        Returns
+        -------
+        tuple of arrays
+            Features and labels.
+        """
         rows = self.rows_of(classes)
         return self.features[rows], self.labels[rows]

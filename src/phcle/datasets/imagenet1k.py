@@ -1,6 +1,6 @@
-"""The 1000 labels of ImageNet-1K with their place in WordNet 3.0, embedded.
+"""The 1000 labels of ImageNet-1K and their hypernyms in WordNet 3.0, shipped here.
 
-Derived by `tools/derive_imagenet1k.py`; WordNet's licence lies beside the data.
+`tools/derive_imagenet1k.py` made the file; WordNet's licence is beside the data.
 """
 
 from __future__ import annotations
@@ -18,22 +18,53 @@ __all__ = ["ImageNet1K", "load_imagenet1k"]
 
 @dataclass(frozen=True)
 class ImageNet1K:
-    """Labels are wnids in class order; hypernyms reach up to the root."""
+    """The labels of ImageNet-1K and what WordNet says about them.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Ids of the synsets (wnids), in the order of the classes.
+    names : dict of str to str
+        Readable names of the labels and of all nodes above them.
+    edges : tuple of (str, str)
+        Pairs (child, parent) of the hierarchy, up to the root.
+    parts : dict of str to tuple of str
+        Parts of the labels; only some labels have any.
+    glosses : dict of str to str
+        Definitions of the labels.
+    """
 
     labels: tuple[str, ...]
-    names: dict[str, str]  # of labels and of all nodes above them
-    edges: tuple[tuple[str, str], ...]  # (child, parent)
-    parts: dict[str, tuple[str, ...]]  # own part meronyms: only some labels have any
+    names: dict[str, str]
+    edges: tuple[tuple[str, str], ...]
+    parts: dict[str, tuple[str, ...]]
     glosses: dict[str, str]
 
     def hierarchy(self, kind: str = "ancestors") -> RelationalContext:
-        """The hypernym closure as a relational context."""
+        """The hierarchy as a relational context.
+
+        Parameters
+        ----------
+        kind : str
+            How the hierarchy becomes counts; see `RelationalContext.from_hierarchy`.
+
+        Returns
+        -------
+        RelationalContext
+            The context "hierarchy".
+        """
         return RelationalContext.from_hierarchy(
             self.edges, name="hierarchy", kind=kind, labels=self.labels
         )
 
     def contexts(self) -> list[RelationalContext | DescriptiveContext]:
-        """Hierarchy, parts, and words of the glosses."""
+        """All contexts.
+
+        Returns
+        -------
+        list of contexts
+            "hierarchy", "parts" and "gloss words".
+        """
         return [
             self.hierarchy(),
             DescriptiveContext.from_tags(self.parts, name="parts"),
@@ -42,8 +73,15 @@ class ImageNet1K:
 
 
 def load_imagenet1k() -> ImageNet1K:
-    """Load the embedded data.
+    """Load the data that ships with phcle.
 
+    Returns
+    -------
+    ImageNet1K
+        Labels, hierarchy, parts and glosses.
+
+    Examples
+    --------
     >>> data = load_imagenet1k()
     >>> len(data.labels), data.names["n03063689"]
     (1000, 'coffeepot')

@@ -117,7 +117,26 @@ TEXTURES: dict[str, Region] = {
 def draw_shape(
     shape: str, colour: str, texture: str, *, size: int, rng: np.random.Generator
 ) -> npt.NDArray[np.uint8]:
-    """One picture (size, size, 3) at a random place, size, rotation and lightness."""
+    """Draw one shape at a random place, size, rotation and lightness.
+
+    Parameters
+    ----------
+    shape : str
+        A key of `SHAPES`.
+    colour : str
+        A key of `COLOURS`.
+    texture : str
+        A key of `TEXTURES`.
+    size : int
+        Height and width of the picture in pixels.
+    rng : numpy.random.Generator
+        Source of all random choices.
+
+    Returns
+    -------
+    array of uint8
+        The picture: (size, size, 3).
+    """
     radius = rng.uniform(0.50, 0.86)  # of half the picture
     place = rng.uniform(-1, 1, size=2) * (0.94 - radius)
     turn = np.deg2rad(rng.uniform(-180, 180))

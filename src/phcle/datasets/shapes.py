@@ -82,16 +82,36 @@ UNDESCRIBED = 1
 
 @dataclass(frozen=True, eq=False)
 class RenderedShapes:
-    """Pictures of shapes, and what is known about their classes."""
+    """Pictures of shapes, and what is known about their classes.
 
-    images: npt.NDArray[np.uint8]  # (images, size, size, 3)
-    labels: npt.NDArray[np.str_]  # (images,)
-    features: npt.NDArray[np.float32]  # (images, features), computed from the pictures
+    Attributes
+    ----------
+    images : array of uint8
+        The pictures: (images, size, size, 3).
+    labels : array of str
+        Class of each picture.
+    features : array
+        Features of the pictures: (images, features).
+    seen : tuple of str
+        Classes to train on.
+    unseen : tuple of str
+        Classes to test on.
+    edges : tuple of (str, str)
+        Pairs (child, parent) of the taxonomy, which knows shapes but no colours.
+    attributes : DescriptiveContext
+        The known attributes; some classes and values are missing.
+    all_attributes : DescriptiveContext
+        All attributes, to score predictions with.
+    """
+
+    images: npt.NDArray[np.uint8]
+    labels: npt.NDArray[np.str_]
+    features: npt.NDArray[np.float32]
     seen: tuple[str, ...]
     unseen: tuple[str, ...]
-    edges: tuple[tuple[str, str], ...]  # (child, parent): shapes, without colours
-    attributes: DescriptiveContext  # what is known
-    all_attributes: DescriptiveContext  # the truth, for scoring
+    edges: tuple[tuple[str, str], ...]
+    attributes: DescriptiveContext
+    all_attributes: DescriptiveContext
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -99,17 +119,40 @@ class RenderedShapes:
         return self.seen + self.unseen
 
     def hierarchy(self, kind: str = "ancestors") -> RelationalContext:
-        """The taxonomy of shapes as a relational context."""
+        """The taxonomy of shapes as a relational context.
+
+        Parameters
+        ----------
+        kind : str
+            How the taxonomy becomes counts; see `RelationalContext.from_hierarchy`.
+
+        Returns
+        -------
+        RelationalContext
+            The context "hierarchy".
+        """
         return RelationalContext.from_hierarchy(
             self.edges, name="hierarchy", kind=kind, labels=self.classes
         )
 
     def contexts(self) -> list[RelationalContext | DescriptiveContext]:
-        """The taxonomy and the known attributes."""
+        """The taxonomy and the known attributes.
+
+        Returns
+        -------
+        list of contexts
+            "hierarchy" and "attributes".
+        """
         return [self.hierarchy(), self.attributes]
 
     def image_data(self) -> ImageData:
-        """Features and labels with the known attributes, as other data sets have."""
+        """Features, labels and known attributes in the form of other data sets.
+
+        Returns
+        -------
+        ImageData
+            The same data.
+        """
         return ImageData(
             name="rendered shapes",
             features=self.features,
@@ -121,11 +164,27 @@ class RenderedShapes:
 
 
 def load_shapes(n_images: int = 20, size: int = 32, seed: int = 0) -> RenderedShapes:
-    """Draw `n_images` pictures of every class, size × size pixels.
+    """Draw pictures of 32 classes of shapes.
 
-    A picture depends on the seed, its class and its number alone: more pictures of a
-    class leave the first ones as they were.
+    A picture depends on the seed, its class and its number only: more pictures of a
+    class leave the first ones unchanged.
 
+    Parameters
+    ----------
+    n_images : int
+        Pictures of each class.
+    size : int
+        Height and width of a picture in pixels, 16 or more.
+    seed : int
+        Seed of all random choices.
+
+    Returns
+    -------
+    RenderedShapes
+        Pictures, features and contexts.
+
+    Examples
+    --------
     >>> data = load_shapes(n_images=1)
     >>> data.images.shape, str(data.labels[0])
     ((32, 32, 32, 3), 'striped red triangle')

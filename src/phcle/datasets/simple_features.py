@@ -1,6 +1,6 @@
 """Simple features of pictures: colours, a blurred copy, gradients, and an outline.
 
-Nothing is learned and no label is used. Each picture is looked at by itself.
+Nothing is learned and no label is used. Each picture is processed on its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,18 @@ N_ORIENTATIONS = 16
 
 
 def picture_features(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """Features (images, features) of pictures (images, size, size, 3)."""
+    """Compute simple features of pictures.
+
+    Parameters
+    ----------
+    images : array of uint8
+        Pictures: (images, size, size, 3).
+
+    Returns
+    -------
+    array of float32
+        Features: (images, features).
+    """
     rows = [_features(image.astype(np.float64) / 255) for image in images]
     return np.array(rows, dtype=np.float32)
 

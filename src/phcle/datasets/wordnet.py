@@ -28,13 +28,27 @@ PART_MERONYMS = ("%p", "%s")  # parts, and substances a thing is made of
 
 @dataclass(frozen=True, eq=False)
 class WordNetNouns:
-    """Synsets by wnid, in the order of the file, and the senses of every word."""
+    """The noun synsets of WordNet by wnid, in the order of the file.
 
-    lemmas: dict[str, tuple[str, ...]]  # words of a synset, the usual one first
+    Attributes
+    ----------
+    lemmas : dict of str to tuple of str
+        Words of each synset, the usual one first.
+    hypernyms : dict of str to tuple of str
+        Parents of each synset.
+    parts : dict of str to tuple of str
+        Parts and substances of the few synsets that have any.
+    glosses : dict of str to str
+        Definition of each synset, then examples in quotation marks.
+    senses : dict of str to tuple of str
+        Synsets of each word in lower case, the most frequent first.
+    """
+
+    lemmas: dict[str, tuple[str, ...]]
     hypernyms: dict[str, tuple[str, ...]]
-    parts: dict[str, tuple[str, ...]]  # wnids of parts and substances; few have any
-    glosses: dict[str, str]  # definition, then examples in quotation marks
-    senses: dict[str, tuple[str, ...]]  # word in lower case -> wnids, frequent first
+    parts: dict[str, tuple[str, ...]]
+    glosses: dict[str, str]
+    senses: dict[str, tuple[str, ...]]
 
     def __repr__(self) -> str:
         return f"WordNetNouns({len(self)} synsets, {len(self.senses)} words)"
@@ -46,19 +60,51 @@ class WordNetNouns:
         return wnid in self.lemmas
 
     def name_of(self, wnid: str) -> str:
-        """The first word of a synset; other synsets may share it."""
+        """The first word of a synset, which other synsets may share.
+
+        Parameters
+        ----------
+        wnid : str
+            The synset.
+
+        Returns
+        -------
+        str
+            The word.
+        """
         self._check([wnid])
         return self.lemmas[wnid][0]
 
     def definition_of(self, wnid: str) -> str:
-        """The gloss without its examples."""
+        """The gloss of a synset without its examples.
+
+        Parameters
+        ----------
+        wnid : str
+            The synset.
+
+        Returns
+        -------
+        str
+            The definition.
+        """
         self._check([wnid])
         return self.glosses[wnid].split('; "')[0]
 
     def senses_of(self, word: str, *, below: str | None = None) -> tuple[str, ...]:
-        """Synsets of a word, the most frequent first; none if it is not a noun.
+        """Synsets of a word, the most frequent first.
 
-        `below` keeps the senses at or under a synset: an animal, say.
+        Parameters
+        ----------
+        word : str
+            A noun, in any case, with blanks or underscores.
+        below : str, optional
+            Keep only senses at or under this synset.
+
+        Returns
+        -------
+        tuple of str
+            The synsets; empty if the word is not a noun.
         """
         plain = " ".join(word.replace("_", " ").split()).lower()
         found = self.senses.get(plain, ())
@@ -68,7 +114,18 @@ class WordNetNouns:
         return tuple(wnid for wnid in found if below in self.closure([wnid]))
 
     def closure(self, wnids: Iterable[str]) -> tuple[str, ...]:
-        """The synsets and all above them, in order of discovery."""
+        """The synsets and all synsets above them.
+
+        Parameters
+        ----------
+        wnids : iterable of str
+            Where to start.
+
+        Returns
+        -------
+        tuple of str
+            The synsets in order of discovery.
+        """
         found = dict.fromkeys(wnids)
         self._check(found)
         queue = list(found)
@@ -80,7 +137,18 @@ class WordNetNouns:
         return tuple(found)
 
     def edges(self, wnids: Iterable[str] | None = None) -> list[tuple[str, str]]:
-        """`(child, parent)` pairs of these synsets and all above them, or of all."""
+        """Pairs (child, parent) of some synsets and all above them.
+
+        Parameters
+        ----------
+        wnids : iterable of str, optional
+            Where to start; by default all synsets.
+
+        Returns
+        -------
+        list of (str, str)
+            The pairs.
+        """
         nodes = self.lemmas if wnids is None else self.closure(wnids)
         return [(child, parent) for child in nodes for parent in self.hypernyms[child]]
 
@@ -96,9 +164,23 @@ class WordNetNouns:
 
 
 def load_wordnet_nouns(path: str | Path | None = None) -> WordNetNouns:
-    """All noun synsets of the files in a folder, by default that of Debian's package.
+    """Read WordNet's nouns from its own files, `data.noun` and `index.noun`.
 
-    `path` may also name `data.noun` itself; `index.noun` must lie beside it.
+    Parameters
+    ----------
+    path : str or Path, optional
+        The folder of the files, or `data.noun` itself; by default the folder of
+        Debian's package `wordnet-base`.
+
+    Returns
+    -------
+    WordNetNouns
+        All noun synsets.
+
+    Raises
+    ------
+    FileError
+        If a file is missing or damaged.
     """
     folder = WORDNET_FOLDER if path is None else Path(path)
     if folder.is_file():

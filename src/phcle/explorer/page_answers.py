@@ -10,36 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from phcle.answers import (
-    AttributeChance,
-    AttributeName,
-    AttributeSet,
-    AttributesFound,
-    ComparedAttribute,
-    ComparedCell,
-    ComparedContext,
-    Comparison,
-    Differences,
-    DifferentLabel,
-    ExplainedPair,
-    ExplorerInfo,
-    FittingLabel,
-    FittingLabels,
-    KnownContext,
-    LabelPage,
-    LabelsFound,
-    Nearest,
-    Neighbour,
-    Node,
-    NodeFound,
-    NodesFound,
-    SharedNeighbour,
-    SideBySide,
-    TaxonomyPlace,
-    WantedAttribute,
-)
+from phcle import answers
 from phcle.embedding.describe import confidences
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import OptionError
 from phcle.explorer.new_label import sort_of
 from phcle.explorer.workspace import Opened, Workspace
@@ -76,7 +48,7 @@ MOST_RELATIVES = 40
 """Children and siblings that a page lists."""
 
 
-def info(workspace: Workspace) -> ExplorerInfo:
+def info(workspace: Workspace) -> answers.ExplorerInfo:
     """Say what the file holds and what can be asked about it.
 
     Parameters
@@ -90,14 +62,13 @@ def info(workspace: Workspace) -> ExplorerInfo:
         The summary of the embedding, and what the explorer can do with it.
     """
     opened = workspace.opened
-    return ExplorerInfo(
+    return answers.ExplorerInfo(
         title=opened.title,
         **vars(summarise(opened.embedding)),
         hierarchy=None if opened.taxonomy is None else opened.taxonomy[0],
         attributes=tuple(
-            AttributeSet(c.name, sort_of(c), len(c.columns))
-            for c in opened.embedding.contexts
-            if isinstance(c, FittedDescriptive) and c.readable
+            answers.AttributeSet(c.name, sort_of(c), len(c.columns))
+            for c in opened.embedding.predicting
         ),
         compared_with=None if workspace.other is None else workspace.other.title,
         takes_features=workspace.image_map is not None,
@@ -105,7 +76,7 @@ def info(workspace: Workspace) -> ExplorerInfo:
     )
 
 
-def nearest(opened: Opened, label: str, k: int) -> Nearest:
+def nearest(opened: Opened, label: str, k: int) -> answers.Nearest:
     """Find the labels most similar to a label.
 
     Parameters
@@ -127,7 +98,7 @@ def nearest(opened: Opened, label: str, k: int) -> Nearest:
     )
 
 
-def explanation(opened: Opened, a: str, b: str, k: int) -> ExplainedPair:
+def explanation(opened: Opened, a: str, b: str, k: int) -> answers.ExplainedPair:
     """Explain the similarity of two labels.
 
     Parameters
@@ -147,7 +118,7 @@ def explanation(opened: Opened, a: str, b: str, k: int) -> ExplainedPair:
     return explain_pair(opened.embedding, opened.resolve(a), opened.resolve(b), k)
 
 
-def label_page(opened: Opened, label: str, k: int) -> LabelPage:
+def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
     """Collect all that the page of a label shows.
 
     Parameters
@@ -167,13 +138,13 @@ def label_page(opened: Opened, label: str, k: int) -> LabelPage:
     embedding = opened.embedding
     label = opened.resolve(label)
     described = describe_label(embedding, label, N_ATTRIBUTES)
-    return LabelPage(
+    return answers.LabelPage(
         **vars(nearest(opened, label, k)),
         observed=described.observed,
         predicted=described.predicted,
         not_predictable=described.not_predictable,
         contexts=tuple(
-            KnownContext(c.name, c.kind, described.contexts[c.name])
+            answers.KnownContext(c.name, c.kind, described.contexts[c.name])
             for c in embedding.contexts
         ),
         taxonomy=_place_in_taxonomy(opened, label),
@@ -181,7 +152,7 @@ def label_page(opened: Opened, label: str, k: int) -> LabelPage:
     )
 
 
-def _place_in_taxonomy(opened: Opened, label: str) -> TaxonomyPlace | None:
+def _place_in_taxonomy(opened: Opened, label: str) -> answers.TaxonomyPlace | None:
     """Find the path from a root down to the label, and its relatives."""
     if opened.taxonomy is None or label not in opened.taxonomy[1].index:
         return None
@@ -193,7 +164,7 @@ def _place_in_taxonomy(opened: Opened, label: str) -> TaxonomyPlace | None:
     siblings = dict.fromkeys(x for p in parents for x in tree.children_of(p))
     children = tree.children_of(label)
     others = [x for x in siblings if x != label]
-    return TaxonomyPlace(
+    return answers.TaxonomyPlace(
         context=name,
         path=_nodes(opened, path[::-1]),
         parents=_nodes(opened, parents),
@@ -204,13 +175,13 @@ def _place_in_taxonomy(opened: Opened, label: str) -> TaxonomyPlace | None:
     )
 
 
-def _nodes(opened: Opened, nodes: Sequence[str]) -> tuple[Node, ...]:
+def _nodes(opened: Opened, nodes: Sequence[str]) -> tuple[answers.Node, ...]:
     """Add readable names to nodes."""
     embedding = opened.embedding
-    return tuple(Node(x, embedding.name_of(x), x in embedding) for x in nodes)
+    return tuple(answers.Node(x, embedding.name_of(x), x in embedding) for x in nodes)
 
 
-def comparison(opened: Opened, labels: Sequence[str]) -> Comparison:
+def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:
     """Compare a few labels.
 
     Parameters
@@ -234,13 +205,13 @@ def comparison(opened: Opened, labels: Sequence[str]) -> Comparison:
         )
     units = np.asarray(embedding.select(chosen).unit_vectors, np.float64)
     cosines = np.clip(units @ units.T, -1, 1)
-    return Comparison(
+    return answers.Comparison(
         labels=tuple(named(embedding, label) for label in chosen),
         similarities=tuple(tuple(float(x) for x in row) for row in cosines),
         ancestors=_shared_ancestors(opened, chosen),
         attributes=_compared_attributes(opened, chosen),
         contexts=tuple(
-            ComparedContext(
+            answers.ComparedContext(
                 context.name, context.kind, tuple(context.knows(x) for x in chosen)
             )
             for context in embedding.contexts
@@ -249,7 +220,9 @@ def comparison(opened: Opened, labels: Sequence[str]) -> Comparison:
     )
 
 
-def _shared_ancestors(opened: Opened, labels: Sequence[str]) -> tuple[Node, ...]:
+def _shared_ancestors(
+    opened: Opened, labels: Sequence[str]
+) -> tuple[answers.Node, ...]:
     """Nodes above all labels, nearest first."""
     if opened.taxonomy is None:
         return ()
@@ -266,7 +239,7 @@ def _shared_ancestors(opened: Opened, labels: Sequence[str]) -> tuple[Node, ...]
 
 def _compared_attributes(
     opened: Opened, labels: Sequence[str]
-) -> tuple[ComparedAttribute, ...]:
+) -> tuple[answers.ComparedAttribute, ...]:
     """The strongest attributes of any of the labels, with the values of each."""
     embedding = opened.embedding
     strengths: dict[tuple[str, str], float] = {}
@@ -286,15 +259,15 @@ def _compared_attributes(
         for i, label in enumerate(labels):
             known = float(context.observed_row(label)[at])
             if not np.isnan(known):
-                cells.append(ComparedCell(known, True, None))
+                cells.append(answers.ComparedCell(known, True, None))
                 continue
             chance = None if sure is None else float(sure[i, at])
-            cells.append(ComparedCell(None, False, chance))
-        rows.append(ComparedAttribute(name, column, strength, tuple(cells)))
+            cells.append(answers.ComparedCell(None, False, chance))
+        rows.append(answers.ComparedAttribute(name, column, strength, tuple(cells)))
     return tuple(sorted(rows, key=lambda row: -row.strength))
 
 
-def found_labels(opened: Opened, typed: str, limit: int) -> LabelsFound:
+def found_labels(opened: Opened, typed: str, limit: int) -> answers.LabelsFound:
     """Suggest labels for what was typed.
 
     Parameters
@@ -312,10 +285,10 @@ def found_labels(opened: Opened, typed: str, limit: int) -> LabelsFound:
         Matching labels, best first.
     """
     labels = [opened.embedding.labels[i] for i in opened.suggestions.find(typed, limit)]
-    return LabelsFound(typed, tuple(named(opened.embedding, x) for x in labels))
+    return answers.LabelsFound(typed, tuple(named(opened.embedding, x) for x in labels))
 
 
-def found_nodes(opened: Opened, typed: str, limit: int) -> NodesFound:
+def found_nodes(opened: Opened, typed: str, limit: int) -> answers.NodesFound:
     """Suggest nodes of the hierarchy for what was typed.
 
     Parameters
@@ -333,13 +306,13 @@ def found_nodes(opened: Opened, typed: str, limit: int) -> NodesFound:
         Matching nodes, best first; none without a hierarchy.
     """
     if opened.taxonomy is None:
-        return NodesFound(typed, ())
+        return answers.NodesFound(typed, ())
     tree, name_of = opened.taxonomy[1], opened.embedding.name_of
     nodes = [tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
-    return NodesFound(
+    return answers.NodesFound(
         typed,
         tuple(
-            NodeFound(
+            answers.NodeFound(
                 **vars(node), above=tuple(map(name_of, tree.parents_of(node.node)))
             )
             for node in _nodes(opened, nodes)
@@ -347,7 +320,7 @@ def found_nodes(opened: Opened, typed: str, limit: int) -> NodesFound:
     )
 
 
-def found_attributes(opened: Opened, typed: str, limit: int) -> AttributesFound:
+def found_attributes(opened: Opened, typed: str, limit: int) -> answers.AttributesFound:
     """Suggest attributes for what was typed.
 
     Parameters
@@ -364,23 +337,19 @@ def found_attributes(opened: Opened, typed: str, limit: int) -> AttributesFound:
     AttributesFound
         Matching attributes, best first.
     """
-    sorts = {
-        c.name: sort_of(c)
-        for c in opened.embedding.contexts
-        if isinstance(c, FittedDescriptive) and c.readable
-    }
+    sorts = {c.name: sort_of(c) for c in opened.embedding.predicting}
     hits = [
         opened.attributes[i] for i in opened.attribute_suggestions.find(typed, limit)
     ]
-    return AttributesFound(
+    return answers.AttributesFound(
         typed,
-        tuple(AttributeName(context, x, sorts[context]) for context, x in hits),
+        tuple(answers.AttributeName(context, x, sorts[context]) for context, x in hits),
     )
 
 
 def fitting_labels(
     opened: Opened, wanted: Sequence[Criterion], k: int
-) -> FittingLabels:
+) -> answers.FittingLabels:
     """Find labels by their attributes.
 
     Parameters
@@ -403,21 +372,21 @@ def fitting_labels(
         if support is not None:
             supports[name] = support
     found = find_labels(opened.embedding, wanted, k, supports=supports)
-    return FittingLabels(
-        tuple(WantedAttribute(x.context, x.column, x.present) for x in wanted),
+    return answers.FittingLabels(
+        tuple(answers.WantedAttribute(x.context, x.column, x.present) for x in wanted),
         tuple(
-            FittingLabel(
+            answers.FittingLabel(
                 match.label,
                 opened.embedding.name_of(match.label),
                 match.score,
-                tuple(AttributeChance(*chance) for chance in match.chances),
+                tuple(answers.AttributeChance(*chance) for chance in match.chances),
             )
             for match in found
         ),
     )
 
 
-def differences(workspace: Workspace, n: int, start: int) -> Differences:
+def differences(workspace: Workspace, n: int, start: int) -> answers.Differences:
     """List the labels whose neighbours differ most between the two embeddings.
 
     Parameters
@@ -438,8 +407,8 @@ def differences(workspace: Workspace, n: int, start: int) -> Differences:
     opened, other = workspace.opened, workspace.other
     one, two = opened.title, "" if other is None else other.title
     if found is None:
-        return Differences(one, two, ready=False)
-    return Differences(
+        return answers.Differences(one, two, ready=False)
+    return answers.Differences(
         one,
         two,
         ready=True,
@@ -448,13 +417,13 @@ def differences(workspace: Workspace, n: int, start: int) -> Differences:
         mean=found.mean,
         histogram=tuple(found.histogram()),
         labels=tuple(
-            DifferentLabel(label, opened.embedding.name_of(label), share)
+            answers.DifferentLabel(label, opened.embedding.name_of(label), share)
             for label, share in found.largest(n, start)
         ),
     )
 
 
-def side_by_side(workspace: Workspace, label: str, k: int) -> SideBySide:
+def side_by_side(workspace: Workspace, label: str, k: int) -> answers.SideBySide:
     """Find the neighbours of one label in both embeddings.
 
     Parameters
@@ -477,10 +446,14 @@ def side_by_side(workspace: Workspace, label: str, k: int) -> SideBySide:
     two = nearest(other, label, k).neighbours
     both = {near.label for near in one} & {near.label for near in two}
 
-    def marked(side: Sequence[Neighbour]) -> tuple[SharedNeighbour, ...]:
-        return tuple(SharedNeighbour(**vars(x), in_both=x.label in both) for x in side)
+    def marked(
+        side: Sequence[answers.Neighbour],
+    ) -> tuple[answers.SharedNeighbour, ...]:
+        return tuple(
+            answers.SharedNeighbour(**vars(x), in_both=x.label in both) for x in side
+        )
 
-    return SideBySide(
+    return answers.SideBySide(
         label,
         opened.embedding.name_of(label),
         marked(one),

@@ -74,7 +74,7 @@ def write_sealed(
 
 
 def read_sealed(
-    path: Path, format: str, version: int, foreign: str
+    path: Path, format: str, version: int, foreign: str, *, oldest: int | None = None
 ) -> tuple[Any, Tensors]:
     """Read content and tensors; refuse a file that is damaged or of another format.
 
@@ -91,6 +91,8 @@ def read_sealed(
         The version of the format that can be read.
     foreign : str
         What to say about a file of another format.
+    oldest : int or None
+        The oldest version that can be read as well.
 
     Returns
     -------
@@ -101,7 +103,8 @@ def read_sealed(
         header = _own_header(path, file.metadata() or {})
         if header.get("format") != format:
             raise FileError(f"{path}: {foreign}")
-        _refuse_other_version(path, header.get("version"), version)
+        oldest_read = version if oldest is None else oldest
+        _refuse_other_version(path, header.get("version"), version, oldest_read)
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     text = header.get("content")
     try:
@@ -171,9 +174,9 @@ def _own_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     return header
 
 
-def _refuse_other_version(path: Path, found: Any, version: int) -> None:
+def _refuse_other_version(path: Path, found: Any, version: int, oldest: int) -> None:
     """Say which way the versions differ, and what to do."""
-    if found == version and type(found) is int:
+    if type(found) is int and oldest <= found <= version:
         return
     if type(found) is int and found > version:
         raise FileError(

@@ -1,4 +1,10 @@
-"""Finding good options: a search by Optuna against a score on what was held out."""
+"""Search for good options with Optuna, by a score on held-out data.
+
+`search` runs trials, `space` says which options are tried, `scores` judges a trial,
+`storage` keeps trials, and `outcome` is the result. `completion` hides attributes of
+labels and scores their prediction. Modules here may import everything but `explorer`
+and `cli`.
+"""
 
 from phcle.tuning.outcome import Tuned
 from phcle.tuning.scores import (

@@ -1,4 +1,4 @@
-"""What a study found: the best options, a file for `phcle fit`, and what mattered."""
+"""The result of a search: the best options, and which options mattered."""
 
 from __future__ import annotations
 
@@ -19,37 +19,65 @@ if TYPE_CHECKING:
 __all__ = ["Tuned", "importances"]
 
 FEWEST = 8
-"""Finished trials from which on it is told which options mattered."""
+"""Finished trials needed to say which options mattered; fewer would mislead."""
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best options of a study, and how it went."""
+    """The best options of a search, and all scores.
+
+    Attributes
+    ----------
+    title : str
+        What was measured, and on what data.
+    options : mapping of str to Any
+        The best options of `PHCLE`, and `hierarchy_kind` if there is a hierarchy.
+    score : float
+        Score of the best options.
+    default_score : float or None
+        Score of the default options; None if the ranges leave them out.
+    n_trials : int
+        Number of finished trials.
+    n_pruned : int
+        How many of them were stopped early.
+    importances : mapping of str to float
+        How much each option mattered; the numbers sum to one, largest first.
+    scores : tuple of float or None
+        Score of each trial; None if it was stopped early.
+    """
 
     title: str
     options: Mapping[str, Any]
-    """Options of PHCLE, and `hierarchy_kind` where there is a hierarchy."""
     score: float
     default_score: float | None
-    """Of default options, beside what is fixed; None where ranges leave them out."""
     n_trials: int
     n_pruned: int
     importances: Mapping[str, float]
-    """Share of each parameter in what made trials good; sums to one, largest first."""
     scores: tuple[float | None, ...]
-    """By trial; None for one that was stopped early."""
 
     @property
     def hierarchy_kind(self) -> str | None:
-        """How the hierarchy is best turned into counts; None where there is none."""
+        """The best way to turn the hierarchy into counts; None without a hierarchy."""
         return self.options.get(KIND)
 
     def model(self) -> PHCLE:
-        """A model with the best options, not fitted yet."""
+        """Make a model with the best options.
+
+        Returns
+        -------
+        PHCLE
+            The model, not fitted yet.
+        """
         return PHCLE(**{k: v for k, v in self.options.items() if k != KIND})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """The result as plain values for JSON.
+
+        Returns
+        -------
+        dict
+            What `phcle tune --json` prints.
+        """
         return {
             "measured": self.title,
             "score": self.score,
@@ -63,9 +91,14 @@ class Tuned:
     def write_config(
         self, path: str | Path, files: Mapping[str, Any] | None = None
     ) -> None:
-        """Write a table [fit] with the options, for `phcle fit --config`.
+        """Write the options to a TOML file for `phcle fit --config`.
 
-        `files` are further entries of it: the files of the contexts.
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        files : mapping of str to Any, optional
+            Further entries: the files of the contexts.
         """
         entries = {**(files or {}), **self.options}
         lines = [
@@ -83,7 +116,13 @@ class Tuned:
             temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def plot(self, path: str | Path) -> None:
-        """A picture of the scores by trial, and of what mattered."""
+        """Draw the score of each trial, and how much each option mattered.
+
+        Parameters
+        ----------
+        path : str or Path
+            The picture; its ending chooses the format, PNG by default.
+        """
         try:
             from matplotlib.figure import Figure
         except ImportError as error:
@@ -100,7 +139,18 @@ class Tuned:
 
 
 def importances(study: optuna.Study) -> dict[str, float]:
-    """How much each parameter mattered; nothing where too few trials can tell."""
+    """Compute how much each searched option mattered.
+
+    Parameters
+    ----------
+    study : optuna.Study
+        The study.
+
+    Returns
+    -------
+    dict of str to float
+        Shares that sum to one, largest first; empty if there are too few trials.
+    """
     from optuna.importance import get_param_importances
 
     finished = [

@@ -1,8 +1,9 @@
-"""A sampler whose proposals depend on the seed and the number of the trial alone.
+"""A sampler whose proposals depend only on the seed and the number of the trial.
 
-Optuna's own sampler carries its chance along: after an interruption it would start
-over, and two processes with one seed would propose the same. Here every trial gets its
-own, so that a study goes on as if it had never stopped, and processes differ.
+Optuna's sampler has one random state: after an interruption it would start again, and
+two processes with the same seed would propose the same options. Here every trial has a
+seed of its own, so an interrupted study continues as if it had not stopped, and
+processes differ.
 """
 
 from __future__ import annotations
@@ -15,11 +16,17 @@ from optuna.samplers import BaseSampler, TPESampler
 __all__ = ["NumberedSampler"]
 
 RANDOM_TRIALS = 10
-"""Trials drawn by chance before what they tell is used."""
+"""Random trials before the sampler learns from earlier ones; Optuna's default."""
 
 
 class NumberedSampler(BaseSampler):  # type: ignore[misc]
-    """Tree-structured Parzen estimator, seeded anew for every trial."""
+    """Tree-structured Parzen estimator with a new seed for every trial.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the study.
+    """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -35,22 +42,22 @@ class NumberedSampler(BaseSampler):  # type: ignore[misc]
         )
 
     def before_trial(self, study: Any, trial: Any) -> None:
-        """Take the chance of this trial."""
+        """Seed the sampler for this trial."""
         self._inner = self._seeded(trial.number)
         self._inner.before_trial(study, trial)
 
     def infer_relative_search_space(self, study: Any, trial: Any) -> Any:
-        """As the inner sampler has it."""
+        """Delegate to the inner sampler."""
         return self._inner.infer_relative_search_space(study, trial)
 
     def sample_relative(self, study: Any, trial: Any, search_space: Any) -> Any:
-        """As the inner sampler has it."""
+        """Delegate to the inner sampler."""
         return self._inner.sample_relative(study, trial, search_space)
 
     def sample_independent(self, study: Any, trial: Any, *args: Any) -> Any:
-        """As the inner sampler has it."""
+        """Delegate to the inner sampler."""
         return self._inner.sample_independent(study, trial, *args)
 
     def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
-        """As the inner sampler has it."""
+        """Delegate to the inner sampler."""
         self._inner.after_trial(study, trial, state, values)

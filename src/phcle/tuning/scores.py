@@ -1,7 +1,7 @@
-"""What a trial is judged by: unseen classes, hidden attributes, or a user's function.
+"""Scores of a trial: unseen classes, hidden attributes, or a user's function.
 
-A score tells the mean over its parts so far, part by part, so that a hopeless trial can
-be stopped early. Scores that hold data back for a test never look at it in a trial.
+A score has several parts and gives the mean after each, so that a hopeless trial can be
+stopped early. Scores that keep test data never use it in a trial.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ConvergenceWarning,
@@ -49,7 +49,19 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Contexts and options that may turn out best."""
+    """Contexts and options of one trial.
+
+    Parameters
+    ----------
+    contexts : tuple of contexts
+        What is fitted.
+    options : mapping of str to Any
+        Options of `PHCLE`.
+    labels : tuple of str, optional
+        As for `PHCLE.fit`.
+    names : mapping of str to str
+        As for `PHCLE.fit`.
+    """
 
     contexts: tuple[Context, ...]
     options: Mapping[str, Any]
@@ -57,7 +69,13 @@ class Candidate:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def embedding(self) -> LabelEmbedding:
-        """What they give."""
+        """Fit the contexts with these options.
+
+        Returns
+        -------
+        LabelEmbedding
+            The fitted embedding.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = PHCLE(**self.options).fit(
@@ -67,35 +85,78 @@ class Candidate:
 
 
 class SoFar(NamedTuple):
-    """A score by the parts so far, and whether these are all."""
+    """A score after some of its parts.
+
+    Parameters
+    ----------
+    score : float
+        Mean over the parts so far.
+    is_whole : bool
+        Whether these are all parts.
+    """
 
     score: float
     is_whole: bool
 
 
 class Score(Protocol):
-    """How good a candidate is; more is better."""
+    """A measure of how good a candidate is; higher is better."""
 
     @property
     def title(self) -> str:
-        """What is measured and on what, which also tells two studies apart."""
+        """What is measured, and on what data; also used to tell two studies apart."""
         ...
 
     def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
-        """The score by the first part alone, by the first two, and so on."""
+        """Score a candidate part by part.
+
+        Parameters
+        ----------
+        candidate : Candidate
+            What to score.
+
+        Yields
+        ------
+        SoFar
+            The mean over the first part, over the first two, and so on.
+        """
         ...
 
     def test(self, candidate: Candidate) -> float | None:
-        """The score on what no trial has seen; None where nothing is kept back."""
+        """Score a candidate on data that no trial used.
+
+        Parameters
+        ----------
+        candidate : Candidate
+            What to score.
+
+        Returns
+        -------
+        float or None
+            The score; None if no test data is kept.
+        """
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class ZeroShotScore:
+class ZeroShotScore(Score):
     """Mean per-class accuracy on validation classes among the seen ones of a task.
 
-    The options of the classifier are chosen for each candidate by the same splits, as
-    `evaluate` does. The unseen classes of the task are the test.
+    The options of the classifier are chosen for each candidate on the same splits, as
+    `evaluate` does. The unseen classes of the task are the test data.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        Images with seen and unseen classes.
+    classifier : str
+        "eszsl", "conse" or "sje".
+    n_splits : int
+        How many random sets of validation classes to average over.
+    share : float
+        Share of the seen classes in each set.
+    seed : int
+        Seed of the draws.
     """
 
     task: ZeroShotTask
@@ -123,7 +184,7 @@ class ZeroShotScore:
 
     @cached_property
     def _images(self) -> Callable[[tuple[str, ...]], TrainingImages]:
-        """Images of a split, with what was computed from them in earlier trials."""
+        """Images of a split; what is computed from them is kept for later trials."""
 
         @lru_cache(maxsize=len(self._splits))
         def images_of(classes: tuple[str, ...]) -> TrainingImages:
@@ -158,12 +219,25 @@ class ZeroShotScore:
 
 
 @dataclass(frozen=True, eq=False)
-class CompletionScore:
+class CompletionScore(Score):
     """How well the attributes of hidden labels are predicted from other contexts.
 
-    A fifth of the described labels is kept for the test; of the others a share is
-    hidden, `n_splits` times. `metric` is "auc" (mean area under the ROC curve over
-    attributes: which labels have more of one than its mean) or "r2" (of all values).
+    A share of the described labels is kept as test data. Of the others, the same share
+    is hidden in each split.
+
+    Parameters
+    ----------
+    context : str
+        Name of the descriptive context whose attributes are hidden.
+    metric : str
+        "auc", the mean area under the ROC curve over attributes (which labels have more
+        of an attribute than its mean), or "r2", over all values.
+    n_splits : int
+        How many random splits to average over.
+    share : float
+        Share of the labels to hide.
+    seed : int
+        Seed of the draws.
     """
 
     context: str
@@ -197,7 +271,7 @@ class CompletionScore:
             yield SoFar(float(np.mean(found)), len(found) == self.n_splits)
 
     def test(self, candidate: Candidate) -> float | None:
-        """The score for the labels that are kept for it."""
+        """The score for the labels that are kept for the test."""
         task = self._task(candidate)
         known, hidden, _ = self._kept(task)
         return self._score(task, candidate, known, hidden)
@@ -244,8 +318,16 @@ class CompletionScore:
 
 
 @dataclass(frozen=True, eq=False)
-class FunctionScore:
-    """A user's function of an embedding: a number, or numbers whose mean counts."""
+class FunctionScore(Score):
+    """A user's function of an embedding.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the embedding and returns a number, or several whose mean counts.
+    name : str
+        What messages call it.
+    """
 
     function: Callable[[LabelEmbedding], float | Iterable[float]]
     name: str = "the user's function"
@@ -256,7 +338,7 @@ class FunctionScore:
         return f"score by {self.name}"
 
     def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
-        """The mean of the numbers so far; a generator's last one is not known to be."""
+        """The mean so far; which number of a generator is the last is not known."""
         found: list[float] = []
         for part, is_last in self._parts(candidate.embedding()):
             found.append(self._number(part))
@@ -265,11 +347,11 @@ class FunctionScore:
             raise OptionError(f"{self.name} gave no number; return one or yield some.")
 
     def test(self, candidate: Candidate) -> float | None:
-        """Nothing is kept back: what it looks at is up to the function."""
+        """None: the function decides what data it uses."""
         return None
 
     def _parts(self, embedding: LabelEmbedding) -> Iterator[tuple[Any, bool]]:
-        """What the function gives; whatever it raises is told as its own fault."""
+        """What the function gives; an error in it becomes an OptionError."""
         try:
             answer = self.function(embedding)
             parts: Any = answer if isinstance(answer, Iterable) else [answer]

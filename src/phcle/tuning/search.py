@@ -1,4 +1,4 @@
-"""The search: trials are proposed, judged part by part, and kept."""
+"""The search: propose options, score them part by part, and keep the trials."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.contexts import RelationalContext
-from phcle.contexts.alignment import Context, align
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
 from phcle.files.archive import checksum
@@ -28,10 +28,10 @@ __all__ = ["Tuning", "tune"]
 
 STUDY = "phcle"
 SEARCH_MARK = "phcle search"
-"""Attribute of a study that says what it searches."""
+"""Attribute of a study that records its data, ranges and score."""
 
 FULL_TRIALS = 5
-"""Trials that are never stopped early, to compare others with."""
+"""Trials that are never stopped early; later ones are compared with their median."""
 
 
 def tune(
@@ -47,32 +47,54 @@ def tune(
     names: Mapping[str, str] | None = None,
     on_trial: Callable[[int, float | None], None] | None = None,
 ) -> Tuned:
-    """Search options of PHCLE that do well by a score.
+    """Search for options of `PHCLE` that give a high score.
 
     Parameters
     ----------
-    contexts
+    contexts : iterable of contexts
         As for `PHCLE.fit`.
-    score
+    score : Score or callable
         `ZeroShotScore`, `CompletionScore`, or a function of the embedding that returns
-        a number, more being better, or yields several whose mean counts.
-    n_trials
-        How many trials the study shall have in all, whoever made them.
-    search
-        Other ranges, `{"ridge": (0.1, 10), "hierarchy_kind": ["path"]}`, and options
-        that are not searched, `{"dim": 50}`.
-    storage
+        a number (higher is better) or yields several, whose mean counts.
+    n_trials : int
+        Total number of trials of the study, over all processes.
+    search : mapping, optional
+        Other ranges, such as `{"ridge": (0.1, 10), "hierarchy_kind": ["path"]}`, and
+        fixed options, such as `{"dim": 50}`.
+    storage : str or Path, optional
         A file (`study.db` for SQLite, `study.log` for Optuna's journal) or the address
-        of a database. Several processes may share it, and a study that was stopped
-        goes on there. Without it the study ends with the process.
-    seed
-        The same seed gives the same trials, in one process.
-    prune
-        Stop a trial early when its score by the first parts is below the median.
-    labels, names
+        of a database. Several processes can share it, and an interrupted study
+        continues there. By default the study is kept in memory.
+    seed : int
+        In one process, the same seed gives the same trials.
+    prune : bool
+        Stop a trial early if the score of its first parts is below the median.
+    labels : iterable of str, optional
         As for `PHCLE.fit`.
-    on_trial
-        Called with the number of trials so far and the best score after each.
+    names : mapping of str to str, optional
+        As for `PHCLE.fit`.
+    on_trial : callable, optional
+        Called after each trial with the number of trials and the best score so far.
+
+    Returns
+    -------
+    Tuned
+        The best options.
+
+    Examples
+    --------
+    >>> from phcle import DescriptiveContext, RelationalContext, tune
+    >>> edges = [("cat", "felid"), ("lion", "felid"), ("dog", "canid")]
+    >>> edges += [("wolf", "canid"), ("felid", "beast"), ("canid", "beast")]
+    >>> tree = RelationalContext.from_hierarchy(edges)
+    >>> best = tune(
+    ...     [tree],
+    ...     lambda embedding: dict(embedding.nearest("cat", k=3))["lion"],
+    ...     n_trials=2,
+    ...     search={"dim": 2, "hierarchy_kind": "ancestors"},
+    ... )
+    >>> best.n_trials, best.options["dim"]
+    (2, 2)
     """
     found = Tuning(
         contexts,
@@ -89,7 +111,27 @@ def tune(
 
 
 class Tuning:
-    """A study of some contexts by some score; see `tune`."""
+    """A study that can be run, interrupted and continued; see `tune`.
+
+    Parameters
+    ----------
+    contexts : iterable of contexts
+        As for `PHCLE.fit`.
+    score : Score
+        What a trial is judged by.
+    search : mapping, optional
+        Ranges and fixed options; see `tune`.
+    storage : str or Path, optional
+        Where trials are kept; see `tune`.
+    seed : int
+        Seed of the proposals.
+    prune : bool
+        Stop hopeless trials early.
+    labels : iterable of str, optional
+        As for `PHCLE.fit`.
+    names : mapping of str to str, optional
+        As for `PHCLE.fit`.
+    """
 
     def __init__(
         self,
@@ -127,10 +169,16 @@ class Tuning:
         n_trials: int,
         on_trial: Callable[[int, float | None], None] | None = None,
     ) -> None:
-        """Make trials until the study has so many, those of other processes counted.
+        """Run trials until the study has enough, over all processes.
 
-        The first one has the default options. Ctrl-C leaves all finished trials where
-        they are.
+        The first trial has the default options. Ctrl-C keeps all finished trials.
+
+        Parameters
+        ----------
+        n_trials : int
+            Total number of trials.
+        on_trial : callable, optional
+            Called after each trial with the number of trials and the best score.
         """
         if n_trials < 1:
             raise OptionError(f"trials must be 1 or more. Got {n_trials!r} instead.")
@@ -149,13 +197,13 @@ class Tuning:
             self.study.optimize(self._judge, callbacks=[after])
 
     def _has_trials(self) -> bool:
-        """Whether there are trials that did not fail, of this process or another."""
+        """Whether any trial, of this or another process, did not fail."""
         trials = self.study.get_trials(deepcopy=False)
         return any(trial.state.name != "FAIL" for trial in trials)
 
     @property
     def n_finished(self) -> int:
-        """Trials of the study that were judged to the end, or stopped early."""
+        """Number of trials that were scored or stopped early."""
         return sum(
             trial.state.name in ("COMPLETE", "PRUNED")
             for trial in self.study.get_trials(deepcopy=False)
@@ -163,7 +211,7 @@ class Tuning:
 
     @property
     def best_score(self) -> float | None:
-        """The best score so far; None before there is one."""
+        """The best score so far; None without a finished trial."""
         found = [
             trial.value
             for trial in self.study.get_trials(deepcopy=False)
@@ -172,18 +220,38 @@ class Tuning:
         return max(found, default=None)
 
     def candidate(self, parameters: Mapping[str, Any]) -> Candidate:
-        """The contexts and options that parameters of a trial stand for."""
+        """Make contexts and options from the parameters of a trial.
+
+        Parameters
+        ----------
+        parameters : mapping of str to Any
+            Parameters as Optuna keeps them.
+
+        Returns
+        -------
+        Candidate
+            What is fitted in the trial.
+        """
         options = self.space.options(parameters)
         kind = options.pop(KIND, None)
         return Candidate(
-            tuple(_of_kind(context, kind) for context in self.contexts),
-            {"calibrate": False, **options},  # nobody asks for confidences here
+            tuple(
+                context.of_kind(kind) if kind and context.hierarchy else context
+                for context in self.contexts
+            ),
+            {"calibrate": False, **options},  # a trial needs no confidences
             self.labels,
             self.names,
         )
 
     def outcome(self) -> Tuned:
-        """What the study found so far."""
+        """The result so far.
+
+        Returns
+        -------
+        Tuned
+            The best options.
+        """
         if self.best_score is None:
             raise OptionError("no trial was finished, so there is nothing to choose.")
         best = self.study.best_trial
@@ -210,16 +278,22 @@ class Tuning:
         )
 
     def test(self) -> dict[str, float] | None:
-        """Scores of the defaults and of the best on what no trial has seen."""
+        """Score the default and the best options on data that no trial used.
+
+        Returns
+        -------
+        dict of str to float, or None
+            Scores of "default" and "tuned"; None if the score keeps no test data.
+        """
         best = self.score.test(self.candidate(self.study.best_params))
         if best is None:
             return None
         default = self.score.test(self.candidate(self.space.defaults))
-        assert default is not None  # what is kept back does not depend on options
+        assert default is not None  # test data does not depend on options
         return {"default": default, "tuned": best}
 
     def _judge(self, trial: optuna.Trial) -> float:
-        """The score of a trial, unless its first parts rule it out."""
+        """Score one trial, or stop it early."""
         from optuna import TrialPruned
 
         candidate = self.candidate(self.space.suggest(trial))
@@ -231,7 +305,7 @@ class Tuning:
         return found.score
 
     def _refuse_another_search(self, storage: object) -> None:
-        """Trials of other data, ranges or scores must not be mixed with these."""
+        """Refuse a storage with trials of other data, ranges or scores."""
         mark = json.dumps(
             {
                 "score": self.score.title,
@@ -251,29 +325,20 @@ class Tuning:
             )
 
 
-def _of_kind(context: Context, kind: str | None) -> Context:
-    """A hierarchy in another construction; all else as it is."""
-    if kind is None or not isinstance(context, RelationalContext):
-        return context
-    return context if context.hierarchy is None else context.of_kind(kind)
-
-
 def _digest(contexts: Iterable[Context]) -> str:
-    """A fingerprint of all names and numbers."""
+    """A checksum of all names and numbers."""
     names, numbers = [], {}
     for context in contexts:
         names.append([context.name, context.labels, context.columns])
-        values: Any = (
-            context.counts if isinstance(context, RelationalContext) else context.values
-        )
-        stored = values.data if hasattr(values, "indptr") else values
-        numbers[context.name] = np.ascontiguousarray(stored)
+        for i, part in enumerate(context.fingerprint_arrays()):
+            stored = part.data if hasattr(part, "indptr") else part
+            numbers[f"{context.name}/{i}"] = np.ascontiguousarray(stored)
     return checksum(json.dumps(names), numbers)
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without Optuna's notes on what may change in its later versions."""
+    """Hide Optuna's warnings about experimental features."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", load_optuna().exceptions.ExperimentalWarning)
         yield

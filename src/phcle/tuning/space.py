@@ -1,8 +1,8 @@
-"""What is searched: ranges of options, the kind of hierarchy, weights of contexts.
+"""The search space: ranges of options, the kind of hierarchy, weights of contexts.
 
-Only what matters for the contexts at hand is searched. Weights are searched where there
-are several contexts of one sort (relational or descriptive), as shares of that sort;
-the balance between the sorts is the option `descriptive_weight`.
+Only options that matter for the given contexts are searched. If there are several
+relational or several descriptive contexts, their weights are searched as shares within
+that sort; the balance between the sorts is the option `descriptive_weight`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import OptionError, did_you_mean
 from phcle.options import OPTIONS, check_options
@@ -24,40 +24,104 @@ __all__ = ["Choice", "Range", "Space", "space_for"]
 
 KIND = "hierarchy_kind"
 WEIGHT = "weight"
-"""In a search, the range of all shares; a context's own is called weight:NAME."""
+"""The range of all shares; the share of one context is called weight:NAME."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from low to high, tried evenly over their logarithms."""
+    """Numbers from low to high, drawn uniformly on a logarithmic scale.
+
+    Parameters
+    ----------
+    low : float
+        Smallest value.
+    high : float
+        Largest value.
+    whole : bool
+        Whether values are whole numbers.
+    """
 
     low: float
     high: float
     whole: bool = False
 
     def suggest(self, trial: optuna.Trial, name: str) -> Any:
-        """A number for a trial."""
+        """Draw a number for a trial.
+
+        Parameters
+        ----------
+        trial : optuna.Trial
+            The trial.
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        int or float
+            The number.
+        """
         if self.whole:
             return trial.suggest_int(name, int(self.low), int(self.high), log=True)
         return trial.suggest_float(name, self.low, self.high, log=True)
 
     def holds(self, value: Any) -> bool:
-        """Whether a value lies inside."""
+        """Whether a value lies in the range.
+
+        Parameters
+        ----------
+        value : Any
+            The value.
+
+        Returns
+        -------
+        bool
+            True if it does.
+        """
         return isinstance(value, (int, float)) and self.low <= value <= self.high
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several words."""
+    """One of several words.
+
+    Parameters
+    ----------
+    values : tuple of str
+        The words.
+    """
 
     values: tuple[str, ...]
 
     def suggest(self, trial: optuna.Trial, name: str) -> Any:
-        """A word for a trial."""
+        """Draw a word for a trial.
+
+        Parameters
+        ----------
+        trial : optuna.Trial
+            The trial.
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        str
+            The word.
+        """
         return trial.suggest_categorical(name, list(self.values))
 
     def holds(self, value: Any) -> bool:
-        """Whether a value is one of them."""
+        """Whether a value is one of the words.
+
+        Parameters
+        ----------
+        value : Any
+            The value.
+
+        Returns
+        -------
+        bool
+            True if it is.
+        """
         return value in self.values
 
 
@@ -71,24 +135,55 @@ RANGES: dict[str, Range | Choice] = {
     KIND: Choice(tuple(KINDS)),
     WEIGHT: Range(0.03, 1.0),
 }
-"""What is searched unless it is told otherwise; every default lies inside."""
+"""Ranges by default; the default of every option lies inside."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """Searched parameters by name, and options that stay."""
+    """Searched parameters and fixed options.
+
+    Parameters
+    ----------
+    searched : mapping of str to Range or Choice
+        Ranges by parameter.
+    fixed : mapping of str to Any
+        Options that are not searched.
+    sorts : sequence of sequences of str
+        Names of the relational contexts, and of the descriptive ones.
+    """
 
     searched: Mapping[str, Range | Choice]
     fixed: Mapping[str, Any]
     sorts: Sequence[Sequence[str]]
-    """Names of the contexts, by sort."""
 
     def suggest(self, trial: optuna.Trial) -> dict[str, Any]:
-        """Parameters of a trial."""
+        """Draw the parameters of a trial.
+
+        Parameters
+        ----------
+        trial : optuna.Trial
+            The trial.
+
+        Returns
+        -------
+        dict
+            Values by parameter.
+        """
         return {name: x.suggest(trial, name) for name, x in self.searched.items()}
 
     def options(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Options of a fit, and the kind of hierarchy, from parameters of a trial."""
+        """Turn the parameters of a trial into options of `PHCLE`.
+
+        Parameters
+        ----------
+        parameters : mapping of str to Any
+            Values by parameter.
+
+        Returns
+        -------
+        dict
+            Options, and `hierarchy_kind` if it is searched or fixed.
+        """
         prefix = f"{WEIGHT}:"
         found = {**self.fixed}
         found |= {k: v for k, v in parameters.items() if not k.startswith(prefix)}
@@ -102,17 +197,34 @@ class Space:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The parameters of a fit that is told nothing but what is fixed."""
+        """Parameters of a fit with default options."""
         own = {option.name: option.default for option in OPTIONS}
         own[KIND] = "ancestors"
         return {name: own.get(name, 1.0) for name in self.searched}
 
     def holds(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether all parameters lie in their ranges."""
+        """Whether all parameters lie in their ranges.
+
+        Parameters
+        ----------
+        parameters : mapping of str to Any
+            Values by parameter.
+
+        Returns
+        -------
+        bool
+            True if they do.
+        """
         return all(x.holds(parameters[name]) for name, x in self.searched.items())
 
     def as_text(self) -> dict[str, str]:
-        """All of it in plain words, to compare two studies by."""
+        """The space as text, to compare two studies.
+
+        Returns
+        -------
+        dict of str to str
+            Ranges and values by parameter.
+        """
         searched = {name: repr(x) for name, x in self.searched.items()}
         return searched | {name: repr(x) for name, x in self.fixed.items()}
 
@@ -120,10 +232,21 @@ class Space:
 def space_for(
     contexts: Sequence[Context], wanted: Mapping[str, Any] | None = None
 ) -> Space:
-    """The space of some contexts; `wanted` changes ranges, or fixes what has one value.
+    """Make the search space for some contexts.
 
-    A value is a pair of numbers (low, high), a list of words, a text as the command
-    line takes it ("0.1:100", "path|walks", "50"), or a single value.
+    Parameters
+    ----------
+    contexts : sequence of contexts
+        The contexts that are fitted.
+    wanted : mapping of str to Any, optional
+        Changes by option: a pair of numbers (low, high) or a list of words is a range,
+        a single value fixes the option. Texts are read as on the command line
+        ("0.1:100", "path|walks", "50").
+
+    Returns
+    -------
+    Space
+        The ranges.
     """
     relational = [c for c in contexts if isinstance(c, RelationalContext)]
     descriptive = [c for c in contexts if isinstance(c, DescriptiveContext)]
@@ -161,7 +284,7 @@ _RELATIONAL_ONLY = ("negatives", "context_ridge", KIND)
 
 
 def _read(name: str, value: Any) -> Any:
-    """A range, a choice of words, or the one value that an option shall have."""
+    """Read a range, a choice of words, or a fixed value."""
     kinds = {option.name: option.kind for option in OPTIONS} | {
         KIND: str,
         WEIGHT: float,

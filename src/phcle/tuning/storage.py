@@ -1,4 +1,4 @@
-"""Where trials are kept, so that several processes can add to one study."""
+"""Storage of trials, which several processes can share."""
 
 from __future__ import annotations
 
@@ -20,24 +20,51 @@ DATABASES = (".db", ".sqlite", ".sqlite3")
 JOURNALS = (".log", ".journal", ".jsonl")
 
 ATTEMPTS, PAUSE = 20, 0.1
-"""How often, and after how many seconds, a database is tried that another process is
-just making."""
+"""How often to try, and seconds to wait, while another process creates the database."""
 
 
 def load_optuna() -> Any:
-    """Optuna, quiet about each trial; or the way to get it."""
+    """Import Optuna and turn off its messages about single trials.
+
+    Returns
+    -------
+    module
+        Optuna.
+
+    Raises
+    ------
+    BackendError
+        If it is not installed.
+    """
     try:
         import optuna
     except ImportError as error:
         raise BackendError("tuning needs Optuna: pip install 'phcle[tune]'.") from error
-    optuna.logging.set_verbosity(optuna.logging.ERROR)  # errors are told by us
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 
 
 def open_study(
     storage: str | Path | None, name: str, sampler: Any, pruner: Any
 ) -> optuna.Study:
-    """A study in memory, in a file, or in a database by its address; made if new."""
+    """Open a study, or create it.
+
+    Parameters
+    ----------
+    storage : str or Path or None
+        A file or the address of a database; None keeps the study in memory.
+    name : str
+        Name of the study.
+    sampler : optuna.samplers.BaseSampler
+        What proposes parameters.
+    pruner : optuna.pruners.BasePruner
+        What stops trials early.
+
+    Returns
+    -------
+    optuna.Study
+        The study, which maximises its score.
+    """
     optuna = load_optuna()
     with _told(storage):
         return optuna.create_study(
@@ -76,11 +103,11 @@ def _storage(storage: str | Path | None) -> Any:
 
 
 def _database(address: str) -> Any:
-    """A database, which another process may be making at the same moment."""
+    """Open a database, which another process may be creating at the same time."""
     from optuna.storages import RDBStorage
     from sqlalchemy.exc import IntegrityError, OperationalError
 
-    # Writers of one SQLite file wait for each other.
+    # Processes that write to one SQLite file wait for each other.
     options = {"timeout": 60} if address.startswith("sqlite") else {}
     for attempt in range(ATTEMPTS):
         try:
@@ -94,7 +121,7 @@ def _database(address: str) -> Any:
 
 @contextmanager
 def _told(storage: object) -> Iterator[None]:
-    """Say which storage it is that cannot be used."""
+    """Turn errors of the libraries into ours, which name the storage."""
     from sqlalchemy.exc import SQLAlchemyError
 
     try:

@@ -9,30 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from phcle.answers import (
-    Attribute,
-    ContextSummary,
-    DescribedLabel,
-    EmbeddingSummary,
-    ExplainedColumn,
-    ExplainedContext,
-    ExplainedPair,
-    HierarchyRecipe,
-    Named,
-    Nearest,
-    NearestToVector,
-    Neighbour,
-    RelatedLabel,
-    SharedNode,
-    UnderstoodAttribute,
-    UnderstoodPicture,
-)
+from phcle import answers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from phcle.contexts.base import FittedContext
     from phcle.embedding import LabelEmbedding
-    from phcle.embedding.fitted import Fitted
     from phcle.uses.neighbour_search import Neighbours
     from phcle.uses.neighbour_table import StoredNeighbours
 
@@ -53,7 +36,7 @@ def nearest_labels(
     k: int,
     *,
     search: StoredNeighbours | None = None,
-) -> Nearest:
+) -> answers.Nearest:
     """Find the labels most similar to a label.
 
     Parameters
@@ -74,7 +57,9 @@ def nearest_labels(
     """
     near = (search or embedding).nearest(label, k=k)
     label = embedding.resolve(label)
-    return Nearest(label, embedding.name_of(label), _neighbours(embedding, near))
+    return answers.Nearest(
+        label, embedding.name_of(label), _neighbours(embedding, near)
+    )
 
 
 def nearest_to_all(
@@ -83,7 +68,7 @@ def nearest_to_all(
     vectors: Mapping[str, npt.ArrayLike],
     k: int,
     among: Sequence[str] | None,
-) -> list[Nearest | NearestToVector]:
+) -> list[answers.Nearest | answers.NearestToVector]:
     """Find the labels most similar to each of several labels and vectors.
 
     Parameters
@@ -107,15 +92,17 @@ def nearest_to_all(
     embedding = search.embedding
     found = search.nearest_many([*labels, *vectors.values()], k, among=among)
     near = [_neighbours(embedding, each) for each in found]
-    answers: list[Nearest | NearestToVector] = []
+    queries: list[answers.Nearest | answers.NearestToVector] = []
     for label, own in zip(map(embedding.resolve, labels), near, strict=False):
-        answers.append(Nearest(label, embedding.name_of(label), own))
+        queries.append(answers.Nearest(label, embedding.name_of(label), own))
     for name, own in zip(vectors, near[len(labels) :], strict=True):
-        answers.append(NearestToVector(name, own))
-    return answers
+        queries.append(answers.NearestToVector(name, own))
+    return queries
 
 
-def describe_label(embedding: LabelEmbedding, label: str, k: int) -> DescribedLabel:
+def describe_label(
+    embedding: LabelEmbedding, label: str, k: int
+) -> answers.DescribedLabel:
     """Describe a label by related labels and attributes.
 
     Parameters
@@ -134,7 +121,7 @@ def describe_label(embedding: LabelEmbedding, label: str, k: int) -> DescribedLa
     """
     label = embedding.resolve(label)
     found = embedding.describe(label, k=k)
-    return DescribedLabel(
+    return answers.DescribedLabel(
         label,
         embedding.name_of(label),
         _related(embedding, found.related),
@@ -145,7 +132,9 @@ def describe_label(embedding: LabelEmbedding, label: str, k: int) -> DescribedLa
     )
 
 
-def explain_pair(embedding: LabelEmbedding, a: str, b: str, k: int) -> ExplainedPair:
+def explain_pair(
+    embedding: LabelEmbedding, a: str, b: str, k: int
+) -> answers.ExplainedPair:
     """Explain the similarity of two labels.
 
     Parameters
@@ -165,25 +154,28 @@ def explain_pair(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explained
     found = embedding.explain(a, b, k=k)
     name_of = embedding.name_of
     parts = tuple(
-        ExplainedContext(
+        answers.ExplainedContext(
             part.context,
             part.kind,
             part.part,
-            tuple(ExplainedColumn(x, name_of(x), value) for x, value in part.columns),
-            tuple(SharedNode(node, name_of(node)) for node in part.shared),
+            tuple(
+                answers.ExplainedColumn(x, name_of(x), value)
+                for x, value in part.columns
+            ),
+            tuple(answers.SharedNode(node, name_of(node)) for node in part.shared),
         )
         for part in found.parts
     )
     ends = named(embedding, found.a), named(embedding, found.b)
-    return ExplainedPair(*ends, found.similarity, parts, found.rest)
+    return answers.ExplainedPair(*ends, found.similarity, parts, found.rest)
 
 
 def understood_picture(
     embedding: LabelEmbedding,
     title: str,
     related: Iterable[tuple[str, float]],
-    attributes: Iterable[Attribute],
-) -> UnderstoodPicture:
+    attributes: Iterable[answers.Attribute],
+) -> answers.UnderstoodPicture:
     """Add readable names to what was found for a picture.
 
     Parameters
@@ -202,14 +194,16 @@ def understood_picture(
     UnderstoodPicture
         The picture in labels and attributes.
     """
-    return UnderstoodPicture(
+    return answers.UnderstoodPicture(
         title,
         _related(embedding, related),
-        tuple(UnderstoodAttribute(x.context, x.name, x.value) for x in attributes),
+        tuple(
+            answers.UnderstoodAttribute(x.context, x.name, x.value) for x in attributes
+        ),
     )
 
 
-def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
+def summarise(embedding: LabelEmbedding) -> answers.EmbeddingSummary:
     """Say what an embedding holds and how it was learned.
 
     Parameters
@@ -225,11 +219,11 @@ def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
     from phcle.embedding.storage import VERSION
 
     last = embedding.history[-1] if embedding.history else {}
-    return EmbeddingSummary(
+    return answers.EmbeddingSummary(
         labels=len(embedding),
         dim=embedding.dim,
         contexts=tuple(
-            ContextSummary(
+            answers.ContextSummary(
                 name=context.name,
                 kind=context.kind,
                 labels=len(context.observed_labels),
@@ -252,7 +246,7 @@ def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
     )
 
 
-def named(embedding: LabelEmbedding, label: str) -> Named:
+def named(embedding: LabelEmbedding, label: str) -> answers.Named:
     """Add the readable name to a label.
 
     Parameters
@@ -267,28 +261,32 @@ def named(embedding: LabelEmbedding, label: str) -> Named:
     Named
         The id and the name.
     """
-    return Named(label, embedding.name_of(label))
+    return answers.Named(label, embedding.name_of(label))
 
 
-def _recipe(context: Fitted) -> HierarchyRecipe | None:
+def _recipe(context: FittedContext) -> answers.HierarchyRecipe | None:
     """How a hierarchy was counted; None for any other context."""
     recipe = getattr(context.data, "hierarchy", None)
     if recipe is None:
         return None
-    return HierarchyRecipe(
+    return answers.HierarchyRecipe(
         recipe.kind, recipe.decay, recipe.radius, recipe.random_state
     )
 
 
 def _neighbours(
     embedding: LabelEmbedding, near: Iterable[tuple[str, float]]
-) -> tuple[Neighbour, ...]:
+) -> tuple[answers.Neighbour, ...]:
     """Labels with their names and similarities."""
-    return tuple(Neighbour(x, embedding.name_of(x), cosine) for x, cosine in near)
+    return tuple(
+        answers.Neighbour(x, embedding.name_of(x), cosine) for x, cosine in near
+    )
 
 
 def _related(
     embedding: LabelEmbedding, related: Iterable[tuple[str, float]]
-) -> tuple[RelatedLabel, ...]:
+) -> tuple[answers.RelatedLabel, ...]:
     """Labels with their names and shares."""
-    return tuple(RelatedLabel(x, embedding.name_of(x), share) for x, share in related)
+    return tuple(
+        answers.RelatedLabel(x, embedding.name_of(x), share) for x, share in related
+    )

@@ -156,19 +156,3 @@ def test_an_input_that_goes_during_the_fit_does_not_lose_the_result(
     phcle(*FIT, "--quiet")
     (file,) = library.load(zoo / "out.phcle").origin["files"]
     assert file["sha256"] == hashlib.sha256(content).hexdigest()
-
-
-def test_contexts_are_aligned_once(phcle, zoo, monkeypatch):
-    from phcle.contexts import alignment
-
-    counted = []
-
-    def count(contexts):
-        counted.append(len(contexts))
-        return check(contexts)
-
-    check = alignment._check_contexts
-    monkeypatch.setattr(alignment, "_check_contexts", count)
-    (zoo / "glove.txt").write_text("cat 1 0\ndog 0 1\n")
-    phcle(*FIT, "--vectors", "glove.txt", "--quiet")
-    assert counted == [2]
