@@ -232,7 +232,7 @@ def test_hidden_attributes_judge_with_labels_kept_for_the_test(phcle, zoo):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "say by what trials are judged"),
+        ((), "choose how trials are scored"),
         (("--complete", "looks", "--score", "a:b"), "Got 2 of them"),
         (("--complete", "tree"), "Got 'tree'; there are 'looks'"),
         (("--complete", "looks", "--metric", "f1"), "metric"),
