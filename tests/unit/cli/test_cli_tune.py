@@ -187,7 +187,7 @@ def test_interrupted_tuning_keeps_finished_trials_and_says_how_to_go_on(zoo, sco
     _, told = process.communicate(timeout=180)
     assert process.returncode == 130, told
     assert "is written to best.toml" in told
-    assert "best.study.db holds all finished trials; the same command goes on" in told
+    assert "best.study.db holds all finished trials; the same command continues" in told
     assert _n_trials(zoo / "best.study.db") >= 2
     assert "fit" in tomllib.loads((zoo / "best.toml").read_text())
 
