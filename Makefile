@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests core spark bench fuzz audit licences docs dist clean
+.PHONY: demo test lint types tests core lowest spark bench fuzz audit licences docs dist clean
 
 demo: $(VENV)/core
 	$(BIN)/phcle demo --out demo
@@ -44,6 +44,14 @@ dist: $(VENV)/dev
 # The command line must start with the core dependencies alone.
 core: .venv-core/done
 	.venv-core/bin/python tools/check_core.py
+
+# A part of the tests with the lowest versions that pyproject.toml allows. Old versions
+# may warn that they use what newer ones of others deprecate.
+lowest: .venv-lowest/done
+	.venv-lowest/bin/python -m pytest -q -n auto -p no:cacheprovider \
+	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
+	  tests/unit/contexts tests/unit/embedding tests/unit/solver tests/unit/test_files.py \
+	  tests/unit/test_options.py tests/unit/cli/test_cli_fit.py tests/unit/cli/test_cli_queries.py
 
 # Another 450 MB; one test needs it, and Java.
 spark: $(VENV)/dev
@@ -83,5 +91,13 @@ $(VENV)/dev: $(VENV)/core paper/pyproject.toml
 	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt .
 	touch $@
 
+# NumPy 2.0 has no wheels for Python 3.13 and later.
+.venv-lowest/done: pyproject.toml tools/lowest_versions.py
+	$(shell command -v python3.11 || echo $(PYTHON)) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python tools/lowest_versions.py > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -c .venv-lowest/lowest.txt -e '.[frames,graphs]' hypothesis pytest pytest-xdist
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-core demo site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-core .venv-lowest demo site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -29,15 +29,16 @@ from threadpoolctl import threadpool_info
 
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
+from phcle.contexts.base import Penalties
 from phcle.datasets.imagenet1k import load_imagenet1k
 from phcle.errors import PhcleError
 from phcle.estimator import PHCLE
 from phcle.fit_speed import yardstick
 from phcle.options import OPTIONS
-from phcle.solver.layout import Layout
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import Penalties, Problem, pose
+from phcle.solver.problem import Problem, pose
 from phcle.solver.start import Factors, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
 from phcle.solver.weights import equal_weights
@@ -114,7 +115,7 @@ class Bench:
 
     def judge(self, W: Floats, C: Floats) -> dict[str, float]:
         """The objective's terms at these factors, and the misfit: gap − penalties."""
-        terms = objective_terms(self.problem, W, [C], [], self.weights)
+        terms = objective_terms(self.problem, W, [C], self.weights)
         penalties = terms["ridge"] + terms["context_ridge"]
         return {**terms, "misfit": terms["gap"] - penalties}
 
@@ -125,30 +126,30 @@ class Bench:
 
     def _converge(self) -> dict[str, float]:
         """A long run of `mm` in double precision."""
-        layout = Layout(choose_backend("numpy", "cpu", "float64"), self.problem)
-        solver = MajoriseSolver(layout, tol=self.reference_tol)
+        device = DeviceProblem(choose_backend("numpy", "cpu", "float64"), self.problem)
+        solver = MajoriseSolver(device, tol=self.reference_tol)
         state = solver.init(self.start("spectral"), self.weights)
         state = run(solver, state, max_iter=5000)
-        terms = self.judge(state.W, state.C[0])
+        terms = self.judge(state.W, state.factors[0])
         return {**terms, "sweeps": float(state.iteration), "tol": self.reference_tol}
 
 
 def time_solver(
     bench: Bench,
     method: str,
-    make: Callable[[Layout], SweepSolver],
+    make: Callable[[DeviceProblem], SweepSolver],
     *,
     backend: Backend,
     init: str,
     limit: float,
 ) -> Result:
-    """Time the layout, the start and the sweeps until the target or the limit."""
+    """Time the device, the start and the sweeps until the target or the limit."""
     gflops = yardstick()
     began = time.perf_counter()
-    solver = make(Layout(backend, bench.problem))
+    solver = make(DeviceProblem(backend, bench.problem))
     state = solver.init(bench.start(init), bench.weights)
     seconds = time.perf_counter() - began
-    W, C = solver.layout.to_numpy([state.W, state.C[0]])
+    W, C = solver.device.to_numpy([state.W, state.factors[0]])
     found = begun = bench.judge(W, C)
     while found["gap"] > bench.target and seconds < limit:
         began = time.perf_counter()
@@ -159,7 +160,7 @@ def time_solver(
         seconds += time.perf_counter() - began
         # The sweep's own record says when it is worth asking the common function.
         if state.history[-1]["gap"] <= bench.target or seconds >= limit:
-            W, C = solver.layout.to_numpy([state.W, state.C[0]])
+            W, C = solver.device.to_numpy([state.W, state.factors[0]])
             found = bench.judge(W, C)
     reached = found["gap"] <= bench.target
     return Result(
@@ -200,7 +201,7 @@ def time_peer(bench: Bench, name: str) -> Result:
     try:
         train = peer.prepare()
         began = time.perf_counter()
-        W, C = train(bench.problem.relational[0], bench.problem.dim)
+        W, C = train(bench.problem.contexts[0], bench.problem.dim)
         seconds = time.perf_counter() - began
     except ImportError as error:
         return Result(peer.title, gflops, note=f"not installed: {error}")
@@ -267,7 +268,7 @@ def mm_results(bench: Bench, repeats: int) -> Iterator[Result]:
             time_solver(
                 bench,
                 method,
-                lambda layout: MajoriseSolver(layout, tol=0.0),
+                lambda device: MajoriseSolver(device, tol=0.0),
                 backend=backend,
                 init=init,
                 limit=600.0,
@@ -286,7 +287,7 @@ def paper_results(bench: Bench, limit: float) -> Iterator[Result]:
             yield time_solver(
                 bench,
                 f"paper, {step_name}, {init} start",
-                lambda layout, step=step: PaperSolver(layout, tol=0.0, step_size=step),
+                lambda device, step=step: PaperSolver(device, tol=0.0, step_size=step),
                 backend=backend,
                 init=init,
                 limit=limit,
@@ -295,7 +296,7 @@ def paper_results(bench: Bench, limit: float) -> Iterator[Result]:
 
 def constant_result(bench: Bench) -> Result:
     """What a model that knows nothing gets: one constant for every pair."""
-    data = bench.problem.relational[0]
+    data = bench.problem.contexts[0]
     nothing = [np.zeros((size, 1)) for size in data.counts.shape]
     found, _, shift = judge_mapped(bench, *nothing)
     return Result(
@@ -401,7 +402,7 @@ def main(arguments: list[str] | None = None) -> None:
         )
     results.append(constant_result(bench))
 
-    counts: sp.csr_array = bench.problem.relational[0].counts
+    counts: sp.csr_array = bench.problem.contexts[0].counts
     report = {
         "machine": describe_machine(),
         "problem": {

@@ -24,11 +24,11 @@ import numpy as np
 from noun_problem import load_contexts, posed, random_tree_context
 
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import NEAR, measure_fit
 from phcle.solver import foldin
-from phcle.solver.layout import Layout
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, State, run
 from phcle.solver.weights import equal_weights
@@ -74,13 +74,13 @@ class Fit:
         self.problem = posed(contexts, options.dim)
         self.weights = equal_weights(self.problem)
         self._note("pose")
-        self.layout = Layout(backend, self.problem)
+        self.device = DeviceProblem(backend, self.problem)
         self._note("layout")
         rng = np.random.default_rng(0)
         start = start_factors(
             self.problem, self.weights, self.chosen["init"], rng, backend=backend
         )
-        self.solver = MajoriseSolver(self.layout, tol=1e-5)
+        self.solver = MajoriseSolver(self.device, tol=1e-5)
         self.state: State = self.solver.init(start, self.weights)
         self._note("start")
 
@@ -102,18 +102,13 @@ class Fit:
 
     def solve(self) -> tuple[np.ndarray, float]:
         """W at its optimum, and the gap there."""
-        state, layout = self.state, self.layout
-        arrays = [layout.to_numpy(part) for part in ([state.W], state.C, state.U)]
+        state, device = self.state, self.device
+        (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
         W, values = foldin.solve_labels(
-            layout.backend,
-            self.problem,
-            arrays[0][0],
-            arrays[1],
-            arrays[2],
-            self.weights,
+            device.backend, self.problem, W, factors, self.weights
         )
         self._note("last solve")
-        penalties = layout.penalties(layout.backend.asarray(W), state.C, state.U)
+        penalties = device.penalties(device.backend.asarray(W), state.factors)
         return W, self.solver.terms(values, self.weights, penalties)["gap"]
 
     def report(self) -> dict[str, Any]:
@@ -121,7 +116,7 @@ class Fit:
         return {
             **self.chosen,
             "labels": len(self.problem.labels),
-            "columns": [len(data.columns) for data in self.problem.data],
+            "columns": [len(data.columns) for data in self.problem.contexts],
             "seconds": sum(self.seconds.values()),
             "stages": self.seconds,
             "gaps": [record["gap"] for record in self.state.history],

@@ -15,12 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context, align
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Context, Penalties
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import noun_contexts
 from phcle.options import OPTIONS
-from phcle.solver.problem import Penalties, Problem, pose
+from phcle.solver.problem import Problem, pose
 
 ALL_NOUNS = 82_115
 

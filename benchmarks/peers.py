@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.solver.problem import RelationalData
+from phcle.contexts.relational.fitted import FittedRelational
 
 Floats = npt.NDArray[np.floating]
-Train = Callable[[RelationalData, int], tuple[Floats, Floats]]
+Train = Callable[[FittedRelational, int], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def prepare_pmi() -> Train:
     """Positive PMI and a randomised SVD."""
     from sklearn.utils.extmath import randomized_svd
 
-    def train(data: RelationalData, dim: int) -> tuple[Floats, Floats]:
+    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
         D = sp.coo_array(data.counts)
         i, j = D.coords
         pmi = np.log(D.data * data.total / (data.row_mass[i] * data.column_mass[j]))
@@ -49,7 +49,7 @@ def prepare_implicit() -> Train:
     from implicit.lmf import LogisticMatrixFactorization
     from threadpoolctl import threadpool_limits
 
-    def train(data: RelationalData, dim: int) -> tuple[Floats, Floats]:
+    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
         # implicit has threads of its own and asks that BLAS has none beside them.
         with threadpool_limits(1, "blas"):
             model = LogisticMatrixFactorization(dim, iterations=30, random_state=0)
@@ -64,7 +64,7 @@ def prepare_cmfrec() -> Train:
     """Alternating least squares for implicit feedback: a squared loss, all pairs."""
     from cmfrec import CMF_implicit
 
-    def train(data: RelationalData, dim: int) -> tuple[Floats, Floats]:
+    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
         model = CMF_implicit(k=dim, niter=15, use_float=True, random_state=0)
         model.fit(sp.coo_matrix(data.counts, dtype=np.float32))
         return model.A_, model.B_
@@ -81,7 +81,7 @@ def prepare_gensim() -> Train:
     """
     from gensim.models import Word2Vec
 
-    def train(data: RelationalData, dim: int) -> tuple[Floats, Floats]:
+    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
         D = sp.coo_array(data.counts)
         rng = np.random.default_rng(0)
         drawn = rng.choice(D.nnz, size=round(data.total), p=D.data / D.data.sum())

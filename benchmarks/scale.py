@@ -28,15 +28,16 @@ from scipy.optimize import minimize
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import align
-from phcle.contexts.relational.sampling import ColumnSamples
+from phcle.contexts.relational.plain_loss import softplus
 from phcle.datasets import load_wordnet_nouns
 from phcle.estimator import EXACT_PAIRS, SAMPLE
 from phcle.fit_speed import yardstick
 from phcle.solver.balance import balance
-from phcle.solver.layout import Layout
-from phcle.solver.objective import objective_terms, softplus
+from phcle.solver.device_problem import DeviceProblem
+from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import Problem, pose
+from phcle.solver.sampling import ColumnSamples
 from phcle.solver.start import start_factors
 from phcle.solver.state import State
 from phcle.solver.sweep import MajoriseSolver, SweepSolver
@@ -69,19 +70,19 @@ def timeline(
     estimate has come to one of the targets.
     """
     weights = equal_weights(problem)
-    layout = solver.layout
+    device = solver.device
     is_estimate = getattr(solver, "samples", None) is not None
 
     def exact_gap(state: State) -> float:
-        (W,), C = (layout.to_numpy(part) for part in ([state.W], state.C))
-        return objective_terms(problem, W, C, [], weights)["gap"]
+        (W,), C = (device.to_numpy(part) for part in ([state.W], state.factors))
+        return objective_terms(problem, W, C, weights)["gap"]
 
     watch = Stopwatch()
     rng = np.random.default_rng(0)
-    start = start_factors(problem, weights, "spectral", rng, backend=layout.backend)
+    start = start_factors(problem, weights, "spectral", rng, backend=device.backend)
     state = solver.init(start, weights)
     if isinstance(solver, MajoriseSolver):
-        state = balance(layout, state)  # with which its first sweep begins
+        state = balance(device, state)  # with which its first sweep begins
     points = [{**watch.read(), "gap": watch.without(partial(exact_gap, state))}]
     while not solver.converged(state) and watch.read()["cpu_seconds"] < limit:
         state = solver.step(state)
@@ -98,7 +99,7 @@ def run_mm(
 ) -> dict[str, Any]:
     """The default solver, as the estimator would set it up."""
     problem = noun_problem(n_labels, dim)
-    data = problem.relational[0]
+    data = problem.contexts[0]
     n_pairs = int(np.prod(data.counts.shape))
     backend = choose_backend("auto", "auto", "float32", n_pairs=n_pairs)
     warm_up(backend.name)
@@ -106,7 +107,9 @@ def run_mm(
     is_sampled = n_pairs > EXACT_PAIRS and not backend.is_accelerated
     samples = ColumnSamples(problem, SAMPLE, 0) if is_sampled else None
     with backend.working():
-        solver = MajoriseSolver(Layout(backend, problem), tol=1e-3, samples=samples)
+        solver = MajoriseSolver(
+            DeviceProblem(backend, problem), tol=1e-3, samples=samples
+        )
         points = timeline(solver, problem, limit, targets)
     return {
         "method": f"mm, {backend.name}, {'sampled' if is_sampled else 'exact'}",
@@ -123,7 +126,7 @@ def run_paper(n_labels: int, dim: int, limit: float) -> dict[str, Any]:
     """The paper's solver with the safe step, as far as it comes within the limit."""
     problem = noun_problem(n_labels, dim)
     backend = choose_backend("numpy", "cpu", "float32")
-    solver = PaperSolver(Layout(backend, problem), tol=0.0)
+    solver = PaperSolver(DeviceProblem(backend, problem), tol=0.0)
     with backend.working():
         last = timeline(solver, problem, limit, [])[-1]
     return {"method": "paper, safe step", **last, "peak_mb": peak_mb()}
@@ -138,7 +141,7 @@ def run_peer(n_labels: int, dim: int, name: str) -> dict[str, Any]:
         return {**line, "failed": str(error)}
     problem = noun_problem(n_labels, dim)
     watch = Stopwatch()
-    W, C = train(problem.relational[0], dim)
+    W, C = train(problem.contexts[0], dim)
     line |= {**watch.read(), "peak_mb": peak_mb()}
     return {**line, "gap": gap_of_peer(problem, W, C)}
 
@@ -148,7 +151,7 @@ def gap_of_peer(problem: Problem, W: Floats, C: Floats) -> float:
 
     s is split between the factors at the least penalty; t is one more dimension.
     """
-    lam, data = problem.penalties, problem.relational[0]
+    lam, data = problem.penalties, problem.contexts[0]
     W, C = np.asarray(W, np.float64), np.asarray(C, np.float64)
     rows = np.random.default_rng(0).permutation(len(W))[:SEARCHED]
     x, D = W[rows] @ C.T, data.counts[rows].toarray()
@@ -175,7 +178,6 @@ def gap_of_peer(problem: Problem, W: Floats, C: Floats) -> float:
         problem,
         np.hstack([a * share * W, left]),
         [np.hstack([np.sign(s) * a / share * C, np.sign(t) * right])],
-        [],
         equal_weights(problem),
     )
     return terms["gap"]
@@ -208,7 +210,7 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
     """The gap against the processor's seconds, one panel per size."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5 * len(results), 4), layout="constrained")
+    figure = Figure(figsize=(5 * len(results), 4), device="constrained")
     for axes, result in zip(
         np.atleast_1d(figure.subplots(1, len(results))), results, strict=True
     ):

@@ -7,7 +7,8 @@ import scipy.sparse as sp
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
-from phcle.solver.problem import Penalties, pose
+from phcle.contexts.base import Penalties
+from phcle.solver.problem import pose
 
 
 def random_contexts(rng, n_labels=6, *, sparse_tags=True):

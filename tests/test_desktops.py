@@ -123,7 +123,7 @@ def explore(path):
     with bind("127.0.0.1", 0) as listening:
         assert address_of(listening, "127.0.0.1").startswith("http://")
     workspace = Workspace(Opened(load(path), path.stem, path))
-    workspace.opened.preparation.wait()
+    workspace.opened.background.wait()
     app = make_app(workspace, Rules(frozenset({"testserver"}), most_bytes=1 << 20))
     with TestClient(app) as client:
         for page in ("/", "/label?label=cat", "/api/nearest?label=cat"):

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.contexts.alignment import Aligned, Context, align
-from phcle.contexts.relational.sampling import ColumnSamples
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Context, Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ConvergenceWarning,
@@ -26,16 +26,16 @@ from phcle.progress import fit_progress
 from phcle.sklearn_mixin import Options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint
+from phcle.solver.device_problem import DeviceProblem, penalty_terms
 from phcle.solver.foldin import fold_in, solve_labels
 from phcle.solver.held_out import held_out_skills
-from phcle.solver.layout import Layout
-from phcle.solver.objective import penalty_terms
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import Penalties, Problem, pose
+from phcle.solver.problem import Problem, pose
+from phcle.solver.provenance import library_versions, without_times
+from phcle.solver.sampling import ColumnSamples
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.state import State
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
-from phcle.solver.to_embedding import fitted_contexts, library_versions, without_times
 from phcle.solver.weights import (
     equal_weights,
     given_weights,
@@ -167,14 +167,14 @@ class PHCLE(Options):
         """
         check_options(self.get_params())
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
+        problem = pose(aligned, self._posed_penalties(), self.dim)
         backend = choose_backend(
             self.backend,
             self.device,
             self.dtype,
             precision=self.precision,
-            n_pairs=_n_pairs(aligned),
+            n_pairs=problem.n_pairs,
         )
-        problem = pose(aligned, self._posed_penalties(), self.dim)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint.of_fit(
@@ -189,14 +189,11 @@ class PHCLE(Options):
             raise OptionError("resume needs a checkpoint to go on from.")
         # What overflows is found by every sweep, which says where it came from.
         with backend.working(), np.errstate(over="ignore", invalid="ignore"):
-            self._learn(
-                aligned, problem, backend, names or {}, on_step, kept, resume=resume
-            )
+            self._learn(problem, backend, names or {}, on_step, kept, resume=resume)
         return self
 
     def _learn(
         self,
-        aligned: Aligned,
         problem: Problem,
         backend: Backend,
         names: Mapping[str, str],
@@ -206,8 +203,8 @@ class PHCLE(Options):
         resume: bool,
     ) -> None:
         """Sweep from the start or from a checkpoint, and keep the result."""
-        layout = Layout(backend, problem)
-        solver = self._solver(layout)
+        device = DeviceProblem(backend, problem)
+        solver = self._solver(device)
         if checkpoint is not None and resume:
             found = checkpoint.read()
             state = solver.init(found.factors, found.weights)
@@ -240,7 +237,7 @@ class PHCLE(Options):
                 checkpoint.write(state, backend.to_numpy)
             # The last solve needs all processes, and the others may be gone.
             if state.history and backend.team.size == 1:
-                self._keep(aligned, solver, state, names)
+                self._keep(solver, state, names)
             raise
         if not solver.converged(state):
             warnings.warn(
@@ -248,10 +245,10 @@ class PHCLE(Options):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._keep(aligned, solver, state, names)
-        # "ones" is solved as a problem of one dimension, which is not the one kept.
+        self._keep(solver, state, names)
+        # "ones" is solved in one dimension, but the embedding has more.
         if self.calibrate and self.init != "ones":
-            self._calibrate(aligned, layout, state)
+            self._calibrate(device, state)
 
     def transform(
         self,
@@ -288,14 +285,14 @@ class PHCLE(Options):
             context_ridge=float(self.context_ridge),
         )
 
-    def _solver(self, layout: Layout) -> SweepSolver:
+    def _solver(self, device: DeviceProblem) -> SweepSolver:
         reweigh = None
         if self.weights == "nie":
 
             def reweigh(
                 losses: Mapping[str, float], weights: Mapping[str, float]
             ) -> dict[str, float]:
-                return nie_weights(layout.problem, losses, weights)
+                return nie_weights(device.problem, losses, weights)
 
         if self.solver == "paper":
             if self.mode == "sampled":
@@ -303,21 +300,22 @@ class PHCLE(Options):
                     "mode='sampled' needs solver='mm'; the paper's solver is exact."
                 )
             return PaperSolver(
-                layout, tol=self.tol, step_size=self.step_size, reweigh=reweigh
+                device, tol=self.tol, step_size=self.step_size, reweigh=reweigh
             )
         return MajoriseSolver(
-            layout, tol=self.tol, reweigh=reweigh, samples=self._samples(layout)
+            device, tol=self.tol, reweigh=reweigh, samples=self._samples(device)
         )
 
-    def _samples(self, layout: Layout) -> ColumnSamples | None:
+    def _samples(self, device: DeviceProblem) -> ColumnSamples | None:
         """What draws the columns of a sampled fit; None for an exact one."""
-        is_large = not layout.backend.is_accelerated and any(
-            np.prod(data.counts.shape) > EXACT_PAIRS
-            for data in layout.problem.relational
+        n_labels = len(device.problem.labels)
+        is_large = not device.backend.is_accelerated and any(
+            n_labels * context.n_dense_columns > EXACT_PAIRS
+            for context in device.problem.contexts
         )
         if self.mode == "exact" or (self.mode == "auto" and not is_large):
             return None
-        return ColumnSamples(layout.problem, SAMPLE, self.random_state)
+        return ColumnSamples(device.problem, SAMPLE, self.random_state)
 
     def _weights(self, problem: Problem, backend: Backend) -> dict[str, float]:
         if isinstance(self.weights, Mapping):
@@ -328,28 +326,26 @@ class PHCLE(Options):
         return equal_weights(problem)
 
     def _keep(
-        self,
-        aligned: Aligned,
-        solver: SweepSolver,
-        state: State,
-        names: Mapping[str, str],
+        self, solver: SweepSolver, state: State, names: Mapping[str, str]
     ) -> None:
         """Solve W once more, to the end, and pack up what was learned."""
-        layout, weights = solver.layout, state.weights
-        problem = layout.problem
-        C, U = layout.to_numpy(state.C), layout.to_numpy(state.U)
-        (W,) = layout.to_numpy([state.W])
+        device, weights = solver.device, state.weights
+        problem = device.problem
+        (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
-            W, values = solve_labels(layout.backend, problem, W, C, U, weights)
-            terms = solver.terms(values, weights, penalty_terms(problem, W, C, U))
+            W, values = solve_labels(device.backend, problem, W, factors, weights)
+            terms = solver.terms(
+                values, weights, penalty_terms(array_api, problem, W, factors)
+            )
         except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             interrupted, terms = error, state.history[-1]
+        penalties = problem.penalties
         if self.init == "ones":
-            W, *rest = (spread_ones(factor, self.dim) for factor in (W, *C, *U))
-            C, U = tuple(rest[: len(C)]), tuple(rest[len(C) :])
-            problem = replace(problem, penalties=self._penalties())
+            W = spread_ones(W, self.dim)
+            factors = tuple(spread_ones(factor, self.dim) for factor in factors)
+            penalties = self._penalties()
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)
@@ -358,17 +354,16 @@ class PHCLE(Options):
             vectors=W.astype(self.dtype),
             names=dict(names),
             # The sweeps ran in this precision, so nothing is lost by storing it.
-            contexts=fitted_contexts(
-                aligned,
-                problem,
-                [factor.astype(self.dtype) for factor in C],
-                [factor.astype(self.dtype) for factor in U],
-                weights,
+            contexts=tuple(
+                context.learned(
+                    problem.labels, weights[context.name], factor.astype(self.dtype)
+                )
+                for context, factor in zip(problem.contexts, factors, strict=True)
             ),
-            penalties=vars(problem.penalties),
+            penalties=vars(penalties),
             options=self.get_params(),
             history=without_times(self.history_),
-            versions=library_versions(layout.backend.name),
+            versions=library_versions(device.backend.name),
             origin={"run": self._how_it_ran(solver)},
         )
         if interrupted is not None:
@@ -376,7 +371,7 @@ class PHCLE(Options):
 
     def _how_it_ran(self, solver: SweepSolver) -> dict[str, Any]:
         """What "auto" and the machine made of the options."""
-        backend = solver.layout.backend
+        backend = solver.device.backend
         is_sampled = getattr(solver, "samples", None) is not None
         return {
             "backend": backend.name,
@@ -387,21 +382,11 @@ class PHCLE(Options):
             "processes": backend.team.size,
         }
 
-    def _calibrate(self, aligned: Aligned, layout: Layout, state: State) -> None:
+    def _calibrate(self, device: DeviceProblem, state: State) -> None:
         """Learn how sure predictions are, and keep it with the contexts."""
-        labels = layout.problem.labels
-        described = [context.rows_for(labels) for context in aligned.descriptive]
-        found = calibrate(layout, state, described, seed=self.random_state)
-        contexts = [
-            replace(context, calibration=found.get(context.name))
-            if isinstance(context, FittedDescriptive)
-            else context
+        found = calibrate(device, state, seed=self.random_state)
+        contexts = tuple(
+            context.with_calibration(found.get(context.name))
             for context in self.embedding_.contexts
-        ]
-        self.embedding_ = replace(self.embedding_, contexts=tuple(contexts))
-
-
-def _n_pairs(aligned: Aligned) -> int:
-    """Pairs of labels and columns that a sweep goes over."""
-    n_columns = sum(len(context.columns) for context in aligned.relational)
-    return len(aligned.labels) * n_columns
+        )
+        self.embedding_ = replace(self.embedding_, contexts=contexts)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.datasets.wordnet import WordNetNouns
 from phcle.errors import OptionError
 from phcle.estimator import PHCLE
@@ -116,7 +116,7 @@ def measure_fit(contexts: Sequence[Context], **options: Any) -> Measured:
     return Measured(
         labels=len(model.embedding_.labels),
         columns=sum(len(context.columns) for context in contexts),
-        nonzeros=sum(_n_known(context) for context in contexts),
+        nonzeros=sum(context.n_stored for context in contexts),
         dim=model.dim,
         seconds=seconds,
         seconds_near=timeline[near - 1][0],
@@ -137,15 +137,6 @@ def _peak_megabytes() -> float | None:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
-
-
-def _n_known(context: Context) -> int:
-    if isinstance(context, RelationalContext):
-        return int(context.counts.nnz)
-    values = context.values
-    if isinstance(values, np.ndarray):
-        return int(np.count_nonzero(~np.isnan(values)))
-    return int(values.nnz)
 
 
 def tree_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:

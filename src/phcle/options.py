@@ -105,14 +105,19 @@ class Option:
 
 
 def _plain_number(value: Any, kind: type) -> Any:
-    if type(value) in PLAIN or not _is_number(value):
+    if type(value) in PLAIN or not (_is_number(value) or _is_truth(value)):
         return value
     return operator.index(value) if kind is int else kind(value)
 
 
+def _is_truth(value: Any) -> bool:
+    """Whether this is True or False, of Python or NumPy, which has the same name."""
+    return type(value).__name__ == "bool"  # importing NumPy here would take long
+
+
 def _is_number(value: Any) -> bool:
     """Whether this is one finite number, of Python or another library."""
-    if isinstance(value, (bool, str)):
+    if _is_truth(value) or isinstance(value, str):
         return False
     try:
         return math.isfinite(float(value))
@@ -123,7 +128,7 @@ def _is_number(value: Any) -> bool:
 def _whole(least: int) -> tuple[type, str, Check]:
     def check(value: Any) -> bool:
         try:
-            return not isinstance(value, bool) and operator.index(value) >= least
+            return not _is_truth(value) and operator.index(value) >= least
         except TypeError:
             return False
 
@@ -137,8 +142,7 @@ def _number(*, above_zero: bool = False) -> tuple[type, str, Check]:
 
 
 def _truth() -> tuple[type, str, Check]:
-    # By name, because NumPy's type has the same one, and importing NumPy takes long.
-    return bool, "True or False", lambda value: type(value).__name__ == "bool"
+    return bool, "True or False", _is_truth
 
 
 def _optional(kind: tuple[type, str, Check]) -> tuple[type, str, Check]:

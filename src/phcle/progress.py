@@ -1,4 +1,4 @@
-"""Progress bars: of a fit, with its objective, and of work that can be counted."""
+"""Progress bars for fits and for work that can be counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,22 @@ __all__ = ["counted_progress", "fit_progress", "share_done"]
 def fit_progress(
     *, enabled: bool, max_iter: int, tol: float
 ) -> Iterator[Callable[[State], None]]:
-    """Give a function that shows a state; does nothing unless enabled."""
+    """Show a progress bar of a fit, with its objective.
+
+    Parameters
+    ----------
+    enabled : bool
+        Whether to show anything.
+    max_iter : int
+        Sweeps at most.
+    tol : float
+        Relative decrease at which the fit stops.
+
+    Yields
+    ------
+    callable
+        Call it with the state after each sweep.
+    """
     if not enabled:
         yield lambda state: None
         return
@@ -58,7 +73,20 @@ def fit_progress(
 def counted_progress(
     title: str, *, enabled: bool
 ) -> Iterator[Callable[[int, int], None]]:
-    """Give a function of (done, total); does nothing unless enabled."""
+    """Show a progress bar of work that can be counted.
+
+    Parameters
+    ----------
+    title : str
+        Text beside the bar.
+    enabled : bool
+        Whether to show anything.
+
+    Yields
+    ------
+    callable
+        Call it with the numbers of steps done and in total.
+    """
     if not enabled:
         yield lambda done, total: None
         return
@@ -71,7 +99,25 @@ def counted_progress(
 
 
 def share_done(state: State, max_iter: int, tol: float) -> float:
-    """How far along a fit is: the relative decrease falls roughly geometrically."""
+    """Estimate which share of a fit is done.
+
+    The relative decrease falls roughly geometrically, so its logarithm is compared with
+    that of the tolerance.
+
+    Parameters
+    ----------
+    state : State
+        State after a sweep.
+    max_iter : int
+        Sweeps at most.
+    tol : float
+        Relative decrease at which the fit stops.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
     by_count = state.iteration / max_iter
     gaps = [record["gap"] for record in state.history]
     falls = [(a - b) / abs(b) if b else 0.0 for a, b in itertools.pairwise(gaps)]

@@ -8,6 +8,7 @@ import json
 import struct
 import subprocess
 import sys
+import time
 import zipfile
 import zlib
 from pathlib import Path
@@ -19,8 +20,9 @@ from reader_cases import READERS, mat, npy, sealed, sealed_parts
 from phcle import LabelEmbedding, RelationalContext, load
 from phcle.embedding.export import FORMATS, export
 from phcle.errors import FileError
+from phcle.files.archive import format_of, read_sealed
 from phcle.files.decompression import check_gzip, most_unpacked
-from phcle.files.safetensors_header import check_header
+from phcle.files.json_toml import parse_json
 
 MEGABYTE = 1 << 20
 BOMB = 128 * MEGABYTE
@@ -33,43 +35,84 @@ def safetensors(header, body=bytes(8), length=None):
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    "data",
     [
-        (b"", "a header of"),
-        (b"\0\0\0", "a header of"),
-        (safetensors({"a": ENTRY}, length=2**63), "a header of 9223372036854775808"),
-        (safetensors({"a": ENTRY}, length=10**6), "a header of 1000000 bytes"),
-        (safetensors(b"[1, 2]  "), "not an object"),
-        (safetensors(b"{" * 100_000), "its header"),
-        (safetensors(b'{"a": ' + b"[" * 100_000), "its header"),
-        (safetensors(b"\xff\xfe{}"), "codec"),
-        (safetensors(b'{"a": 1, "a": 2}'), "'a' stands in it twice"),
-        (safetensors({"__metadata__": {"phcle": 1}}), "metadata are not texts"),
-        (safetensors({"a": [1]}), "tensor 'a' has not"),
-        (safetensors({"a": ENTRY | {"more": 1}}), "tensor 'a' has not"),
-        (safetensors({"a": ENTRY | {"dtype": "BF16"}}), "has the type 'BF16'"),
-        (safetensors({"a": ENTRY | {"dtype": ["F32"]}}), "has the type"),
-        (safetensors({"a": ENTRY | {"shape": [-2]}}), "no true shape"),
-        (safetensors({"a": ENTRY | {"shape": [2.0]}}), "no true shape"),
-        (safetensors({"a": ENTRY | {"shape": [True, 2]}}), "no true shape"),
-        (safetensors({"a": ENTRY | {"shape": [2**40, 2**40]}}), "does not fit its"),
-        (safetensors({"a": ENTRY | {"shape": [2**62, 2**62]}}), "no true shape"),
-        (safetensors({"a": ENTRY | {"shape": [1] * 40 + [2]}}), "does not fit its"),
-        (safetensors({"a": ENTRY | {"data_offsets": [8, 0]}}), "does not fit its"),
-        (safetensors({"a": ENTRY | {"data_offsets": [4, 12]}}), "overlaps"),
-        (safetensors({"a": ENTRY, "b": ENTRY}), "overlaps"),
-        (safetensors({"a": ENTRY}, bytes(7)), "do not fill the file"),
-        (safetensors({"a": ENTRY}, bytes(9)), "do not fill the file"),
+        b"",
+        b"\0\0\0",
+        safetensors({"a": ENTRY}, length=2**63),
+        safetensors({"a": ENTRY}, length=10**6),
+        safetensors(b"[1, 2]  "),
+        safetensors(b"{" * 100_000),
+        safetensors(b'{"a": ' + b"[" * 100_000),
+        safetensors(b"\xff\xfe{}"),
+        safetensors(b'{"a": 1, "a": 2}'),
+        safetensors({"__metadata__": {"phcle": 1}}),
+        safetensors({"a": [1]}),
+        safetensors({"a": ENTRY | {"dtype": "F33"}}),
+        safetensors({"a": ENTRY | {"dtype": ["F32"]}}),
+        safetensors({"a": ENTRY | {"shape": [-2]}}),
+        safetensors({"a": ENTRY | {"shape": [2.0]}}),
+        safetensors({"a": ENTRY | {"shape": [True, 2]}}),
+        safetensors({"a": ENTRY | {"shape": [2**40, 2**40]}}),
+        safetensors({"a": ENTRY | {"shape": [2**62, 2**62]}}),
+        safetensors({"a": ENTRY | {"data_offsets": [8, 0]}}),
+        safetensors({"a": ENTRY | {"data_offsets": [4, 12]}}),
+        safetensors({"a": ENTRY, "b": ENTRY}),
+        safetensors({"a": ENTRY}, bytes(7)),
+        safetensors({"a": ENTRY}, bytes(9)),
     ],
 )
-def test_a_header_of_safetensors_that_lies_is_refused(tmp_path, data, message):
+def test_a_header_of_safetensors_that_lies_is_refused(tmp_path, data):
     path = tmp_path / "x.phcle"
     path.write_bytes(data)
-    with pytest.raises(FileError, match=message) as caught:
-        check_header(path)
+    with pytest.raises(FileError, match="is damaged, cut short, or not a") as caught:
+        format_of(path)
     assert str(caught.value).startswith(str(path))
     with pytest.raises(FileError):
         load(path)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ENTRY | {"dtype": "BF16", "shape": [4]},
+        ENTRY | {"dtype": "F8_E4M3", "shape": [8]},
+        ENTRY | {"shape": [1] * 70 + [2]},
+    ],
+)
+def test_tensors_that_numpy_has_no_type_for_are_refused(tmp_path, entry):
+    path = tmp_path / "x.phcle"
+    own = json.dumps({"format": "a format", "version": 1})
+    path.write_bytes(safetensors({"__metadata__": {"phcle": own}, "a": entry}))
+    with pytest.raises(FileError, match="is damaged, cut short, or not a phcle file"):
+        read_sealed(path, "a format", 1, "is of another format.")
+
+
+EMPTY = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {str(i): EMPTY for i in range(20_000)},
+        {"__metadata__": {f"{i}\\": "" for i in range(200_000)}},
+        {"__metadata__": {"phcle": json.dumps(dict.fromkeys(range(200_000), 0))}},
+    ],
+    ids=["tensors", "metadata", "own metadata"],
+)
+def test_a_header_of_very_many_entries_is_not_even_parsed(tmp_path, header):
+    path = tmp_path / "x.phcle"
+    path.write_bytes(safetensors(header, b""))
+    with pytest.raises(FileError, match="too many entries"):
+        format_of(path)
+
+
+def test_a_repeated_last_key_is_found_in_no_time():
+    keys = ",".join(f'"k{i}":0' for i in range(30_000))
+    began = time.perf_counter()
+    with pytest.raises(FileError, match="'k29999' stands in it twice"):
+        parse_json(f'{{{keys},"k29999":0}}', "file")
+    assert time.perf_counter() - began < 2
 
 
 def changed_content(tmp_path, change, name="embedding"):
@@ -181,7 +224,7 @@ BOMBS = {
     "features.npy": (lying_npy, "does not fit its"),
     "mat": (mat_bomb, "packed bytes unpack to"),
     "vectors, binary": (lambda: b"1000000000000 1000000\ncat 1234", "do not fit its"),
-    "embedding": (lambda: safetensors({"a": ENTRY}, length=2**40), "a header of"),
+    "embedding": (lambda: safetensors({"a": ENTRY}, length=2**40), "is damaged, cut"),
     "json": (lambda: b'{"a": ' + b"[" * 10**6, "is not JSON"),
 }
 

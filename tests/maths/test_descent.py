@@ -15,7 +15,7 @@ from sklearn.linear_model import ElasticNet
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
-from phcle.solver.layout import Layout
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
 from phcle.solver.start import Factors, start_factors
@@ -23,9 +23,15 @@ from phcle.solver.sweep import MajoriseSolver, run
 from phcle.solver.weights import equal_weights
 
 
+def described(problem, factors):
+    """Descriptive contexts, each with its U."""
+    pairs = zip(problem.contexts, factors, strict=True)
+    return [(data, U) for data, U in pairs if data.kind == "descriptive"]
+
+
 def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):
     weights = equal_weights(problem)
-    solver = MajoriseSolver(Layout(backend, problem), tol=tol)
+    solver = MajoriseSolver(DeviceProblem(backend, problem), tol=tol)
     start = start_factors(problem, weights, init, np.random.default_rng(0))
     return solver, run(solver, solver.init(start, weights), max_iter=sweeps)
 
@@ -43,11 +49,11 @@ def test_mm_never_increases_the_objective(seed, n_labels, dim, sparsity, init):
     problem = make_problem(random_contexts(rng, n_labels), dim, sparsity=sparsity)
     weights = {name: rng.random() + 0.1 for name in problem.names}
     solver = MajoriseSolver(
-        Layout(choose_backend("numpy", "cpu", "float64"), problem), tol=0
+        DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem), tol=0
     )
     start = start_factors(problem, weights, init, rng)
     state = solver.init(start, weights)
-    last = objective_terms(problem, start.W, start.C, start.U, weights)["objective"]
+    last = objective_terms(problem, start.W, start.of_contexts, weights)["objective"]
     for _ in range(8):
         state = solver.step(state)
         now = state.history[-1]["objective"]
@@ -58,9 +64,8 @@ def test_mm_never_increases_the_objective(seed, n_labels, dim, sparsity, init):
 def test_recorded_objective_equals_the_objective_of_the_factors(backend, rng):
     problem = make_problem(random_contexts(rng))
     solver, state = converge(problem, backend, sweeps=3)
-    W, *rest = solver.layout.to_numpy([state.W, *state.C, *state.U])
-    C, U = rest[: len(state.C)], rest[len(state.C) :]
-    terms = objective_terms(problem, W, C, U, state.weights)
+    W, *factors = solver.device.to_numpy([state.W, *state.factors])
+    terms = objective_terms(problem, W, factors, state.weights)
     for name, value in terms.items():
         assert state.history[-1][name] == pytest.approx(value, rel=1e-9, abs=1e-9)
 
@@ -70,15 +75,16 @@ def test_at_convergence_w_and_c_match_scipy(seed):
     backend = choose_backend("numpy", "cpu", "float64")
     problem = make_problem(random_contexts(np.random.default_rng(seed)))
     solver, state = converge(problem, backend)
-    factors = solver.layout.to_numpy([state.W, *state.C, *state.U])
+    factors = solver.device.to_numpy([state.W, *state.factors])
 
-    for position in range(1 + len(state.C)):  # W, then every C
+    kinds = [context.kind for context in problem.contexts]
+    for position in range(1 + kinds.count("relational")):  # W, then every C
 
         def value(flat, position=position):
             parts = list(factors)
             parts[position] = flat.reshape(parts[position].shape)
-            C, U = parts[1 : 1 + len(state.C)], parts[1 + len(state.C) :]
-            return objective_terms(problem, parts[0], C, U, state.weights)["objective"]
+            W, *others = parts
+            return objective_terms(problem, W, others, state.weights)["objective"]
 
         found = minimize(value, factors[position].ravel(), method="BFGS")
         # The subproblem is strictly convex: the minimiser is unique.
@@ -95,10 +101,9 @@ def test_at_convergence_u_matches_scikit_learns_elastic_net(seed):
     _, state = converge(problem, backend)
     W = backend.to_numpy(state.W)
     lam = problem.penalties
-    for data, U in zip(problem.descriptive, state.U, strict=True):
+    for data, U in described(problem, state.factors):
         A = np.full(data.entries.shape, np.nan)
-        full = data.full if isinstance(data.full, np.ndarray) else data.full.toarray()
-        A[data.full_rows] = full - data.shift
+        A[data.values.full_rows] = data.values.full.toarray()
         entries = data.entries.tocoo()
         A[entries.coords] = entries.data
         weight = lam.descriptive * state.weights[data.name]
@@ -121,10 +126,11 @@ def test_at_convergence_u_matches_scikit_learns_elastic_net(seed):
 def test_sparsity_makes_entries_of_u_exactly_zero(rng):
     backend = choose_backend("numpy", "cpu", "float64")
     contexts = random_contexts(rng)
+    problem = make_problem(contexts, sparsity=20.0)
     _, dense = converge(make_problem(contexts, sparsity=0.0), backend)
-    _, sparse = converge(make_problem(contexts, sparsity=20.0), backend)
-    assert all((u != 0).all() for u in dense.U)
-    assert any((u == 0).any() for u in sparse.U)
+    _, sparse = converge(problem, backend)
+    assert all((u != 0).all() for _, u in described(problem, dense.factors))
+    assert any((u == 0).any() for _, u in described(problem, sparse.factors))
 
 
 @pytest.mark.parametrize("solver", ["mm", "paper"])
@@ -155,15 +161,13 @@ def test_ones_start_gives_the_same_trajectory_as_equal_dimensions(rng):
         context_ridge=10.0,
     )
     solver = PaperSolver(
-        Layout(choose_backend("numpy", "cpu", "float64"), problem),
+        DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem),
         tol=0,
         step_size=1e-3,
     )
-    rows = [problem.labels, *(data.columns for data in problem.data)]
+    rows = [problem.labels, *(data.columns for data in problem.contexts)]
     W, *rest = (np.ones((len(names), 4)) for names in rows)
-    state = solver.init(
-        Factors(W, tuple(rest[:2]), tuple(rest[2:])), equal_weights(problem)
-    )
+    state = solver.init(Factors(W, tuple(rest)), equal_weights(problem))
     state = run(solver, state, max_iter=6)
     for ours, theirs in zip(model.history_, state.history, strict=False):
         assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-4)
@@ -177,7 +181,7 @@ def test_spectral_start_uses_every_dimension(hierarchy_model):
 def test_paper_solver_descends_with_its_safe_step(backend, rng):
     problem = make_problem(random_contexts(rng))
     weights = equal_weights(problem)
-    solver = PaperSolver(Layout(backend, problem), tol=0)
+    solver = PaperSolver(DeviceProblem(backend, problem), tol=0)
     start = start_factors(problem, weights, "random", np.random.default_rng(0))
     state = solver.init(start, weights)
     for _ in range(30):

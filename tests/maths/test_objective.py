@@ -9,18 +9,21 @@ from problems import make_problem, random_contexts
 from scipy.optimize import check_grad, minimize_scalar
 
 from phcle.contexts.alignment import align
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.gradient import values_and_gradient
-from phcle.solver.layout import Layout
-from phcle.solver.objective import objective_terms, saturated_floor
+from phcle.solver.objective import objective_terms
 from phcle.solver.weights import equal_weights
 
 
 def random_factors(problem, rng):
     return (
         rng.normal(size=(len(problem.labels), problem.dim)),
-        [rng.normal(size=(len(d.columns), problem.dim)) for d in problem.relational],
-        [rng.normal(size=(len(d.columns), problem.dim)) for d in problem.descriptive],
+        [rng.normal(size=(len(d.columns), problem.dim)) for d in problem.contexts],
     )
+
+
+def relational(contexts):
+    return [context for context in contexts if context.kind == "relational"]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -29,16 +32,17 @@ def test_objective_equals_the_dense_oracle(seed):
     contexts = random_contexts(rng)
     problem = make_problem(contexts)
     aligned = align(contexts)
-    W, C, U = random_factors(problem, rng)
+    W, factors = random_factors(problem, rng)
     weights = {name: rng.random() for name in problem.names}
-    ours = objective_terms(problem, W, C, U, weights)["objective"]
+    ours = objective_terms(problem, W, factors, weights)["objective"]
+    n = len(relational(aligned.contexts))
     theirs = dense_objective(
-        aligned.relational,
-        aligned.descriptive,
+        aligned.contexts[:n],
+        aligned.contexts[n:],
         aligned.labels,
         W,
-        C,
-        U,
+        factors[:n],
+        factors[n:],
         weights,
         problem.penalties,
     )
@@ -57,14 +61,12 @@ def test_terms_sum_up_to_the_objective(rng):
 def test_gradient_of_w_equals_finite_differences(backend, rng):
     problem = make_problem(random_contexts(rng))
     weights = {name: rng.random() for name in problem.names}
-    W, C, U = random_factors(problem, rng)
-    side = Layout(backend, problem).labels
-    views = side.views(
-        [backend.asarray(c) for c in C], [backend.asarray(u) for u in U], weights
-    )
+    W, factors = random_factors(problem, rng)
+    side = DeviceProblem(backend, problem).labels
+    views = side.views([backend.asarray(factor) for factor in factors], weights)
 
     def value(flat):
-        return objective_terms(problem, flat.reshape(W.shape), C, U, weights)[
+        return objective_terms(problem, flat.reshape(W.shape), factors, weights)[
             "objective"
         ]
 
@@ -83,13 +85,15 @@ def test_gradient_of_w_equals_finite_differences(backend, rng):
 def test_gradient_of_c_equals_finite_differences(backend, rng):
     problem = make_problem(random_contexts(rng))
     weights = {name: rng.random() for name in problem.names}
-    W, C, U = random_factors(problem, rng)
-    for i, side in enumerate(Layout(backend, problem).columns):
-        view = side.term.at(backend.asarray(W), weights[problem.relational[i].name])
+    W, C = random_factors(problem, rng)
+    device = DeviceProblem(backend, problem)
+    for i, context in enumerate(relational(problem.contexts)):
+        side = device.updates[i]
+        view = side.term.at(backend.asarray(W), weights[context.name])
 
         def value(flat, i=i):
             c = [*C[:i], flat.reshape(C[i].shape), *C[i + 1 :]]
-            return objective_terms(problem, W, c, U, weights)["objective"]
+            return objective_terms(problem, W, c, weights)["objective"]
 
         def gradient(flat, i=i, view=view, side=side):
             c = backend.asarray(flat.reshape(C[i].shape))
@@ -103,7 +107,7 @@ def test_gradient_of_c_equals_finite_differences(backend, rng):
 
 def test_floor_is_what_the_best_x_of_every_single_pair_gives(rng):
     problem = make_problem(random_contexts(rng))
-    data, k = problem.relational[0], problem.penalties.negatives
+    data, k = problem.contexts[0], problem.penalties.negatives
     D = data.counts.toarray()
     B = k * np.outer(D.sum(1), D.sum(0)) / D.sum()
     best = 0.0
@@ -114,4 +118,4 @@ def test_floor_is_what_the_best_x_of_every_single_pair_gives(rng):
             method="bounded",
         )
         best += found.fun
-    assert saturated_floor(data, k) == pytest.approx(best, rel=1e-6)
+    assert data.floor(problem.penalties) == pytest.approx(best, rel=1e-6)

@@ -134,3 +134,38 @@ def test_tensors_are_written_byte_for_byte_as_safetensors_does(tmp_path, metadat
     write_tensors(file, turned, metadata)
     found = load_file(file)
     assert all(np.array_equal(found[name], turned[name]) for name in turned)
+
+
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
+from phcle.errors import FileError
+from phcle.files.safetensors_writer import write_tensors
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+tensors, path = {"a": np.zeros(10_000)}, Path(sys.argv[1])
+try:
+    save_file(tensors, path)
+except SafetensorError as error:
+    assert not isinstance(error, OSError)
+path.unlink(missing_ok=True)
+try:
+    write_tensors(path, tensors, {})
+except FileError as error:
+    print(error)
+"""
+
+
+@posix
+def test_a_full_disk_is_reported_which_the_writer_of_safetensors_does_not(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path / "a.phcle")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("a.phcle: cannot be written (File too large).\n")
+    assert names(tmp_path) == []

@@ -13,7 +13,7 @@ from phcle.cli.output import show
 from phcle.errors import OptionError
 
 if TYPE_CHECKING:
-    from phcle.contexts.alignment import Context
+    from phcle.contexts.base import Context
 
 __all__ = ["bench"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from phcle.errors import FileError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
-    from phcle.contexts.alignment import Context
+    from phcle.contexts.base import Context
     from phcle.tuning import Score
     from phcle.uses.zero_shot import ZeroShotTask
 

@@ -1,4 +1,9 @@
-"""Stage 1, what is known about labels: relational and descriptive contexts.
+"""Stage 1, what is known about labels: one package for each kind of context.
+
+`base` says what every kind offers to the solver, the embedding and storage; nothing
+outside `relational` and `descriptive` asks which kind a context is. `readers` turns
+files into contexts, `alignment` joins contexts by label, and `masked` is the matrix of
+values with gaps. May import `errors`, `files` and `backends`.
 
 The classes load when they are first used: the command line lists the kinds of files
 without loading NumPy.
@@ -10,16 +15,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phcle.contexts.alignment import Context
+    from phcle.contexts.base import Context, FittedContext
     from phcle.contexts.descriptive.data import DescriptiveContext
     from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
     from phcle.contexts.labels import as_labels
     from phcle.contexts.relational.data import RelationalContext
-    from phcle.contexts.relational.hierarchy import Hierarchy
+    from phcle.contexts.relational.taxonomy import Hierarchy
 
 __all__ = [
     "Context",
     "DescriptiveContext",
+    "FittedContext",
     "Hierarchy",
     "RelationalContext",
     "as_labels",
@@ -27,9 +33,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Context": "phcle.contexts.alignment",
+    "Context": "phcle.contexts.base",
     "DescriptiveContext": "phcle.contexts.descriptive.data",
-    "Hierarchy": "phcle.contexts.relational.hierarchy",
+    "FittedContext": "phcle.contexts.base",
+    "Hierarchy": "phcle.contexts.relational.taxonomy",
     "RelationalContext": "phcle.contexts.relational.data",
     "as_labels": "phcle.contexts.labels",
     "has_sentence_encoder": "phcle.contexts.descriptive.sentence_encoder",

@@ -7,28 +7,19 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.base import Context
 from phcle.contexts.labels import as_labels
-from phcle.contexts.relational.data import RelationalContext
 from phcle.errors import ContextError, some
 
-__all__ = ["Aligned", "Context", "align"]
-
-Context = RelationalContext | DescriptiveContext
+__all__ = ["Aligned", "align"]
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Contexts and the labels that any of them knows, in order of appearance."""
+    """Contexts, in the order of their kinds, and the labels that any of them knows."""
 
     labels: tuple[str, ...]
-    relational: tuple[RelationalContext, ...]
-    descriptive: tuple[DescriptiveContext, ...]
-
-    @property
-    def contexts(self) -> tuple[Context, ...]:
-        """All contexts, relational ones first."""
-        return (*self.relational, *self.descriptive)
+    contexts: tuple[Context, ...]
 
 
 def align(
@@ -40,9 +31,21 @@ def align(
 ) -> Aligned:
     """Join contexts by label; the vocabulary is the union of what they name.
 
-    `labels` restricts and orders the vocabulary. `complete_only` keeps the labels that
-    every context observes. With `must_inform`, a context or a label without any
-    information is refused by name.
+    Parameters
+    ----------
+    contexts : Context or iterable of Context
+        What is known about the labels.
+    labels : iterable of str, optional
+        Restricts and orders the vocabulary.
+    complete_only : bool
+        Keep only labels that every context observes.
+    must_inform : bool
+        Refuse by name a context or a label without any information.
+
+    Returns
+    -------
+    Aligned
+        The contexts and their common vocabulary.
     """
     given = _check_contexts(contexts)
     if labels is None:
@@ -53,19 +56,10 @@ def align(
         vocabulary = as_labels(labels, "labels")
         if not vocabulary:
             raise ContextError("labels= is empty; name the labels to embed.")
-    given = [
-        context.naming_also(vocabulary)
-        if isinstance(context, RelationalContext)
-        else context
-        for context in given
-    ]
+    given = [context.naming_also(vocabulary) for context in given]
     if must_inform or complete_only:
         vocabulary = _informed(given, vocabulary, complete_only, must_inform)
-    return Aligned(
-        vocabulary,
-        tuple(c for c in given if isinstance(c, RelationalContext)),
-        tuple(c for c in given if isinstance(c, DescriptiveContext)),
-    )
+    return Aligned(vocabulary, tuple(sorted(given, key=lambda c: c.order)))
 
 
 def _informed(
@@ -74,7 +68,7 @@ def _informed(
     complete_only: bool,
     must_inform: bool,
 ) -> tuple[str, ...]:
-    """The labels to keep, after a look at what the contexts say about them."""
+    """The labels to keep, given what the contexts say about them."""
     observed = [set(context.observed_labels) for context in contexts]
     if must_inform:
         _refuse_empty(contexts, observed, vocabulary)
@@ -114,13 +108,13 @@ def _refuse_empty(
 
 
 def _check_contexts(contexts: Context | Iterable[Context]) -> Sequence[Context]:
-    if isinstance(contexts, (RelationalContext, DescriptiveContext)):
+    if isinstance(contexts, Context):
         contexts = [contexts]
     given = list(contexts)
     if not given:
         raise ContextError("at least one context is needed. Got none.")
     for context in given:
-        if not isinstance(context, (RelationalContext, DescriptiveContext)):
+        if not isinstance(context, Context):
             raise ContextError(
                 "a context must be a RelationalContext or a DescriptiveContext. "
                 f"Got {type(context).__name__} instead; see their from_… constructors."

@@ -7,18 +7,28 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.labels import refuse_half_characters
 from phcle.errors import ContextError, some
 
-__all__ = ["LARGEST", "as_csr", "check_axes", "take_rows"]
+__all__ = [
+    "LARGEST",
+    "as_csr",
+    "check_axes",
+    "csr_with_zeros",
+    "keep_entries",
+    "take_rows",
+]
 
 LARGEST = 1e100
-"""No count and no value may be larger: sums of their squares shall be finite."""
+"""Largest count or value allowed, so that sums of squares stay finite."""
 
 
-def take_rows(matrix: sp.csr_array, rows: Sequence[int]) -> sp.csr_array:
+def take_rows(
+    matrix: sp.csr_array, rows: Sequence[int] | npt.NDArray[np.int64]
+) -> sp.csr_array:
     """Rows of a sparse matrix by position; −1 gives an empty row."""
     wanted = np.asarray(rows, dtype=np.int64)
     if len(wanted) == matrix.shape[0] and (wanted == np.arange(len(wanted))).all():
@@ -77,3 +87,25 @@ def check_axes(
                 f"context {name!r}: the {what} {some(repeated)} occurs more than once; "
                 "merge or rename."
             )
+
+
+def csr_with_zeros(
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    shape: tuple[int, int],
+) -> sp.csr_array:
+    """CSR that keeps stored zeros: a value equal to its column's mean is known."""
+    order = np.lexsort((columns, rows))
+    indptr = np.searchsorted(rows[order], np.arange(shape[0] + 1))
+    return sp.csr_array((values[order], columns[order], indptr), shape=shape)
+
+
+def keep_entries(matrix: sp.csr_array, wanted: npt.NDArray[np.bool_]) -> sp.csr_array:
+    """The entries where a mask (rows, 1) or (1, columns) is true; zeros stay stored."""
+    entries = sp.coo_array(matrix)
+    rows, columns = entries.coords
+    inside = np.broadcast_to(wanted, matrix.shape)[rows, columns]
+    return csr_with_zeros(
+        rows[inside], columns[inside], entries.data[inside], matrix.shape
+    )

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Attribute, Description
-from phcle.embedding.confidence import support
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.base import PredictingContext
+from phcle.contexts.descriptive.confidence import support
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -19,20 +19,20 @@ __all__ = [
     "Description",
     "confidences",
     "describe",
-    "is_telling",
+    "is_informative",
     "support_by",
 ]
 
 Floats = npt.NDArray[np.float64]
 
 LIKELY = 0.5
-"""A prediction is listed if it is at least this sure, and its odds are twice those of
-any label, …"""
+"""List a prediction that is at least this sure, if its odds are twice the usual."""
 POSSIBLE, RAISED = 0.02, 3.0
-"""… or at least this sure, and so many times as sure as for any label."""
+"""List one that is less sure, but at least this, if it is so many times as sure as for
+any label: rare attributes are never likely."""
 WAY = 0.2
-"""Without a calibration it is listed from this share of the way from the mean to the
-largest value that is known of any label. Anything less says little."""
+"""Without a calibration, list predictions from this share of the way from the mean to
+the largest known value. Below, they say little."""
 
 CARRIED = 0.8
 """Related labels are listed until they carry this share of the similarity."""
@@ -41,17 +41,29 @@ CARRIED = 0.8
 def describe(
     embedding: LabelEmbedding, label_or_vector: str | npt.ArrayLike, k: int
 ) -> Description:
-    """Describe a label by its neighbours and by its k strongest attributes."""
+    """Describe a label by its neighbours and by its k strongest attributes.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Where the label or vector belongs.
+    label_or_vector : str or array
+        What to describe.
+    k : int
+        Neighbours, and attributes of each sort, at most.
+
+    Returns
+    -------
+    Description
+    """
     label = None
     if isinstance(label_or_vector, str):
         label = embedding.resolve(label_or_vector)
     vector = embedding.vector_of(label_or_vector)
     observed: list[Attribute] = []
     predicted: list[Attribute] = []
-    untold: list[str] = []
-    for context in embedding.contexts:
-        if not isinstance(context, FittedDescriptive) or not context.readable:
-            continue
+    not_predictable: list[str] = []
+    for context in embedding.predicting:
         known = (
             np.full(len(context.columns), np.nan)
             if label is None
@@ -64,10 +76,10 @@ def describe(
             values = context.predict(vector[None, :])[0]
             sure = confidences(embedding, context, vector[None, :])
             sure = None if sure is None else sure[0]
-            telling = ~is_known & is_telling(context, values, sure)
-            found = _strongest(context, values, telling, k, sure, observed=False)
+            informative = ~is_known & is_informative(context, values, sure)
+            found = _strongest(context, values, informative, k, sure, observed=False)
         if not found and not is_known.any():
-            untold.append(context.name)
+            not_predictable.append(context.name)
         predicted += found
     return Description(
         label,
@@ -75,19 +87,31 @@ def describe(
         tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
         tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
         {} if label is None else embedding.contexts_of(label),
-        tuple(untold),
+        tuple(not_predictable),
     )
 
 
 def confidences(
     embedding: LabelEmbedding,
-    context: FittedDescriptive,
+    context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
-    """Chance of every attribute for every vector: (vectors, columns).
+    """How likely every vector has every attribute of a context.
 
-    None if the fit could not calibrate the context, or if no label that it describes
-    is in this embedding.
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Where the vectors belong.
+    context : PredictingContext
+        One of `embedding.predicting`.
+    vectors : array of shape (vectors, dim)
+        Label vectors.
+
+    Returns
+    -------
+    array of shape (vectors, columns), or None
+        Probabilities. None if the fit could not calibrate the context, or if no label
+        that it describes is in this embedding.
     """
     if context.calibration is None:
         return None
@@ -101,12 +125,24 @@ def confidences(
 
 def support_by(
     embedding: LabelEmbedding,
-    context: FittedDescriptive,
+    context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
-    """How near every vector is to a label that the context describes: (vectors,).
+    """How near every vector is to a label that the context describes.
 
-    None if no such label is in this embedding.
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Where the vectors belong.
+    context : PredictingContext
+        One of `embedding.predicting`.
+    vectors : array of shape (vectors, dim)
+        Label vectors.
+
+    Returns
+    -------
+    array of shape (vectors,), or None
+        From 0 to 1. None if no such label is in this embedding.
     """
     described = [x for x in context.observed_labels if x in embedding]
     if not described:
@@ -114,10 +150,25 @@ def support_by(
     return support(vectors, embedding.select(described).vectors)
 
 
-def is_telling(
-    context: FittedDescriptive, values: Floats, sure: Floats | None
+def is_informative(
+    context: PredictingContext, values: Floats, sure: Floats | None
 ) -> npt.NDArray[np.bool_]:
-    """Which predictions say something about this label rather than about all."""
+    """Which predictions say something about this label rather than about all labels.
+
+    Parameters
+    ----------
+    context : PredictingContext
+        What made the predictions.
+    values : array of shape (..., columns)
+        Predictions, in the user's units.
+    sure : array of the same shape, or None
+        Their probabilities, if the context is calibrated.
+
+    Returns
+    -------
+    array of bool
+        Of the same shape.
+    """
     if context.calibration is None or sure is None:
         reach = context.largest - context.offset
         return np.asarray(values - context.offset > WAY * reach)
@@ -142,7 +193,7 @@ def _related(
 
 
 def _strongest(
-    context: FittedDescriptive,
+    context: PredictingContext,
     values: Floats,
     wanted: npt.NDArray[np.bool_],
     k: int,

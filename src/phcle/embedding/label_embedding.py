@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.labels import as_labels, index_of, listed, normal
 from phcle.embedding.describe import Description, describe
 from phcle.embedding.explain import Explanation, explain
-from phcle.embedding.fitted import Fitted
 from phcle.embedding.search import nearest_rows, unit_rows
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
 
@@ -35,7 +35,7 @@ class LabelEmbedding:
     labels: tuple[str, ...]
     vectors: Floats  # (labels, d)
     names: Mapping[str, str] = field(default_factory=dict)  # label or node -> readable
-    contexts: tuple[Fitted, ...] = ()  # relational ones first
+    contexts: tuple[FittedContext, ...] = ()
     penalties: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Mapping[str, float], ...] = ()
@@ -113,6 +113,12 @@ class LabelEmbedding:
     def unit_vectors(self) -> Floats:
         """Vectors at length one; a zero vector stays zero."""
         return unit_rows(self.vectors)
+
+    @property
+    def predicting(self) -> tuple[PredictingContext, ...]:
+        """Contexts that predict values of readable columns."""
+        found = tuple(c for c in self.contexts if c.predicts_columns)
+        return cast(tuple[PredictingContext, ...], found)
 
     def name_of(self, label: str) -> str:
         """Readable name of a label or of a node of its hierarchy."""
@@ -248,7 +254,7 @@ class LabelEmbedding:
         self,
         labels: Sequence[str],
         vectors: Floats,
-        contexts: Iterable[Fitted],
+        contexts: Iterable[FittedContext],
         names: Mapping[str, str],
     ) -> LabelEmbedding:
         """Other labels in the space of this embedding."""
@@ -272,7 +278,7 @@ class LabelEmbedding:
             (*self.labels, *later.labels),
             np.vstack([self.vectors, later.vectors.astype(self.vectors.dtype)]),
             (
-                old.joined(new)  # type: ignore[arg-type]
+                old.joined(new)
                 for old, new in zip(self.contexts, later.contexts, strict=True)
             ),
             later.names,

@@ -12,9 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from phcle.answers import LandedLabel, Neighbour, ValueSort
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
-from phcle.contexts.descriptive.reencoding import Words
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.base import Context, PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.workspace import Opened
@@ -61,12 +59,12 @@ class NewLabelForm(BaseModel):
     texts: dict[str, Annotated[str, Field(max_length=10_000)]] = {}
 
 
-def sort_of(context: FittedDescriptive) -> ValueSort:
+def sort_of(context: PredictingContext) -> ValueSort:
     """Say how the values of a context are given.
 
     Parameters
     ----------
-    context : FittedDescriptive
+    context : PredictingContext
         A context with readable columns.
 
     Returns
@@ -74,10 +72,7 @@ def sort_of(context: FittedDescriptive) -> ValueSort:
     str
         `tags`, `text` or `numbers`.
     """
-    if isinstance(context.source, Words):
-        return "text"
-    is_sparse = context.data is not None and context.data.is_sparse
-    return "tags" if is_sparse else "numbers"
+    return context.value_kind
 
 
 def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:

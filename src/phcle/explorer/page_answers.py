@@ -12,7 +12,6 @@ import numpy as np
 
 from phcle import answers
 from phcle.embedding.describe import confidences
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.errors import OptionError
 from phcle.explorer.new_label import sort_of
 from phcle.explorer.workspace import Opened, Workspace
@@ -69,8 +68,7 @@ def info(workspace: Workspace) -> answers.ExplorerInfo:
         hierarchy=None if opened.taxonomy is None else opened.taxonomy[0],
         attributes=tuple(
             answers.AttributeSet(c.name, sort_of(c), len(c.columns))
-            for c in opened.embedding.contexts
-            if isinstance(c, FittedDescriptive) and c.readable
+            for c in opened.embedding.predicting
         ),
         compared_with=None if workspace.other is None else workspace.other.title,
         takes_features=workspace.image_map is not None,
@@ -339,11 +337,7 @@ def found_attributes(opened: Opened, typed: str, limit: int) -> answers.Attribut
     AttributesFound
         Matching attributes, best first.
     """
-    sorts = {
-        c.name: sort_of(c)
-        for c in opened.embedding.contexts
-        if isinstance(c, FittedDescriptive) and c.readable
-    }
+    sorts = {c.name: sort_of(c) for c in opened.embedding.predicting}
     hits = [
         opened.attributes[i] for i in opened.attribute_suggestions.find(typed, limit)
     ]

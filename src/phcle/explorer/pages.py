@@ -190,12 +190,8 @@ class Pages:
 
 def _examples(workspace: Workspace) -> list[dict[str, str]]:
     """A few attributes to start with: the most common of each context."""
-    from phcle.embedding.fitted import FittedDescriptive
-
     found = []
-    for context in workspace.opened.embedding.contexts:
-        if not isinstance(context, FittedDescriptive) or not context.readable:
-            continue
+    for context in workspace.opened.embedding.predicting:
         learned = context.calibration
         common = learned.presence if learned is not None else -context.offset
         for i in (-common).argsort(kind="stable")[:8]:

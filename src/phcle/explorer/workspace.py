@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Status
+from phcle.contexts.base import PredictingContext
 from phcle.embedding.describe import support_by
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
@@ -149,8 +149,7 @@ class Opened:
         """Context and column of every readable attribute."""
         return [
             (context.name, column)
-            for context in self.embedding.contexts
-            if isinstance(context, FittedDescriptive) and context.readable
+            for context in self.embedding.predicting
             for column in context.columns
         ]
 
@@ -170,12 +169,12 @@ class Opened:
         found = find_branches(self.taxonomy[1], self.embedding.labels)
         return found if found.nodes else None
 
-    def support(self, context: FittedDescriptive) -> npt.NDArray[np.float64] | None:
+    def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
         """Compute how near every label is to a label that a context describes.
 
         Parameters
         ----------
-        context : FittedDescriptive
+        context : PredictingContext
             A context with readable attributes.
 
         Returns

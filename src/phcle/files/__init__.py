@@ -1,6 +1,8 @@
-"""Files: written whole, read with care. Used by every other package.
+"""Read and write files safely; knows nothing of labels or contexts.
 
-Modules here import `errors` only.
+`writing` writes complete files and checks paths, `archive` is the format of phcle's own
+files, the others read one kind of file each with limits on size and content. Every
+failure is a `FileError`. Modules here import `errors` only.
 """
 
 from phcle.files.decompression import most_unpacked

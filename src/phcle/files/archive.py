@@ -1,16 +1,22 @@
 """Numbers and settings in one file: safetensors with a JSON header, without pickle.
 
-Tensors hold all numbers. The header's metadata has one key, "phcle": JSON with
+Tensors hold all numbers. The metadata of the file has one key, "phcle": JSON with
 "format", "version", "checksum" and "content" (structure and settings). The checksum
-covers the content and every tensor, so damage anywhere is seen. One key only, because
-safetensors writes several in any order: the same content shall give the same bytes.
+covers the content and every tensor, so damage anywhere is found. There is one key only,
+because safetensors writes several in any order, and the same content must give the
+same bytes.
+
+The safetensors library checks the header: that types, shapes and places of the tensors
+fit each other and fill the file. What it does not do is done here: it reads a header of
+millions of entries, which takes a gigabyte.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +25,44 @@ import numpy.typing as npt
 
 from phcle.errors import FileError
 from phcle.files.json_toml import parse_json
-from phcle.files.safetensors_header import check_header, read_header
 from phcle.files.safetensors_writer import write_tensors
+from phcle.files.writing import check_is_file
 
 __all__ = ["Tensors", "checksum", "format_of", "read_sealed", "write_sealed"]
 
 Tensors = dict[str, npt.NDArray[Any]]
 
+MOST_QUOTES = 100_000
+"""Quotation marks in a header: ten for a tensor, so 10,000 tensors.
+
+The files of phcle have a few tensors for each context.
+"""
+
+MOST_QUOTES_OF_METADATA = 1_000
+"""The same of the JSON under "phcle", which has four entries."""
+
+LONGEST_HEADER = 100_000_000
+"""Bytes; the library refuses longer ones."""
+
 
 def write_sealed(
     path: Path, format: str, version: int, content: Any, tensors: Tensors
 ) -> None:
-    """Write one file; an existing one is replaced only by a whole one."""
+    """Write one file; an existing one is replaced only by a complete one.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    format : str
+        What the file holds, such as "phcle.embedding".
+    version : int
+        Version of that format.
+    content : object
+        Structure and settings, as JSON can hold them.
+    tensors : dict of str to array
+        All numbers.
+    """
     text = json.dumps(content)
     header = {
         "format": format,
@@ -42,25 +74,44 @@ def write_sealed(
 
 
 def read_sealed(
-    path: Path, format: str, version: int, foreign: str
+    path: Path, format: str, version: int, foreign: str, *, oldest: int | None = None
 ) -> tuple[Any, Tensors]:
-    """Content and tensors; a damaged, cut or foreign file is refused.
+    """Read content and tensors; refuse a file that is damaged or of another format.
 
-    `foreign` says what is wrong with a safetensors file of another format. Keys of the
-    content that are not known are left alone: a release may add what older ones can do
-    without, and whatever they cannot gets a new version.
+    Unknown keys of the content are ignored: a release may add what older ones can do
+    without. A change that they cannot read gets a new version.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    format : str
+        The expected format.
+    version : int
+        The version of the format that can be read.
+    foreign : str
+        What to say about a file of another format.
+    oldest : int or None
+        The oldest version that can be read as well.
+
+    Returns
+    -------
+    tuple of object and dict
+        The content, and the tensors by name.
     """
-    header = _own_header(path, check_header(path))
-    if header.get("format") != format:
-        raise FileError(f"{path}: {foreign}")
-    _refuse_other_version(path, header.get("version"), version)
+    with _open(path) as file:
+        header = _own_header(path, file.metadata() or {})
+        if header.get("format") != format:
+            raise FileError(f"{path}: {foreign}")
+        oldest_read = version if oldest is None else oldest
+        _refuse_other_version(path, header.get("version"), version, oldest_read)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     text = header.get("content")
-    tensors = _read_tensors(path)
     try:
         fits = isinstance(text, str) and header.get("checksum") == checksum(
             text, tensors
         )
-    except UnicodeEncodeError:  # half of a character, which no true content has
+    except UnicodeEncodeError:  # half of a character, which true content never has
         fits = False
     if not fits:
         raise FileError(f"{path}: is damaged (its checksum does not fit).")
@@ -68,21 +119,64 @@ def read_sealed(
 
 
 def format_of(path: Path) -> str | None:
-    """Which format of phcle a file says it has; None for one of somebody else."""
-    found = _own_header(path, read_header(path).get("__metadata__", {})).get("format")
+    """Which format of phcle a file has.
+
+    Parameters
+    ----------
+    path : Path
+        A safetensors file.
+
+    Returns
+    -------
+    str or None
+        The format; None if another program wrote the file.
+    """
+    with _open(path) as file:
+        found = _own_header(path, file.metadata() or {}).get("format")
     return found if isinstance(found, str) else None
 
 
+@contextmanager
+def _open(path: Path) -> Iterator[Any]:
+    """Open a safetensors file whose header the library has checked."""
+    from safetensors import SafetensorError, safe_open
+
+    check_is_file(path)
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = file.read(min(length, LONGEST_HEADER))
+        if _n_quotes(header, b'"', b'\\"') > MOST_QUOTES:
+            raise FileError(f"{path}: is not a phcle file (it has too many entries).")
+        with safe_open(path, framework="numpy") as opened:
+            yield opened
+    except FileError:
+        raise
+    # Beside its own error, the library raises several for types that NumPy lacks.
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
+        raise FileError(
+            f"{path}: is damaged, cut short, or not a phcle file ({error})."
+        ) from error
+
+
+def _n_quotes(text: Any, quote: Any, escaped: Any) -> int:
+    """Quotation marks that are not escaped: at least one for every string of JSON."""
+    return int(text.count(quote) - text.count(escaped))
+
+
 def _own_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
-    header = parse_json(metadata.get("phcle", "{}"), f"{path}, its header")
+    text = metadata.get("phcle", "{}")
+    if _n_quotes(text, '"', '\\"') > MOST_QUOTES_OF_METADATA:
+        raise FileError(f"{path}: is damaged (its header has too many entries).")
+    header = parse_json(text, f"{path}, its header")
     if not isinstance(header, dict):
         raise FileError(f"{path}: is damaged (its header cannot be read).")
     return header
 
 
-def _refuse_other_version(path: Path, found: Any, version: int) -> None:
+def _refuse_other_version(path: Path, found: Any, version: int, oldest: int) -> None:
     """Say which way the versions differ, and what to do."""
-    if found == version and type(found) is int:
+    if type(found) is int and oldest <= found <= version:
         return
     if type(found) is int and found > version:
         raise FileError(
@@ -97,21 +191,21 @@ def _refuse_other_version(path: Path, found: Any, version: int) -> None:
     raise FileError(f"{path}: is damaged (it has no format version).")
 
 
-def _read_tensors(path: Path) -> Tensors:
-    """All tensors of a file whose header was checked."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError, TypeError) as error:
-        raise FileError(
-            f"{path}: is damaged, cut short, or not a phcle file ({error})."
-        ) from error
-
-
 def checksum(text: str, tensors: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Digest of the content and of every tensor's name, type, shape and bytes."""
+    """Digest of the content and of every tensor's name, type, shape and bytes.
+
+    Parameters
+    ----------
+    text : str
+        The content as JSON.
+    tensors : mapping of str to array
+        All tensors.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
     digest = hashlib.blake2b(text.encode(), digest_size=16)
     for name in sorted(tensors):
         tensor = tensors[name]

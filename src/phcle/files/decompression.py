@@ -1,7 +1,7 @@
-"""How much a packed file may unpack to, told before it is unpacked.
+"""Limits on the size of decompressed data, checked before it is kept.
 
-A few kilobytes can hold gigabytes of zeros. Numbers and tables that people pack shrink
-to a tenth or a hundredth; what claims to shrink further is refused.
+A few compressed kilobytes can hold gigabytes of zeros. Real numbers and tables shrink
+to a tenth or a hundredth; what would grow more than that is refused.
 """
 
 from __future__ import annotations
@@ -14,17 +14,29 @@ from phcle.errors import FileError
 __all__ = ["check_gzip", "most_unpacked", "refuse_bomb"]
 
 MOST_TIMES = 200
-"""How many times its packed size something may unpack to."""
+"""Largest allowed ratio of decompressed to compressed size; real data is below 100."""
 
 ALWAYS_FINE = 64 << 20
-"""Bytes that may come out of any file, however small."""
+"""Bytes that any file may decompress to, so that small files are never refused."""
 
 CHUNK = 1 << 20
 
 
 def most_unpacked(packed: int) -> int:
-    """Bytes that may come out of so many packed ones.
+    """Largest allowed size of decompressed data.
 
+    Parameters
+    ----------
+    packed : int
+        Compressed size in bytes.
+
+    Returns
+    -------
+    int
+        Decompressed size in bytes.
+
+    Examples
+    --------
     >>> most_unpacked(1 << 30) == 200 << 30
     True
     """
@@ -32,7 +44,17 @@ def most_unpacked(packed: int) -> int:
 
 
 def refuse_bomb(what: str, packed: int, unpacked: int) -> None:
-    """Refuse what says that it unpacks to far more than it is."""
+    """Refuse data whose stated decompressed size is far too large.
+
+    Parameters
+    ----------
+    what : str
+        The file, for the message.
+    packed : int
+        Compressed size in bytes.
+    unpacked : int
+        Decompressed size in bytes.
+    """
     if unpacked > most_unpacked(packed):
         raise FileError(
             f"{what}: {packed:,} packed bytes say they unpack to {unpacked:,}, more "
@@ -41,9 +63,15 @@ def refuse_bomb(what: str, packed: int, unpacked: int) -> None:
 
 
 def check_gzip(path: Path) -> None:
-    """Refuse a gzip file that is damaged or unpacks to too much; nothing is kept.
+    """Refuse a gzip file that is damaged or decompresses to too much.
 
-    The size that such a file states of itself is not to be trusted, so it is counted.
+    The file is decompressed once without keeping anything, because the size that it
+    states cannot be trusted.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
     """
     most, total = most_unpacked(path.stat().st_size), 0
     reader = zlib.decompressobj(wbits=31)

@@ -1,7 +1,7 @@
-"""JSON and TOML from strangers, with errors of our own.
+"""Parse JSON and TOML of untrusted files; every failure is a `FileError`.
 
-Both parsers raise more than they say: numbers of thousands of digits are a ValueError,
-and brackets nested a thousand deep end Python's stack.
+Python's parsers raise more than they document: a number of thousands of digits is a
+ValueError, and brackets nested a thousand deep a RecursionError.
 """
 
 from __future__ import annotations
@@ -42,7 +42,25 @@ the time is linear."""
 
 
 def parse_json(text: str | bytes, where: str) -> Any:
-    """What JSON says; a key that stands twice in one object is refused."""
+    """Parse JSON text from an untrusted file.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text.
+    where : str
+        The file, for messages.
+
+    Returns
+    -------
+    object
+        The content. A key that occurs twice in one object is refused.
+
+    Examples
+    --------
+    >>> parse_json('{"a": [1, 2]}', "example")
+    {'a': [1, 2]}
+    """
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
@@ -87,9 +105,10 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in found if keys.count(key) > 1)
-        raise ValueError(f"the key {twice[:40]!r} stands in it twice")
+    """One object of JSON, which Python's parser would take with repeated keys."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:40]!r} stands in it twice")
+        found[key] = value
     return found

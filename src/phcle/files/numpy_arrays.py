@@ -1,7 +1,7 @@
-"""Arrays from `.npy` and `.npz` files: never unpickled, and sized before they are read.
+"""Read `.npy` and `.npz` files without pickle, and check sizes before reading.
 
-The header of an array says how many bytes follow. They must be there: else a header of
-a hundred bytes could ask for all the memory of a machine.
+NumPy's own reader allocates whatever the header asks for, so a header of a hundred
+bytes could take all memory. Here the bytes that it states must be in the file.
 """
 
 from __future__ import annotations
@@ -25,14 +25,26 @@ __all__ = ["read_npy", "read_npz"]
 Array = npt.NDArray[Any]
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""What NumPy packs arrays by."""
+"""Compression that NumPy uses."""
 
 LAST_CHARACTER = 0x10FFFF
-HALVES = (0xD800, 0xDFFF)
+SURROGATES = (0xD800, 0xDFFF)
+"""Codes that are half of a character, and never one of their own."""
 
 
 def read_npy(path: Path) -> Array:
-    """The array of an `.npy` file."""
+    """Read the array of an `.npy` file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    array
+        Numbers or texts.
+    """
     check_is_file(path)
     try:
         with path.open("rb") as file:
@@ -45,7 +57,20 @@ def read_npy(path: Path) -> Array:
 
 
 def read_npz(path: Path, wanted: Collection[str]) -> tuple[list[str], dict[str, Array]]:
-    """The names of all arrays of an `.npz` file, and those arrays that are wanted."""
+    """Read some arrays of an `.npz` file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    wanted : collection of str
+        Names of the arrays to read; those that the file lacks are left out.
+
+    Returns
+    -------
+    tuple of list and dict
+        The names of all arrays in the file, and the wanted arrays by name.
+    """
     check_is_file(path)
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
@@ -68,7 +93,7 @@ def read_npz(path: Path, wanted: Collection[str]) -> tuple[list[str], dict[str, 
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
-    """What the archive holds, by the names of the arrays."""
+    """Entries of the archive by the names of the arrays."""
     found: dict[str, zipfile.ZipInfo] = {}
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
@@ -84,10 +109,10 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]
 
 
 def _read_array(file: BinaryIO, size: int, where: str) -> Array:
-    """An array whose header fits the bytes there are."""
+    """Read an array if its header fits the number of bytes."""
     formats = np.lib.format
     with warnings.catch_warnings():
-        # Python's parser warns about odd texts in a damaged header.
+        # Python's parser warns about invalid text in a damaged header.
         warnings.simplefilter("ignore")
         version = formats.read_magic(file)
         if version not in ((1, 0), (2, 0)):
@@ -122,15 +147,15 @@ def _read_array(file: BinaryIO, size: int, where: str) -> Array:
 
 
 def _check_characters(array: Array, where: str) -> None:
-    """Refuse texts with numbers that are no characters: reading one would fail."""
+    """Refuse texts with invalid characters, which Python could not decode."""
     if array.dtype.kind != "U" or not array.size or not array.dtype.itemsize:
         return
     codes = np.frombuffer(array.tobytes(), dtype=f"{array.dtype.byteorder}u4")
-    halves = (codes >= HALVES[0]) & (codes <= HALVES[1])
-    if codes.max() > LAST_CHARACTER or halves.any():
+    is_surrogate = (codes >= SURROGATES[0]) & (codes <= SURROGATES[1])
+    if codes.max() > LAST_CHARACTER or is_surrogate.any():
         raise FileError(f"{where}: holds a text that is damaged; get the file again.")
 
 
 def _damaged(path: Path, error: Exception) -> FileError:
-    told = str(error).strip() or type(error).__name__
-    return FileError(f"{path}: is not a NumPy file, or it is damaged ({told[:200]}).")
+    reason = str(error).strip() or type(error).__name__
+    return FileError(f"{path}: is not a NumPy file, or it is damaged ({reason[:200]}).")

@@ -1,4 +1,13 @@
-"""Safetensors files, written by way of a temporary file of our own."""
+"""Write safetensors files: complete or not at all, and without a copy in memory.
+
+The library's own writer does not do for us:
+
+- `save_file` writes to a temporary file whose name it chooses, so what a killed process
+  leaves can never be removed, and a full disk is not an `OSError`;
+- `save` copies all tensors to memory.
+
+`tests/unit/test_files.py` shows the first, and that both write the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +23,7 @@ from phcle.files.writing import write_whole
 
 __all__ = ["write_tensors"]
 
-TYPES = (
+TYPES = [
     "BOOL",
     "U8",
     "I8",
@@ -27,17 +36,23 @@ TYPES = (
     "F64",
     "I64",
     "U64",
-)
+]
 """Types of safetensors in the order of its library, which puts the last ones first."""
 
 
 def write_tensors(
     path: Path, tensors: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]
 ) -> None:
-    """Write a safetensors file, byte for byte what its library writes.
+    """Write a safetensors file, byte for byte as its library does.
 
-    The library would first write to a file of its own beside, which a killed process
-    leaves behind for ever, and has no error of the system for a full disk.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    tensors : mapping of str to array
+        The tensors by name; of truth values, integers or floats.
+    metadata : mapping of str to str
+        Texts to store in the header.
     """
     order = sorted(tensors, key=lambda name: (-TYPES.index(_type(tensors[name])), name))
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
@@ -47,7 +62,7 @@ def write_tensors(
         kind, shape = _type(tensors[name]), list(tensors[name].shape)
         header[name] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
     head = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    head += b" " * (-len(head) % 8)  # so that numbers begin at a multiple of eight
+    head += b" " * (-len(head) % 8)  # tensors start at a multiple of eight bytes
     with write_whole(path) as temporary, temporary.open("wb") as file:
         file.write(len(head).to_bytes(8, "little") + head)
         for name in order:
@@ -56,6 +71,6 @@ def write_tensors(
 
 
 def _type(tensor: npt.NDArray[Any]) -> str:
-    """What safetensors calls a type."""
+    """Name of a type in safetensors."""
     letter = {"b": "BOOL", "u": "U", "i": "I", "f": "F"}[tensor.dtype.kind]
     return letter if letter == "BOOL" else f"{letter}{8 * tensor.dtype.itemsize}"

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
-from phcle.embedding.fitted import FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["Branches", "find_branches", "hierarchy_of"]
@@ -50,11 +49,9 @@ def hierarchy_of(embedding: LabelEmbedding) -> tuple[str, Hierarchy] | None:
         Name of the context, and the hierarchy; None if there is no hierarchy.
     """
     found = [
-        (len(context.observed_labels), context.name, context.data.hierarchy.hierarchy)
+        (len(context.observed_labels), context.name, context.hierarchy)
         for context in embedding.contexts
-        if isinstance(context, FittedRelational)
-        and context.data is not None
-        and context.data.hierarchy is not None
+        if context.hierarchy is not None
     ]
     if not found:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.base import FittedContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
 from phcle.uses.named_answers import nearest_labels, summarise
@@ -142,7 +142,7 @@ def sparsity(embedding: LabelEmbedding) -> list[Section]:
     return [
         _attributes(context)
         for context in embedding.contexts
-        if isinstance(context, FittedDescriptive)
+        if context.has_sparse_factor
     ]
 
 
@@ -225,7 +225,7 @@ def known_in(embedding: LabelEmbedding) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return known
 
 
-def _attributes(context: FittedDescriptive) -> Section:
+def _attributes(context: FittedContext) -> Section:
     """The strengths of the attributes of one context."""
     factor = np.asarray(context.factor, np.float64)
     strength = np.linalg.norm(factor, axis=1)
@@ -235,14 +235,16 @@ def _attributes(context: FittedDescriptive) -> Section:
     listed = [(context.columns[i], float(strength[i])) for i in order]
     return {
         "name": context.name,
-        "readable": context.readable,
+        "readable": context.has_readable_columns,
         "columns": len(context.columns),
         "kept": n_kept,
         "near_zero": len(context.columns) - n_kept,
         "zero_entries": float((factor == 0).mean()) if factor.size else 0.0,
         "strengths": strength[order].tolist(),
-        "strongest": listed[:MOST_ATTRIBUTES] if context.readable else [],
-        "weakest": listed[n_kept:][-MOST_ATTRIBUTES:] if context.readable else [],
+        "strongest": listed[:MOST_ATTRIBUTES] if context.has_readable_columns else [],
+        "weakest": listed[n_kept:][-MOST_ATTRIBUTES:]
+        if context.has_readable_columns
+        else [],
     }
 
 

@@ -1,55 +1,68 @@
-"""Share length between W and the other factors: the fits stay, the penalties fall.
+"""Balance the length of W against the other factors: same fit, lower penalties.
 
-W R and C R⁻ᵀ, U R⁻ᵀ have the same products for any invertible R. Sweeps move along
-these directions only slowly, so each begins by solving for the best R. Without λ2 that
-is the geometric mean of two Gram matrices; with it, it is taken only if it is better.
+W R and F R⁻ᵀ have the same product for any invertible R, where F is the factor of any
+context. Sweeps move along these directions slowly, so each begins with the best R.
+Without λ2 that is the geometric mean of two Gram matrices; with λ2 it is used only if
+it lowers the penalties.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from phcle.backends.protocol import Array
-from phcle.solver.layout import Layout
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.state import State
 
 __all__ = ["balance"]
 
 REGULAR = 1e-8
-"""Smallest eigenvalue, relative to the largest, of a Gram matrix that is inverted."""
+"""Gram matrices are inverted if their smallest eigenvalue is above this share of the
+largest; below, rounding would dominate the inverse."""
 
 WORTH = 1e-4
-"""Smallest relative fall of the penalties that is worth the rounding of a change."""
+"""A change must lower the penalties by this share; less is not worth its rounding."""
 
 
-def balance(layout: Layout, state: State) -> State:
-    """Lower the penalties without changing any product; never raises them."""
-    xp, lam = layout.backend.xp, layout.problem.penalties
-    before = sum(layout.penalties(state.W, state.C, state.U).values())
-    own = lam.ridge * _gram(xp, [state.W])
-    others = lam.context_ridge * _gram(xp, state.C) + lam.ridge * _gram(xp, state.U)
+def balance(device: DeviceProblem, state: State) -> State:
+    """Lower the penalties without changing any product; never raises them.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem on its back end.
+    state : State
+        Factors to balance.
+
+    Returns
+    -------
+    State
+        The same state, or one with lower penalties.
+    """
+    xp, lam = device.backend.xp, device.problem.penalties
+    before = sum(device.penalties(state.W, state.factors).values())
+    own = lam.ridge * _gram(xp, state.W)
+    others = sum(
+        context.factor_ridge(lam) * _gram(xp, factor)
+        for context, factor in zip(device.problem.contexts, state.factors, strict=True)
+    )
     candidates = [_diagonal(xp, own, others)]
     if _is_regular(xp, own) and _is_regular(xp, others):
         candidates.insert(0, _full(xp, own, others))
     for change, undo in candidates:
         move, back = (xp.astype(part, state.W.dtype) for part in (change, undo))
         W = xp.matmul(state.W, move)
-        C = tuple(xp.matmul(factor, back) for factor in state.C)
-        U = tuple(xp.matmul(factor, back) for factor in state.U)
-        if sum(layout.penalties(W, C, U).values()) < (1 - WORTH) * before:
-            return replace(state, W=W, C=C, U=U)
+        factors = tuple(xp.matmul(factor, back) for factor in state.factors)
+        if sum(device.penalties(W, factors).values()) < (1 - WORTH) * before:
+            return replace(state, W=W, factors=factors)
     return state
 
 
-def _gram(xp: Any, factors: Sequence[Array]) -> Array | float:
-    """Σ factorᵀ factor in double precision."""
-    total: Array | float = 0.0
-    for factor in factors:
-        precise = xp.astype(factor, xp.float64)
-        total = total + xp.matmul(precise.T, precise)
-    return total
+def _gram(xp: Any, factor: Array) -> Array:
+    """factorᵀ factor in double precision."""
+    precise = xp.astype(factor, xp.float64)
+    return xp.matmul(precise.T, precise)
 
 
 def _full(xp: Any, own: Array, others: Array) -> tuple[Array, Array]:

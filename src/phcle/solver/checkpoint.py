@@ -25,14 +25,15 @@ from phcle.errors import FileError, PhcleWarning
 from phcle.files.archive import Tensors, read_sealed, write_sealed
 from phcle.files.writing import check_can_write
 from phcle.options import OPTIONS
-from phcle.solver.problem import DescriptiveData, Problem, RelationalData
+from phcle.solver.problem import Problem
+from phcle.solver.provenance import library_versions
 from phcle.solver.start import Factors
 from phcle.solver.state import State
-from phcle.solver.to_embedding import library_versions
 
 __all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 
-FORMAT, VERSION = "phcle.checkpoint", 1
+FORMAT, VERSION, OLDEST = "phcle.checkpoint", 2, 1
+"""Name, version written, and oldest version read."""
 
 FREE = frozenset(
     {"backend", "device", "precision", "calibrate", "max_iter", "tol", "verbose"}
@@ -81,7 +82,7 @@ class Checkpoint:
             )
         check_can_write(path)  # now rather than after minutes of sweeps
         width = 1 if options["init"] == "ones" else options["dim"]
-        rows = (problem.labels, *(data.columns for data in problem.data))
+        rows = (problem.labels, *(context.columns for context in problem.contexts))
         shapes = [(len(names), width) for names in rows]
         return cls(path, every, fingerprint(problem, options), shapes, is_writer)
 
@@ -98,12 +99,9 @@ class Checkpoint:
         self._written = time.monotonic()
         if not self.is_writer:
             return
-        parts = {"W": [state.W], "C": state.C, "U": state.U}
-        tensors = {
-            f"{name}{i}": to_numpy(factor)
-            for name, factors in parts.items()
-            for i, factor in enumerate(factors)
-        }
+        tensors = {"W0": to_numpy(state.W)}
+        for i, factor in enumerate(state.factors):
+            tensors[f"factor{i}"] = to_numpy(factor)
         about = {
             "prints": self.prints,
             "weights": state.weights,
@@ -127,13 +125,17 @@ class Checkpoint:
                 "to begin anew."
             )
         foreign = "is not a checkpoint of a fit."
-        about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
+        about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign, oldest=OLDEST)
         try:
             self._refuse_another_fit(about["prints"])
+            # Version 1 named the factors by kind, in the order of the contexts.
+            of_contexts = [
+                factor
+                for name in ("C", "U", "factor")
+                for factor in _numbered(tensors, name)
+            ]
             found = Resumed(
-                Factors(
-                    tensors["W0"], _numbered(tensors, "C"), _numbered(tensors, "U")
-                ),
+                Factors(tensors["W0"], tuple(of_contexts)),
                 {str(name): float(x) for name, x in about["weights"].items()},
                 tuple(
                     {str(name): float(x) for name, x in record.items()}
@@ -149,7 +151,7 @@ class Checkpoint:
 
     def _refuse_misfits(self, found: Resumed) -> None:
         """Refuse factors of other sizes, which no checksum can tell."""
-        parts = (found.factors.W, *found.factors.C, *found.factors.U)
+        parts = (found.factors.W, *found.factors.of_contexts)
         shapes = [part.shape for part in parts]
         if self.shapes and shapes != list(self.shapes):
             raise ValueError(f"factors of the shapes {shapes}, not {list(self.shapes)}")
@@ -183,7 +185,8 @@ class Checkpoint:
 
 def look_into(path: Path) -> dict[str, Any]:
     """What a checkpoint says of its fit, whichever it is."""
-    about, tensors = read_sealed(path, FORMAT, VERSION, "is not a checkpoint of a fit.")
+    foreign = "is not a checkpoint of a fit."
+    about, tensors = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
     try:
         n_labels, dim = tensors["W0"].shape
         history = list(about["history"])
@@ -213,15 +216,12 @@ def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
         "options": {k: v for k, v in options.items() if k not in FREE},
         "data": {
             "labels": _digest([*problem.labels]),
-            **{data.name: _digest_data(data) for data in problem.data},
+            **{
+                context.name: _digest([*context.columns], *context.fingerprint_arrays())
+                for context in problem.contexts
+            },
         },
     }
-
-
-def _digest_data(data: RelationalData | DescriptiveData) -> str:
-    if isinstance(data, RelationalData):
-        return _digest([*data.columns], data.counts)
-    return _digest([*data.columns], data.full_rows, data.full, data.shift, data.entries)
 
 
 def _digest(*parts: list[str] | np.ndarray | sp.csr_array) -> str:

@@ -15,36 +15,32 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.contexts.alignment import Context, align
-from phcle.contexts.relational.sampling import ColumnSamples, Sample
-from phcle.embedding.fitted import FittedDescriptive, FittedRelational
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Context, Penalties
+from phcle.contexts.terms import Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
-from phcle.solver.later_rows import descriptive_rows, relational_rows
-from phcle.solver.layout import LabelSide
-from phcle.solver.problem import (
-    DescriptiveData,
-    Penalties,
-    Problem,
-    RelationalData,
-)
+from phcle.solver.device_problem import LabelRows
+from phcle.solver.problem import Problem
 from phcle.solver.rows import solve_rows
+from phcle.solver.sampling import ColumnSamples
 
 __all__ = ["fold_in", "solve_labels"]
 
 Floats = npt.NDArray[np.floating[Any]]
 
-OUT_OF_PROPORTION = "look for values out of all proportion to those of the fit."
+TOO_LARGE = "look for values far larger than those of the fit."
 
-ROUGHLY = {"full": 1e-3, "mixed": 1e-2}
-"""How far steps before the last ones are asked to bring the rows, by precision."""
+ROUGH_TOL = {"full": 1e-3, "mixed": 1e-2}
+"""Tolerance of the steps before the last ones, by precision: more is not worth it."""
 
-COARSELY, COARSE_SAMPLE = 1e-2, 512
-"""How far a sample of so many columns is asked to bring rows that start at zero."""
-
+SAMPLED_TOL, SAMPLED_COLUMNS = 1e-2, 512
+"""Tolerance and columns of the first steps of rows that start at zero: cheap steps that
+bring them most of the way."""
 
 DOUBLE_UP_TO = 5 * 10**7
-"""Pairs up to which the last steps are in double precision, which is cheap then."""
+"""Pairs up to which the last steps are in double precision; above, it costs too much
+and brings rows no nearer to their optimum."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +56,35 @@ def solve_labels(
     backend: Backend,
     problem: Problem,
     start: Floats | None,
-    C: Sequence[Floats],
-    U: Sequence[Floats],
+    factors: Sequence[Floats],
     weights: Mapping[str, float],
     *,
     tol: float = 1e-4,
 ) -> tuple[Floats, Floats]:
-    """W at its optimum for these C and U, as doubles; every term's value there.
+    """Find W at its optimum for fixed factors.
 
-    A row's Newton steps end with one that moves it by no more than `tol`; what is left
-    to go then is a small part of that.
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    problem : Problem
+        Labels and contexts.
+    start : array of shape (labels, dim), or None
+        Where the rows begin; None is zero.
+    factors : sequence of arrays
+        One for each context.
+    weights : mapping
+        α and β by context.
+    tol : float
+        Newton steps of a row end with one that moves it by no more than this share of
+        its length; the distance left is then a small part of it.
+
+    Returns
+    -------
+    tuple of two arrays
+        W in double precision, and the value of each context's term.
     """
-    stages = _stages(backend, problem, C, tol, has_start=start is not None)
+    stages = _stages(backend, problem, tol, has_start=start is not None)
     W: Any = start
     before = None
     for stage in stages:
@@ -79,16 +92,16 @@ def solve_labels(
         if W is None:
             W = _zeros(stage.backend, problem)
         if before is None or before.dtype != stage.backend.dtype:
-            side = LabelSide(stage.backend, problem)
-            factors = [move(c) for c in C], [move(u) for u in U]
+            rows = LabelRows(stage.backend, problem)
+            placed = [move(factor) for factor in factors]
         elif before is not stage.backend:
-            side = side.on(stage.backend)
+            rows = rows.on(stage.backend)
         solved = solve_rows(
             stage.backend,
             move(W),
-            side.views(*factors, weights, samples=stage.samples),
+            rows.views(placed, weights, samples=stage.samples),
             problem.penalties.ridge,
-            side.blocks,
+            rows.blocks,
             tol=stage.tol,
             max_iter=50,
         )
@@ -102,13 +115,13 @@ def solve_labels(
     if broken:
         raise NumericalError(
             f"the numbers of context {some(broken)} are not finite when the labels are "
-            f"solved for; {OUT_OF_PROPORTION}"
+            f"solved for; {TOO_LARGE}"
         )
     return W, solved.values
 
 
 def _zeros(backend: Backend, problem: Problem) -> Any:
-    """A start on the device, which takes less time than moving one there."""
+    """A start made on the device: faster than moving one there."""
     like = backend.asarray(np.zeros(1))
     shape = (len(problem.labels), problem.dim)
     return backend.xp.zeros(shape, dtype=like.dtype, device=like.device)
@@ -117,28 +130,25 @@ def _zeros(backend: Backend, problem: Problem) -> Any:
 def _stages(
     backend: Backend,
     problem: Problem,
-    C: Sequence[Floats],
     tol: float,
     *,
     has_start: bool,
 ) -> list[_Stage]:
-    """The way to the optimum, made cheap.
+    """Cheap steps first, exact ones last.
 
-    Without a start the rows first settle on a sample of the columns, and steps in less
-    than the last precision come before the last ones. A problem of few pairs ends in
-    double precision. One of many ends in that of the sweeps, no farther from its
-    optimum, and on a GPU begins with products of halves.
+    Without a start, rows first settle on a sample of the columns. Then come steps in
+    the precision of the sweeps (half precision for a large problem on a GPU). A small
+    problem ends in double precision, a large one in that of the sweeps.
     """
-    n_pairs = len(problem.labels) * sum(len(c) for c in C)
-    is_large = n_pairs > DOUBLE_UP_TO
+    is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_halves() if is_large else backend
     last = backend.with_dtype(backend.dtype if is_large else "float64")
     stages = [_Stage(last, tol)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
-        stages.insert(0, _Stage(rough, max(tol, ROUGHLY[rough.precision])))
+        stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))
     if not has_start:
-        drawn = ColumnSamples(problem, COARSE_SAMPLE, seed=0).draw(0)
-        stages.insert(0, _Stage(rough, COARSELY, drawn.columns))
+        drawn = ColumnSamples(problem, SAMPLED_COLUMNS, seed=0).draw(0)
+        stages.insert(0, _Stage(rough, SAMPLED_TOL, drawn.columns))
     return stages
 
 
@@ -153,8 +163,33 @@ def fold_in(
 ) -> LabelEmbedding:
     """Embed labels that were not in the fit, from whichever contexts they have.
 
-    The contexts carry the names they had at the fit. A taxonomy needs only the new
-    edges. Columns the fit did not know are left out, with a warning that counts them.
+    Columns that the fit did not know are left out, with a warning that counts them.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Learned by `PHCLE`.
+    contexts : Context or iterable of Context
+        What is known about the new labels. Contexts carry the names they had at the
+        fit; a taxonomy needs only the new edges.
+    names : mapping, optional
+        Readable names of the new labels.
+    backend, device, dtype : str
+        Where and in which precision to compute, as in `PHCLE`.
+
+    Returns
+    -------
+    LabelEmbedding
+        The new labels alone; `embedding.joined(...)` puts both together.
+
+    Examples
+    --------
+    >>> from phcle import DescriptiveContext, PHCLE
+    >>> tags = {"cat": ["fur"], "dog": ["fur", "tail"], "fish": ["fins"]}
+    >>> embedding = PHCLE(dim=2).fit(DescriptiveContext.from_tags(tags)).embedding_
+    >>> new = DescriptiveContext.from_tags({"wolf": ["fur", "tail"]})
+    >>> fold_in(embedding, new).labels
+    ('wolf',)
     """
     if not embedding.contexts:
         raise ContextError(
@@ -166,34 +201,21 @@ def fold_in(
     _refuse_foreign(given, embedding)
     labels = aligned.labels
     rows = [
-        relational_rows(learned, given.get(learned.name), labels)
-        if isinstance(learned, FittedRelational)
-        else descriptive_rows(learned, given.get(learned.name), labels)
+        learned.for_new_labels(given.get(learned.name), labels)
         for learned in embedding.contexts
     ]
-    problem = Problem(
-        labels,
-        tuple(data for data, _ in rows if isinstance(data, RelationalData)),
-        tuple(data for data, _ in rows if isinstance(data, DescriptiveData)),
-        Penalties(**embedding.penalties),
-        embedding.dim,
-    )
-    weights = {context.name: context.weight for context in embedding.contexts}
-    _refuse_uninformed(problem, weights)
-    C = [c.factor for c in embedding.contexts if isinstance(c, FittedRelational)]
-    U = [c.factor for c in embedding.contexts if isinstance(c, FittedDescriptive)]
-    n_pairs = len(labels) * sum(len(factor) for factor in C)
-    chosen = choose_backend(backend, device, dtype, n_pairs=n_pairs)
+    penalties = Penalties(**embedding.penalties)
+    problem = Problem(labels, tuple(rows), penalties, embedding.dim)
+    _refuse_uninformed(problem)
+    chosen = choose_backend(backend, device, dtype, n_pairs=problem.n_pairs)
+    factors = [context.factor for context in rows]
+    weights = {context.name: context.weight for context in rows}
     with chosen.working(), np.errstate(over="ignore", invalid="ignore"):
-        vectors, _ = solve_labels(chosen, problem, None, C, U, weights)
+        vectors, _ = solve_labels(chosen, problem, None, factors, weights)
         vectors = vectors.astype(embedding.vectors.dtype)
-    _refuse_outgrown(labels, vectors)
-    return embedding.with_rows(
-        labels,
-        vectors,
-        [fitted_rows for _, fitted_rows in rows],
-        names or {},
-    )
+    _refuse_overflow(labels, vectors)
+    kept = [context.learned(labels, context.weight, context.factor) for context in rows]
+    return embedding.with_rows(labels, vectors, kept, names or {})
 
 
 def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:
@@ -207,22 +229,22 @@ def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:
             )
 
 
-def _refuse_outgrown(labels: tuple[str, ...], vectors: Floats) -> None:
+def _refuse_overflow(labels: tuple[str, ...], vectors: Floats) -> None:
     """Refuse by name every label whose vector is not finite in its precision."""
-    outgrown = [labels[i] for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
-    if outgrown:
+    broken = [labels[i] for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
+    if broken:
         raise NumericalError(
-            f"the vectors of {some(outgrown)} would be beyond {vectors.dtype}; "
-            f"{OUT_OF_PROPORTION}"
+            f"the vectors of {some(broken)} would be beyond {vectors.dtype}; "
+            f"{TOO_LARGE}"
         )
 
 
-def _refuse_uninformed(problem: Problem, weights: Mapping[str, float]) -> None:
+def _refuse_uninformed(problem: Problem) -> None:
     """Refuse by name every label that no context with a weight says anything about."""
     informed = np.zeros(len(problem.labels), dtype=bool)
-    for data in problem.data:
-        if weights[data.name] > 0:
-            informed |= data.observed
+    for context in problem.contexts:
+        if context.weight > 0:
+            informed |= context.observed
     if not informed.all():
         unknown = [problem.labels[i] for i in np.flatnonzero(~informed)]
         raise ContextError(

@@ -10,32 +10,24 @@ over-fitted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.backends.protocol import Backend
+from phcle.contexts.base import FittedContext
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.foldin import solve_labels
-from phcle.solver.layout import Layout
-from phcle.solver.objective import softplus
-from phcle.solver.problem import (
-    DescriptiveData,
-    Problem,
-    RelationalData,
-    csr_with_zeros,
-)
+from phcle.solver.problem import Problem
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, run
 from phcle.solver.weights import equal_weights
 
-__all__ = ["draw_rows", "held_out_skills", "without_rows"]
+__all__ = ["draw_rows", "held_out_skills"]
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating[Any]]
-Data = RelationalData | DescriptiveData
 
 SHARE = 0.2  # of a context's labels are held out
 MOST_LABELS = 5_000  # of a trial fit
@@ -49,8 +41,8 @@ class _Score:
     """Losses on held-out entries, summed over trials.
 
     A prediction may be right in direction and too bold, which the logistic loss
-    punishes without limit. So it is trusted by the share that serves one half of the
-    labels best, and judged on the other half.
+    punishes without limit. So the share of trust is chosen on one half of the labels
+    and judged on the other half.
     """
 
     def __init__(self) -> None:
@@ -71,22 +63,44 @@ class _Score:
 def held_out_skills(
     problem: Problem, backend: Backend, *, seed: int
 ) -> dict[str, float]:
-    """Skill of every context, between 0 (predicts nothing) and 1."""
+    """Measure how well each context is predicted on labels that were held out.
+
+    Parameters
+    ----------
+    problem : Problem
+        The contexts.
+    backend : Backend
+        Where trial fits run.
+    seed : int
+        Chooses what is held out.
+
+    Returns
+    -------
+    dict
+        Skill by context, from 0 (predicts nothing) to 1.
+    """
     rng = np.random.default_rng(seed)
     scores = {name: _Score() for name in problem.names}
     whole = problem
     for _ in range(TRIALS):
         problem = _some_labels(whole, rng)
-        hidden = {data.name: draw_rows(data, rng) for data in problem.data}
-        trial = problem.with_data(
+        hidden = [draw_rows(context, rng) for context in problem.contexts]
+        trial = problem.over(
             problem.labels,
-            [without_rows(data, hidden[data.name]) for data in problem.data],
+            [
+                c.hide_rows(rows)
+                for c, rows in zip(problem.contexts, hidden, strict=True)
+            ],
         )
         factors = _trial_fit(trial, backend, rng)
-        for data in problem.data:
-            rows = hidden[data.name]
-            is_given = rng.permutation(len(data.columns)) < len(data.columns) // 2
-            _judge(problem, data, rows, is_given, factors, backend, scores[data.name])
+        for number, context in enumerate(problem.contexts):
+            n_columns = len(context.columns)
+            is_given = rng.permutation(n_columns) < n_columns // 2
+            losses = _losses(
+                problem, number, hidden[number], is_given, factors, backend
+            )
+            if losses is not None:
+                scores[context.name].add(losses)
     return {name: score.skill for name, score in scores.items()}
 
 
@@ -99,171 +113,73 @@ def _some_labels(problem: Problem, rng: np.random.Generator) -> Problem:
     if n <= MOST_LABELS:
         return problem
     chosen = np.zeros(n, dtype=bool)
-    each = MOST_LABELS // (2 * len(problem.data))
-    for data in problem.data:
-        known = np.flatnonzero(data.observed)
+    each = MOST_LABELS // (2 * len(problem.contexts))
+    for context in problem.contexts:
+        known = np.flatnonzero(context.observed)
         chosen[rng.choice(known, min(each, len(known)), replace=False)] = True
     others = np.flatnonzero(~chosen)
     chosen[rng.choice(others, MOST_LABELS - chosen.sum(), replace=False)] = True
     rows = np.flatnonzero(chosen)
-    return problem.with_data(
+    return problem.over(
         [problem.labels[i] for i in rows],
-        [_with_used_columns(data.take(rows)) for data in problem.data],
+        [context.take(rows).without_empty_columns() for context in problem.contexts],
     )
 
 
-def _with_used_columns(data: Data) -> Data:
-    """A part of a relational context, with masses and columns of its own."""
-    if isinstance(data, DescriptiveData):
-        return data
-    mass = np.asarray(data.counts.sum(axis=0)).ravel()
-    used = np.flatnonzero(mass)
-    return replace(
-        data,
-        columns=tuple(data.columns[i] for i in used),
-        counts=sp.csr_array(data.counts[:, used]),
-        column_mass=mass[used],
-        total=float(mass.sum()) or 1.0,
-    )
+def draw_rows(context: FittedContext, rng: np.random.Generator) -> Rows:
+    """Draw some of the observed labels of a context, but never all of them.
 
+    Parameters
+    ----------
+    context : FittedContext
+        Laid out over the labels of a problem.
+    rng : numpy.random.Generator
+        Source of randomness.
 
-def draw_rows(data: Data, rng: np.random.Generator) -> Rows:
-    """Some of the observed rows, but never all of them."""
-    observed = np.flatnonzero(data.observed)
+    Returns
+    -------
+    array of int
+        Positions of the drawn labels, in order.
+    """
+    observed = np.flatnonzero(context.observed)
     n = int(np.clip(round(SHARE * len(observed)), 1, MOST))
     return np.sort(rng.choice(observed, size=min(n, len(observed) - 1), replace=False))
 
 
-def without_rows(data: Data, rows: Rows) -> Data:
-    """The context with some rows taken out."""
-    kept = np.ones(len(data.observed), dtype=bool)
-    kept[rows] = False
-    if isinstance(data, DescriptiveData):
-        stays = np.flatnonzero(kept[data.full_rows])
-        return replace(
-            data,
-            full_rows=data.full_rows[stays],
-            full=data.full[stays],
-            entries=_only(data.entries, kept[:, None]),
-        )
-    counts = _only(data.counts, kept[:, None])
-    # A column that lost all its labels keeps a trace of mass: B must stay positive.
-    mass = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-9 * data.column_mass)
-    return replace(data, counts=counts, column_mass=mass, total=float(mass.sum()))
-
-
-def _only(matrix: sp.csr_array, kept: npt.NDArray[np.bool_]) -> sp.csr_array:
-    """The entries where a mask (rows, 1) or (1, columns) is true; zeros stay stored."""
-    entries = sp.coo_array(matrix)
-    rows, columns = entries.coords
-    inside = np.broadcast_to(kept, matrix.shape)[rows, columns]
-    return csr_with_zeros(
-        rows[inside], columns[inside], entries.data[inside], matrix.shape
-    )
-
-
 def _trial_fit(
     problem: Problem, backend: Backend, rng: np.random.Generator
-) -> tuple[Sequence[Floats], Sequence[Floats]]:
-    """C and U after a short fit with equal weights."""
+) -> tuple[Floats, ...]:
+    """Factors of all contexts after a short fit with equal weights."""
     weights = equal_weights(problem)
-    solver = MajoriseSolver(Layout(backend, problem), tol=1e-3)
+    solver = MajoriseSolver(DeviceProblem(backend, problem), tol=1e-3)
     state = solver.init(start_factors(problem, weights, "spectral", rng), weights)
     state = run(solver, state, max_iter=SWEEPS)
-    return solver.layout.to_numpy(state.C), solver.layout.to_numpy(state.U)
+    return solver.device.to_numpy(state.factors)
 
 
-def _judge(
+def _losses(
     problem: Problem,
-    data: Data,
+    number: int,
     rows: Rows,
     is_given: npt.NDArray[np.bool_],
-    factors: tuple[Sequence[Floats], Sequence[Floats]],
+    factors: Sequence[Floats],
     backend: Backend,
-    score: _Score,
-) -> None:
-    """Fold the hidden labels in from half of this context; predict the other half."""
-    taken = data.take(rows)
-    given, asked = _on(taken, is_given), _on(taken, ~is_given)
-    known = [given if d is data else d.take(rows) for d in problem.data]
-    informed = np.any([d.observed for d in known], axis=0)
-    if not informed.any() or (isinstance(data, RelationalData) and not is_given.any()):
-        return
-    kept = np.flatnonzero(informed)
-    labels = [problem.labels[i] for i in rows[kept]]
-    part = problem.with_data(labels, [d.take(kept) for d in known])
-    C, U = factors
-    W, _ = solve_labels(
-        backend,
-        part,
-        np.zeros((len(labels), problem.dim)),
-        C,
-        U,
-        equal_weights(problem),
-        tol=1e-2,
-    )
-    asked = asked.take(kept)
-    factor = dict(zip(problem.names, (*C, *U), strict=True))[data.name]
-    if isinstance(asked, RelationalData):
-        losses = _deviances(asked, W @ factor.T, problem.penalties.negatives)
-    else:
-        losses = _squared_errors(asked, W, factor)
-    score.add(losses)
+) -> Floats | None:
+    """Fold hidden labels in from half of a context; losses on the other half.
 
-
-def _on(data: Data, columns: npt.NDArray[np.bool_]) -> Data:
-    """The context as if it had only some of its columns."""
-    if isinstance(data, RelationalData):
-        mass = np.where(columns, data.column_mass, 0.0)
-        return replace(
-            data,
-            counts=_only(data.counts, columns[None, :]),
-            column_mass=mass,
-            total=float(mass.sum()) or 1.0,
-        )
-    # Few rows are held out, so all their values may be listed one by one.
-    values = np.full(data.entries.shape, np.nan)
-    full = data.full if isinstance(data.full, np.ndarray) else data.full.toarray()
-    values[data.full_rows] = full - data.shift
-    entries = sp.coo_array(data.entries)
-    values[entries.coords] = entries.data
-    r, c = np.nonzero(~np.isnan(values) & columns)
-    return replace(
-        data,
-        full_rows=data.full_rows[:0],
-        full=np.empty((0, len(data.columns))),
-        shift=np.zeros(len(data.columns)),
-        entries=csr_with_zeros(r, c, values[r, c], values.shape),
-    )
-
-
-def _deviances(data: RelationalData, x: Floats, negatives: float) -> Floats:
-    """Loss above the saturated floor, by label, for every trust: (trusts, labels).
-
-    No association is x = −log k: D = B, as for independent labels and columns.
+    None if nothing is known about any of the hidden labels.
     """
-    B = negatives * np.outer(data.row_mass, data.column_mass) / data.total
-    D = data.counts.toarray()
-    Q = B + D
-    with np.errstate(divide="ignore", invalid="ignore"):
-        floor = np.where(D > 0, Q * np.log(Q) - D * np.log(D) - B * np.log(B), 0.0)
-    nothing = -np.log(negatives)
-    return np.array(
-        [
-            (Q * softplus(trusted) - D * trusted - floor).sum(axis=1)
-            for trusted in (nothing + trust * (x - nothing) for trust in TRUSTS)
-        ]
-    )
-
-
-def _squared_errors(data: DescriptiveData, W: Floats, U: Floats) -> Floats:
-    """Squared errors, by label, for every trust: (trusts, labels)."""
-    entries = sp.coo_array(data.entries)
-    rows, columns = entries.coords
-    fitted = np.einsum("ij,ij->i", W[rows], U[columns])
-    return np.array(
-        [
-            np.bincount(rows, (entries.data - trust * fitted) ** 2, len(W))
-            for trust in TRUSTS
-        ]
+    known = [context.take(rows) for context in problem.contexts]
+    asked = known[number].hide_columns(is_given)
+    known[number] = known[number].hide_columns(~is_given)
+    informed = np.flatnonzero(np.any([context.observed for context in known], axis=0))
+    if not len(informed):
+        return None
+    labels = [problem.labels[i] for i in rows[informed]]
+    part = problem.over(labels, [context.take(informed) for context in known])
+    start = np.zeros((len(labels), problem.dim))
+    weights = equal_weights(problem)
+    W, _ = solve_labels(backend, part, start, factors, weights, tol=1e-2)
+    return asked.take(informed).held_out_losses(
+        W, factors[number], problem.penalties, TRUSTS
     )

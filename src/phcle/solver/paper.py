@@ -1,8 +1,8 @@
 """The paper's own solver: gradient descent on C and W, FISTA on U (Algorithm 1).
 
-As printed, but for the corrections: the mask is on the residual, Q multiplies
-elementwise, λ4 acts on C, and where no step size is given a safe one is used, because
-the printed 1e-5 hardly moves and 1e-2 diverges.
+As printed, with corrections: the mask is on the residual, Q multiplies elementwise, and
+λ4 acts on C. If no step size is given, a safe one is used: the printed 1e-5 hardly
+moves, and 1e-2 diverges.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.terms import View
 from phcle.errors import OptionError
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.gradient import values_and_gradient
-from phcle.solver.layout import Layout
 from phcle.solver.state import State
-from phcle.solver.sweep import DESCRIPTION_STEPS, Reweigh, SweepSolver
+from phcle.solver.sweep import Reweigh, SweepSolver
 
 __all__ = ["PaperSolver"]
 
 RISING = 1e-6
-"""A gap that grew by this share has not grown by rounding."""
+"""A gap that grows by more than this share grows for real, not by rounding."""
 
 
 class PaperSolver(SweepSolver):
@@ -32,14 +32,14 @@ class PaperSolver(SweepSolver):
 
     def __init__(
         self,
-        layout: Layout,
+        device: DeviceProblem,
         *,
         tol: float,
         step_size: float | None = None,
         reweigh: Reweigh | None = None,
     ) -> None:
-        super().__init__(layout, tol=tol, reweigh=reweigh)
-        if layout.backend.team.size > 1:
+        super().__init__(device, tol=tol, reweigh=reweigh)
+        if device.backend.team.size > 1:
             raise OptionError(
                 "solver='paper' runs in one process; start it without torchrun."
             )
@@ -48,24 +48,26 @@ class PaperSolver(SweepSolver):
     def step(self, state: State) -> State:
         """One gradient step on every C, one on W, then FISTA on every U."""
         began = time.perf_counter()
-        layout, lam = self.layout, self.layout.problem.penalties
-        C = []
-        for side, factor, data in zip(
-            layout.columns, state.C, layout.problem.relational, strict=True
-        ):
-            views: list[View] = [side.term.at(state.W, state.weights[data.name])]
-            C.append(self._descend(factor, views, lam.context_ridge, side.blocks))
-        views = layout.labels.views(C, state.U, state.weights)
-        W = self._descend(state.W, views, lam.ridge, layout.labels.blocks)
-        U = layout.update_descriptions(
-            W, state.U, state.weights, max_iter=DESCRIPTION_STEPS, tol=1e-4
+        device, weights = self.device, state.weights
+        comes_last = [c.updated_after_labels for c in device.problem.contexts]
+        factors = device.update_factors(
+            state.W,
+            state.factors,
+            weights,
+            self._descend,
+            chosen=[not last for last in comes_last],
         )
-        views = layout.labels.views(C, U, state.weights)
-        values, _ = values_and_gradient(layout.backend, W, views, layout.labels.blocks)
-        return self.advance(state, W, tuple(C), U, values, began)
+        ridge, rows = device.problem.penalties.ridge, device.labels
+        W = self._descend(state.W, rows.views(factors, weights), ridge, rows.blocks)
+        factors = device.update_factors(
+            W, factors, weights, self._descend, chosen=comes_last, tol=1e-4
+        )
+        views = rows.views(factors, weights)
+        values, _ = values_and_gradient(device.backend, W, views, rows.blocks)
+        return self.advance(state, W, factors, values, began)
 
     def converged(self, state: State) -> bool:
-        """As for any solver, but a step that is too long has not arrived."""
+        """As for any solver, but not while steps that are too long raise the gap."""
         if self.step_size is not None and len(state.history) > 1:
             before, after = (record["gap"] for record in state.history[-2:])
             if after > before + RISING * abs(before):
@@ -79,7 +81,7 @@ class PaperSolver(SweepSolver):
         ridge: float,
         blocks: Sequence[Block],
     ) -> Array:
-        backend = self.layout.backend
+        backend = self.device.backend
         _, gradient = values_and_gradient(backend, factor, views, blocks)
         size = self.step_size or 1 / (_steepest(backend, factor, views, blocks) + ridge)
         return factor - size * (gradient + ridge * factor)

@@ -1,52 +1,50 @@
 """Where the factors start.
 
-"spectral" is one joint SVD of what every context asks for: log-ratios of the counts,
-shifted so that pairs without a count start low, beside the scaled descriptions.
-"ones" is the paper's start, kept for the record: every dimension then gets the same
-gradient for ever, so W never leaves rank one. Turned onto its only direction it is a
-problem of one dimension, and is solved as such: rounding would otherwise break the tie.
+"spectral" is one joint SVD of the targets of all contexts, side by side: each kind of
+context says what W times its factor should be (`FittedContext.start_target`). "ones" is
+the paper's start, for comparison only: every dimension gets the same gradient for ever,
+so W keeps rank one. It is solved as the one-dimensional problem that it is; otherwise
+rounding would break the tie.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend, choose_backend
-from phcle.contexts.descriptive.loss import SpreadRows
 from phcle.errors import PhcleWarning
-from phcle.solver.problem import UNITS, DescriptiveData, Problem, RelationalData
+from phcle.solver.problem import Problem
 
 __all__ = ["Factors", "spread_ones", "start_factors"]
 
 Floats = npt.NDArray[np.float64]
 
 NOISE = 0.01
-"""Size of the seeded noise: where W and U both start at zero they would stay there."""
-
+"""Size of the seeded noise. Without it, dimensions where W and a factor both start at
+zero would stay there."""
 
 LONG = 2000
-"""Rows from which on the seconds that Cholesky saves are worth it."""
+"""Use Cholesky above this many rows; below, QR is as fast."""
 
 ALIKE = 1e-6
-"""Columns of which one has less than this share of its length apart from the others."""
+"""Use QR if a column is this close to a combination of the others: Cholesky of the Gram
+matrix would lose too many digits."""
 
 AT_ONCE = 1024
-"""Rows that are drawn at once."""
+"""Rows drawn together, so that they stay in cache."""
 
 
 @dataclass(frozen=True)
 class Factors:
-    """W, the C's and the U's as NumPy arrays."""
+    """W and the factor of each context, as NumPy arrays."""
 
     W: Floats
-    C: tuple[Floats, ...]
-    U: tuple[Floats, ...]
+    of_contexts: tuple[Floats, ...]
 
 
 def start_factors(
@@ -59,8 +57,23 @@ def start_factors(
 ) -> Factors:
     """Make the start that `init` names; the same seed gives the same numbers.
 
-    The singular vectors are found on the back end if it is a GPU, or else on NumPy in
-    double precision: so they are the same on every CPU.
+    Parameters
+    ----------
+    problem : Problem
+        The problem to start.
+    weights : mapping
+        α and β by context.
+    init : {"spectral", "random", "ones"}
+        Which start.
+    rng : numpy.random.Generator
+        Source of the noise.
+    backend : Backend, optional
+        Where to find singular vectors if it is a GPU. Otherwise NumPy finds them in
+        double precision, so they are the same on every CPU.
+
+    Returns
+    -------
+    Factors
     """
     if backend is None or not backend.is_accelerated:
         backend = choose_backend("numpy", "cpu", "float64")
@@ -72,7 +85,7 @@ def start_factors(
             stacklevel=2,
         )
         length = np.sqrt(problem.dim)
-        rows = [problem.labels, *(data.columns for data in problem.data)]
+        rows = [problem.labels, *(context.columns for context in problem.contexts)]
         parts = [np.full((len(names), 1), length) for names in rows]
     else:
         parts = [
@@ -87,14 +100,23 @@ def start_factors(
             for part, found in zip(parts, spectral, strict=True):
                 part *= NOISE
                 part += found
-    n_relational = len(problem.relational)
-    return Factors(
-        parts[0], tuple(parts[1 : 1 + n_relational]), tuple(parts[1 + n_relational :])
-    )
+    return Factors(parts[0], tuple(parts[1:]))
 
 
 def spread_ones(factor: Floats, dim: int) -> Floats:
-    """One dimension of a fit from "ones" as the equal dimensions it stands for."""
+    """Spread the one dimension of a fit from "ones" over the equal ones it stands for.
+
+    Parameters
+    ----------
+    factor : array of shape (rows, 1)
+        What was solved.
+    dim : int
+        How many equal dimensions it stands for.
+
+    Returns
+    -------
+    array of shape (rows, dim)
+    """
     return np.repeat(factor / np.sqrt(dim), dim, axis=1)
 
 
@@ -118,20 +140,10 @@ def _draw_for_columns(
     So neither the order of the contexts nor that of their columns matters.
     """
     drawn = {
-        data.name: _in_name_order(data.columns, width, rng)
-        for data in sorted(problem.data, key=lambda data: data.name)
+        context.name: _in_name_order(context.columns, width, rng)
+        for context in sorted(problem.contexts, key=lambda context: context.name)
     }
     return [drawn[name] for name in problem.names]
-
-
-@dataclass(frozen=True)
-class _Wish:
-    """What one context asks W times its factor to be, up to a weight."""
-
-    n_columns: int
-    weight: float
-    product: Callable[[Array], Array]  # (columns, p) -> (labels, p)
-    transposed: Callable[[Array], Array]  # (labels, p) -> (columns, p)
 
 
 def _spectral(
@@ -140,30 +152,27 @@ def _spectral(
     rng: np.random.Generator,
     backend: Backend,
 ) -> list[Floats]:
-    """Randomised SVD of all wishes side by side, split evenly between the factors."""
-    xp = backend.xp
-    wishes = [
-        _relational_wish(backend, data, weights[data.name], problem.penalties.negatives)
-        for data in problem.relational
-    ]
-    wishes += [
-        _descriptive_wish(
-            backend, data, weights[data.name] * problem.penalties.descriptive
+    """Randomised SVD of all targets side by side, split evenly between the factors."""
+    xp, lam = backend.xp, problem.penalties
+    targets = [
+        context.start_target(
+            backend, context.term_weight(weights[context.name], lam), lam
         )
-        for data in problem.descriptive
+        for context in problem.contexts
     ]
-    edges = [int(edge) for edge in np.cumsum([0, *(w.n_columns for w in wishes)])]
+    widths = [len(context.columns) for context in problem.contexts]
+    edges = [int(edge) for edge in np.cumsum([0, *widths])]
 
     def product(V: Array) -> Array:
         shape = (len(problem.labels), V.shape[1])
         total = xp.zeros(shape, dtype=V.dtype, device=V.device)
-        for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
-            if wish.weight:
-                total += wish.weight * wish.product(V[a:b])
+        for target, a, b in zip(targets, edges, edges[1:], strict=False):
+            if target.weight:
+                total += target.weight * target.product(V[a:b])
         return total
 
     def transposed(W: Array) -> Array:
-        return xp.concat([w.weight * w.transposed(W) for w in wishes])
+        return xp.concat([t.weight * t.transposed(W) for t in targets])
 
     rank = min(problem.dim, len(problem.labels), edges[-1])
     width = min(rank + 10, len(problem.labels), edges[-1])
@@ -175,27 +184,26 @@ def _spectral(
     right, strength, left = map(
         backend.to_numpy, xp.linalg.svd(transposed(basis), full_matrices=False)
     )
-    # A singular vector's sign is free; its largest entry shall be positive, whatever
-    # order labels and columns came in.
+    # The sign of a singular vector is arbitrary: make its largest entry positive, so
+    # that the order of labels and columns does not matter.
     sign = np.sign(right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])])
     right, left = right * sign, left * sign[:, None]
     root = np.sqrt(strength[:rank])
     own = backend.to_numpy(xp.matmul(basis, backend.asarray(left[:rank].T)))
     found = [_pad(own * root, problem.dim)]
-    for wish, a, b in zip(wishes, edges, edges[1:], strict=False):
+    for target, a, b in zip(targets, edges, edges[1:], strict=False):
         factor = right[a:b, :rank] * root
-        found.append(
-            _pad(factor / wish.weight if wish.weight else 0 * factor, problem.dim)
-        )
+        factor = factor / target.weight if target.weight else 0 * factor
+        found.append(_pad(factor, problem.dim))
     return found
 
 
 def _orthonormal(backend: Backend, columns: Array) -> Array:
-    """Orthonormal columns that span the same.
+    """Orthonormal columns with the same span.
 
-    Long ones on a CPU by Cholesky's decomposition of their Gram matrix, twice, which
-    takes two matrix products where QR takes many times as long. By QR where they are
-    too much alike for that, and on a GPU, whose single precision asks for it.
+    Long columns on a CPU go through two Cholesky decompositions of their Gram matrix:
+    two matrix products, many times faster than QR. QR is used if the columns are nearly
+    dependent, and on a GPU, where Cholesky in single precision is not accurate enough.
     """
     xp = backend.xp
     if not backend.is_accelerated and columns.shape[0] >= LONG:
@@ -216,42 +224,3 @@ def _orthonormal(backend: Backend, columns: Array) -> Array:
 def _pad(factor: Floats, dim: int) -> Floats:
     """Fill up with zero dimensions where the rank is smaller than `dim`."""
     return np.pad(factor, ((0, 0), (0, dim - factor.shape[1])))
-
-
-def _relational_wish(
-    backend: Backend, data: RelationalData, alpha: float, negatives: float
-) -> _Wish:
-    """Log-ratio log(D/B) of the counts, and a constant low value everywhere else."""
-    low = np.log1p(negatives) + 2.5
-    D = sp.coo_array(data.counts)
-    expected = data.row_mass[D.coords[0]] * data.column_mass[D.coords[1]] / data.total
-    expected = np.maximum(expected, np.finfo(np.float64).tiny)
-    ratio = np.log(D.data / (negatives * expected))
-    matrix = sp.csr_array((ratio + low, D.coords), shape=D.shape)
-    raised, turned = backend.sparse(matrix), backend.sparse(sp.csr_array(matrix.T))
-    known = backend.asarray((data.row_mass > 0)[:, None])
-    lowered = backend.asarray(low * np.ones((D.shape[1], 1)))
-    # About the curvature of the logistic loss at an average pair.
-    weight = np.sqrt(alpha * UNITS / D.shape[1])
-    return _Wish(
-        D.shape[1],
-        float(weight),
-        lambda V: backend.sparse_product(raised, V) - known * (lowered.T @ V),
-        lambda W: backend.sparse_product(turned, W) - lowered * (known.T @ W),
-    )
-
-
-def _descriptive_wish(backend: Backend, data: DescriptiveData, weight: float) -> _Wish:
-    """The centred values; unknown ones wish for the mean."""
-    n_labels, n_columns = data.entries.shape
-    full = SpreadRows(backend, data, n_labels)
-    entries = backend.sparse(data.entries)
-    turned = backend.sparse(sp.csr_array(data.entries.T))
-
-    def product(V: Array) -> Array:
-        return full.product(V) + backend.sparse_product(entries, V)
-
-    def transposed(W: Array) -> Array:
-        return full.transposed_product(W) + backend.sparse_product(turned, W)
-
-    return _Wish(n_columns, float(np.sqrt(weight)), product, transposed)

@@ -13,9 +13,8 @@ __all__ = ["State"]
 class State:
     """Factors after some sweeps, and what happened on the way."""
 
-    W: Array
-    C: tuple[Array, ...]
-    U: tuple[Array, ...]
+    W: Array  # (labels, d)
+    factors: tuple[Array, ...]  # each context's own, in the order of the problem
     weights: dict[str, float]
     history: tuple[dict[str, float], ...] = ()
 

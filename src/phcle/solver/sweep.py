@@ -1,25 +1,26 @@
-"""Solvers step; somebody else loops.
+"""Solvers make one sweep at a time; `run` loops.
 
 A state is a value: all factors, the weights and the history so far. A solver has
-`init`, `step` and `converged`, and `run` puts them in a loop.
+`init`, `step` and `converged`.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array
-from phcle.contexts.relational.sampling import ColumnSamples, Drawn
+from phcle.contexts.terms import View
 from phcle.solver.balance import balance
-from phcle.solver.layout import Layout
-from phcle.solver.objective import saturated_floor
+from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.overflow import refuse_broken_algebra, refuse_infinite
 from phcle.solver.rows import update_rows
+from phcle.solver.sampling import ColumnSamples, Drawn
 from phcle.solver.start import Factors
 from phcle.solver.state import State
 
@@ -27,10 +28,6 @@ __all__ = ["MajoriseSolver", "State", "SweepSolver", "run"]
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 """From weighted losses above the floor and the weights to new weights."""
-
-DESCRIPTION_STEPS = 50
-"""FISTA steps per sweep (InnerMaxIter of the paper)."""
-
 
 NOISY = 3
 """Sweeps whose estimates are averaged before they are compared."""
@@ -42,25 +39,20 @@ class SweepSolver(ABC):
     remedy = "Use dtype='float64', or smaller weights and penalties."
 
     def __init__(
-        self, layout: Layout, *, tol: float, reweigh: Reweigh | None = None
+        self, device: DeviceProblem, *, tol: float, reweigh: Reweigh | None = None
     ) -> None:
-        self.layout = layout
+        self.device = device
         self.tol = tol
         self.reweigh = reweigh
+        lam = device.problem.penalties
         self.floors = {
-            data.name: saturated_floor(data, layout.problem.penalties.negatives)
-            for data in layout.problem.relational
+            context.name: context.floor(lam) for context in device.problem.contexts
         }
 
     def init(self, start: Factors, weights: Mapping[str, float]) -> State:
         """Move the start to the device."""
-        move = self.layout.backend.asarray
-        return State(
-            move(start.W),
-            tuple(map(move, start.C)),
-            tuple(map(move, start.U)),
-            dict(weights),
-        )
+        move = self.device.backend.asarray
+        return State(move(start.W), tuple(map(move, start.of_contexts)), dict(weights))
 
     @abstractmethod
     def step(self, state: State) -> State:
@@ -70,14 +62,13 @@ class SweepSolver(ABC):
         self,
         state: State,
         W: Array,
-        C: tuple[Array, ...],
-        U: tuple[Array, ...],
+        factors: tuple[Array, ...],
         values: Any,
         began: float,
     ) -> State:
-        """The next state: record every term, then perhaps weigh anew."""
-        penalties = self.layout.penalties(W, C, U)
-        refuse_infinite(self.layout, state, (*C, *U), values, penalties, self.remedy)
+        """The next state: record every term, then perhaps change the weights."""
+        penalties = self.device.penalties(W, factors)
+        refuse_infinite(self.device, state, factors, values, penalties, self.remedy)
         weights = state.weights
         above = self.above_floor(values, weights)
         record = {
@@ -88,27 +79,28 @@ class SweepSolver(ABC):
         }
         if self.reweigh is not None:
             weights = self.reweigh(above, weights)
-        return State(W, C, U, weights, (*state.history, record))
+        return State(W, factors, weights, (*state.history, record))
 
     def above_floor(
         self, values: Any, weights: Mapping[str, float]
     ) -> dict[str, float]:
-        """Each context's value above its saturated floor."""
+        """Each context's value above its floor."""
+        problem = self.device.problem
         return {
-            name: float(value) - weights[name] * self.floors.get(name, 0.0)
-            for name, value in zip(self.layout.problem.names, values, strict=True)
+            context.name: float(value)
+            - context.term_weight(weights[context.name], problem.penalties)
+            * self.floors[context.name]
+            for context, value in zip(problem.contexts, values, strict=True)
         }
 
     def terms(
         self, values: Any, weights: Mapping[str, float], penalties: Mapping[str, float]
     ) -> dict[str, float]:
         """Objective, gap and every term by name, from the contexts' values."""
-        problem = self.layout.problem
-        kinds = ["relational"] * len(problem.relational)
-        kinds += ["descriptive"] * len(problem.descriptive)
+        contexts = self.device.problem.contexts
         named = {
-            f"{kind}:{name}": float(value)
-            for kind, name, value in zip(kinds, problem.names, values, strict=True)
+            f"{context.kind}:{context.name}": float(value)
+            for context, value in zip(contexts, values, strict=True)
         }
         above = self.above_floor(values, weights)
         return {
@@ -127,7 +119,7 @@ class SweepSolver(ABC):
 
 
 class MajoriseSolver(SweepSolver):
-    """Sweeps of C, U and W, each row by majorise-minimise; never increases.
+    """Sweeps of all factors, then W, by majorise-minimise; never increases.
 
     With `samples` the dense parts go over a sample of the columns, drawn anew for
     every sweep. The objective is then an estimate, and may go up.
@@ -135,53 +127,41 @@ class MajoriseSolver(SweepSolver):
 
     def __init__(
         self,
-        layout: Layout,
+        device: DeviceProblem,
         *,
         tol: float,
         reweigh: Reweigh | None = None,
         samples: ColumnSamples | None = None,
     ) -> None:
-        super().__init__(layout, tol=tol, reweigh=reweigh)
+        super().__init__(device, tol=tol, reweigh=reweigh)
         self.samples = samples
 
     def step(self, state: State) -> State:
         """One sweep; W comes last, so its row values sum up to the objective."""
         began = time.perf_counter()
-        layout, lam = self.layout, self.layout.problem.penalties
-        backend = layout.backend
-        state = balance(layout, state)
-        drawn = (
-            Drawn.all_columns(len(state.C))
-            if self.samples is None
-            else self.samples.draw(state.iteration)
+        device, weights = self.device, state.weights
+        state = balance(device, state)
+        drawn = Drawn() if self.samples is None else self.samples.draw(state.iteration)
+        factors = device.update_factors(
+            state.W, state.factors, weights, self.update, samples=drawn.labels
         )
-        C = tuple(
-            update_rows(
-                backend,
-                factor,
-                [
-                    side.term.at(
-                        state.W,
-                        state.weights[data.name],
-                        sample=drawn.labels[i],
-                    )
-                ],
-                lam.context_ridge,
-                side.blocks,
-            ).factor
-            for i, (side, factor, data) in enumerate(
-                zip(layout.columns, state.C, layout.problem.relational, strict=True)
-            )
-        )
-        U = layout.update_descriptions(
-            state.W, state.U, state.weights, max_iter=DESCRIPTION_STEPS, tol=1e-5
-        )
-        views = layout.labels.views(C, U, state.weights, samples=drawn.columns)
-        updated = update_rows(backend, state.W, views, lam.ridge, layout.labels.blocks)
-        return self.advance(state, updated.factor, C, U, updated.values, began)
+        views = device.labels.views(factors, weights, samples=drawn.columns)
+        ridge, blocks = device.problem.penalties.ridge, device.labels.blocks
+        updated = update_rows(device.backend, state.W, views, ridge, blocks)
+        return self.advance(state, updated.factor, factors, updated.values, began)
+
+    def update(
+        self,
+        factor: Array,
+        views: Sequence[View],
+        ridge: float,
+        blocks: Sequence[Block],
+    ) -> Array:
+        """One step of every row of a context's factor."""
+        return update_rows(self.device.backend, factor, views, ridge, blocks).factor
 
     def converged(self, state: State) -> bool:
-        """Whether the gap stands; of estimates, whether means of several do."""
+        """Whether the gap has settled; for samples, the mean gap of several sweeps."""
         if self.samples is None:
             return super().converged(state)
         gaps = [record["gap"] for record in state.history]
@@ -199,9 +179,26 @@ def run(
     max_iter: int,
     on_step: Callable[[State], None] | None = None,
 ) -> State:
-    """Step until converged or until `max_iter` sweeps are made."""
+    """Step until converged or until `max_iter` sweeps are made.
+
+    Parameters
+    ----------
+    solver : SweepSolver
+        What makes a sweep.
+    state : State
+        Where to begin.
+    max_iter : int
+        Sweeps at most, counting those the state has made.
+    on_step : callable, optional
+        Called with the state after each sweep.
+
+    Returns
+    -------
+    State
+        The state after the last sweep.
+    """
     while state.iteration < max_iter and not solver.converged(state):
-        with refuse_broken_algebra(solver.layout, state, solver.remedy):
+        with refuse_broken_algebra(solver.device, state, solver.remedy):
             state = solver.step(state)
         if on_step is not None:
             on_step(state)

@@ -1,9 +1,9 @@
 """α and β: how much each context counts.
 
-"equal" splits each kind's weight of one evenly. "nie" is the self-weighting that the
-paper refers to (weight ∝ 1/(2√loss)), kept for the record: it rewards over-fitting.
-"auto" asks each context how well it is predicted where it was held out
-(`held_out.py`), so a context that fits in with nothing gets nothing.
+"equal" splits a weight of one evenly within each kind. "nie" is the self-weighting that
+the paper refers to (weight ∝ 1/(2√loss)), for comparison only: it rewards over-fitting.
+"auto" measures how well each context is predicted where it was held out
+(`held_out.py`), so a context that predicts nothing gets no weight.
 """
 
 from __future__ import annotations
@@ -20,16 +20,38 @@ __all__ = ["equal_weights", "given_weights", "nie_weights", "skilled_weights"]
 
 
 def equal_weights(problem: Problem) -> dict[str, float]:
-    """One for each kind, split evenly."""
+    """A weight of one for each kind, split evenly.
+
+    Parameters
+    ----------
+    problem : Problem
+        The contexts.
+
+    Returns
+    -------
+    dict
+        Weights by context.
+    """
     return {
-        data.name: 1.0 / len(kind)
-        for kind in (problem.relational, problem.descriptive)
-        for data in kind
+        context.name: 1.0 / len(group) for group in problem.groups for context in group
     }
 
 
 def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, float]:
-    """The user's weights; contexts left out are an error, not a zero."""
+    """Check the user's weights: every context must have one.
+
+    Parameters
+    ----------
+    problem : Problem
+        The contexts.
+    weights : mapping
+        Weights by context, zero or more.
+
+    Returns
+    -------
+    dict
+        Weights by context, in the order of the problem.
+    """
     for name, weight in weights.items():
         if name not in problem.names:
             raise OptionError(
@@ -56,14 +78,28 @@ def nie_weights(
 ) -> dict[str, float]:
     """Nie et al. 2017: weight ∝ 1/(2√loss) on the simplex of each kind.
 
-    `losses` carry the present weights, which are divided out; those of relational
-    contexts are measured above the saturated floor, else they would hardly differ.
+    Losses are measured above their floor: most of a relational loss is its floor, so
+    the weights would hardly differ otherwise.
+
+    Parameters
+    ----------
+    problem : Problem
+        The contexts.
+    losses : mapping
+        Loss of each context, times its present weight.
+    weights : mapping
+        The present weights.
+
+    Returns
+    -------
+    dict
+        New weights by context.
     """
     renewed: dict[str, float] = {}
-    for kind in (problem.relational, problem.descriptive):
+    for group in problem.groups:
         raw = {
-            data.name: 0.5 / np.sqrt(max(losses[data.name] / weights[data.name], 1e-12))
-            for data in kind
+            name: 0.5 / np.sqrt(max(losses[name] / weights[name], 1e-12))
+            for name in (context.name for context in group)
         }
         renewed |= {
             name: float(value / sum(raw.values())) for name, value in raw.items()
@@ -76,6 +112,18 @@ def skilled_weights(problem: Problem, skills: Mapping[str, float]) -> dict[str, 
 
     Skill is a share of variance; its root is a correlation, which does not punish a
     context for having many columns of which each is hard to predict (words, tags).
+
+    Parameters
+    ----------
+    problem : Problem
+        The contexts.
+    skills : mapping
+        Skill of each context, from 0 to 1.
+
+    Returns
+    -------
+    dict
+        Weights by context.
     """
     if not any(skills.values()):
         warnings.warn(
@@ -86,12 +134,11 @@ def skilled_weights(problem: Problem, skills: Mapping[str, float]) -> dict[str, 
         )
         return equal_weights(problem)
     skills = {name: skill**0.5 for name, skill in skills.items()}
-    kinds = [kind for kind in (problem.relational, problem.descriptive) if kind]
-    means = [float(np.mean([skills[data.name] for data in kind])) for kind in kinds]
+    groups = [[skills[context.name] for context in group] for group in problem.groups]
+    means = [float(np.mean(group)) for group in groups]
     weights = {}
-    for kind, mean in zip(kinds, means, strict=True):
-        total = sum(skills[data.name] for data in kind)
-        for data in kind:
-            share = skills[data.name] / total if total else 0.0
-            weights[data.name] = share * mean / max(means)
+    for contexts, group, mean in zip(problem.groups, groups, means, strict=True):
+        for context, skill in zip(contexts, group, strict=True):
+            share = skill / sum(group) if sum(group) else 0.0
+            weights[context.name] = share * mean / max(means)
     return weights

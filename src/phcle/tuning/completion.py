@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ConvergenceWarning, OptionError
 from phcle.estimator import PHCLE

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.contexts import RelationalContext
-from phcle.contexts.alignment import Context, align
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
 from phcle.files.archive import checksum
@@ -235,7 +235,10 @@ class Tuning:
         options = self.space.options(parameters)
         kind = options.pop(KIND, None)
         return Candidate(
-            tuple(_of_kind(context, kind) for context in self.contexts),
+            tuple(
+                context.of_kind(kind) if kind and context.hierarchy else context
+                for context in self.contexts
+            ),
             {"calibrate": False, **options},  # a trial needs no confidences
             self.labels,
             self.names,
@@ -322,23 +325,14 @@ class Tuning:
             )
 
 
-def _of_kind(context: Context, kind: str | None) -> Context:
-    """A hierarchy with counts of another kind; other contexts unchanged."""
-    if kind is None or not isinstance(context, RelationalContext):
-        return context
-    return context if context.hierarchy is None else context.of_kind(kind)
-
-
 def _digest(contexts: Iterable[Context]) -> str:
     """A checksum of all names and numbers."""
     names, numbers = [], {}
     for context in contexts:
         names.append([context.name, context.labels, context.columns])
-        values: Any = (
-            context.counts if isinstance(context, RelationalContext) else context.values
-        )
-        stored = values.data if hasattr(values, "indptr") else values
-        numbers[context.name] = np.ascontiguousarray(stored)
+        for i, part in enumerate(context.fingerprint_arrays()):
+            stored = part.data if hasattr(part, "indptr") else part
+            numbers[f"{context.name}/{i}"] = np.ascontiguousarray(stored)
     return checksum(json.dumps(names), numbers)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import OptionError, did_you_mean
 from phcle.options import OPTIONS, check_options

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.describe import is_telling, support_by
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.base import PredictingContext
+from phcle.embedding.describe import is_informative, support_by
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, did_you_mean, some
 
@@ -102,7 +102,7 @@ class Match:
     chances: tuple[tuple[float, bool], ...]
 
 
-def descriptive_context(embedding: LabelEmbedding, name: str) -> FittedDescriptive:
+def descriptive_context(embedding: LabelEmbedding, name: str) -> PredictingContext:
     """Return a context with readable attributes by its name.
 
     Parameters
@@ -114,7 +114,7 @@ def descriptive_context(embedding: LabelEmbedding, name: str) -> FittedDescripti
 
     Returns
     -------
-    FittedDescriptive
+    PredictingContext
         The context as the fit left it.
 
     Raises
@@ -122,11 +122,7 @@ def descriptive_context(embedding: LabelEmbedding, name: str) -> FittedDescripti
     OptionError
         If the embedding has no such context.
     """
-    known = {
-        context.name: context
-        for context in embedding.contexts
-        if isinstance(context, FittedDescriptive) and context.readable
-    }
+    known = {context.name: context for context in embedding.predicting}
     if name not in known:
         raise OptionError(
             f"no attributes are called {name!r} in this embedding."
@@ -175,18 +171,13 @@ def attribute_column(
     own = whole.only(column)
     n = len(embedding)
     observed = np.full(n, np.nan)
+    has_it = np.zeros(n, dtype=bool)
     if own.data is not None:
         rows = {label: i for i, label in enumerate(embedding.labels)}
-        values = own.data.values
-        known = np.asarray(
-            values[:, 0] if isinstance(values, np.ndarray) else values.toarray()[:, 0]
-        )
-        if own.data.observed is not None:
-            known = np.where(own.data.observed.toarray()[:, 0] > 0, known, np.nan)
+        known = own.data.matrix.column(0)
         kept = [i for i, label in enumerate(own.data.labels) if label in rows]
         observed[[rows[own.data.labels[i]] for i in kept]] = known[kept]
-    is_sparse = whole.data is not None and whole.data.is_sparse
-    has_it = observed > (0 if is_sparse else own.offset[0])
+        has_it = observed > own.data.matrix.threshold(own.offset)[0]
     predicted = own.predict(embedding.vectors)  # (labels, 1)
     confidence = None
     if own.calibration is not None:
@@ -201,7 +192,7 @@ def attribute_column(
     else:
         chance = confidence[:, 0]
     is_observed = ~np.isnan(observed)
-    is_clear = is_telling(own, predicted, confidence)[:, 0] & (whole.weight > 0)
+    is_clear = is_informative(own, predicted, confidence)[:, 0] & (whole.weight > 0)
     return AttributeColumn(
         np.where(is_observed, observed, predicted[:, 0]),
         np.where(is_observed, has_it.astype(np.float64), chance),

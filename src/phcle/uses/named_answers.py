@@ -14,8 +14,8 @@ from phcle import answers
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from phcle.contexts.base import FittedContext
     from phcle.embedding import LabelEmbedding
-    from phcle.embedding.fitted import Fitted
     from phcle.uses.neighbour_search import Neighbours
     from phcle.uses.neighbour_table import StoredNeighbours
 
@@ -264,7 +264,7 @@ def named(embedding: LabelEmbedding, label: str) -> answers.Named:
     return answers.Named(label, embedding.name_of(label))
 
 
-def _recipe(context: Fitted) -> answers.HierarchyRecipe | None:
+def _recipe(context: FittedContext) -> answers.HierarchyRecipe | None:
     """How a hierarchy was counted; None for any other context."""
     recipe = getattr(context.data, "hierarchy", None)
     if recipe is None:

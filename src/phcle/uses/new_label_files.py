@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from phcle.contexts import Hierarchy, RelationalContext
-from phcle.contexts.alignment import Context
+from phcle.contexts.base import Context
 from phcle.contexts.readers.files_to_contexts import (
     THESAURI,
     ContextFile,
@@ -22,7 +22,6 @@ from phcle.contexts.readers.files_to_contexts import (
 from phcle.contexts.readers.label_files import read_hierarchy_edges, read_names
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.embedding import LabelEmbedding
-from phcle.embedding.fitted import Fitted, FittedRelational
 from phcle.errors import ContextError, did_you_mean, some
 from phcle.uses.node_names import NodeNames
 
@@ -128,7 +127,7 @@ def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
     names = [context.name for context in embedding.contexts]
     if file.given_name is not None or file.name in names or not names:
         return file.name
-    fitting = [c.name for c in embedding.contexts if file.kind in _file_kinds(c)]
+    fitting = [c.name for c in embedding.contexts if file.kind in c.file_kinds]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -142,23 +141,11 @@ def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
     )
 
 
-def _file_kinds(context: Fitted) -> tuple[str, ...]:
-    """The kinds of files that a context may have been read from."""
-    if isinstance(context, FittedRelational):
-        has_tree = context.data is not None and context.data.hierarchy is not None
-        return ("hierarchy", *THESAURI) if has_tree else ("edges", "annotations")
-    if not context.readable:
-        return ("vectors", "sentences")
-    is_sparse = context.data is not None and context.data.is_sparse
-    return ("tags", "texts") if is_sparse else ("attributes",)
-
-
 def _hierarchy(embedding: LabelEmbedding, name: str) -> Hierarchy | None:
     """The taxonomy of a context, if it has one."""
     for context in embedding.contexts:
-        if context.name == name and isinstance(context.data, RelationalContext):
-            recipe = context.data.hierarchy
-            return None if recipe is None else recipe.hierarchy
+        if context.name == name:
+            return context.hierarchy
     return None
 
 

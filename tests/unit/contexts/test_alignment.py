@@ -35,8 +35,7 @@ def test_contexts_are_sorted_by_their_kind_and_kept_whole():
     edges = RelationalContext.from_edges([("b", "a")])
     described = tags({"c": ["x"]})
     aligned = align(iter([described, edges]))
-    assert aligned.relational == (edges,)
-    assert aligned.descriptive == (described,)
+    assert aligned.contexts == (edges, described)
     assert aligned.contexts == (edges, described)
 
 
@@ -57,7 +56,7 @@ def test_rows_are_matched_by_label_in_whatever_order_they_come(first, second):
         ]
     )
     assert set(aligned.labels) == set("abcde")
-    for context, sign in zip(aligned.descriptive, (1, -1), strict=True):
+    for context, sign in zip(aligned.contexts, (1, -1), strict=True):
         cut = context.rows_for(aligned.labels)
         assert [sign * value[x] for x in cut.labels] == cut.values[:, 0].tolist()
 
@@ -65,7 +64,7 @@ def test_rows_are_matched_by_label_in_whatever_order_they_come(first, second):
 def test_open_hierarchy_takes_the_internal_nodes_that_others_name():
     aligned = align([tree(), tags({"pet": ["tame"], "stone": ["hard"]})])
     assert aligned.labels == ("cat", "dog", "wolf", "bear", "pet", "stone")
-    assert aligned.relational[0].labels == ("cat", "dog", "wolf", "bear", "pet")
+    assert aligned.contexts[0].labels == ("cat", "dog", "wolf", "bear", "pet")
 
 
 def test_two_open_hierarchies_name_labels_for_each_other():
@@ -73,20 +72,20 @@ def test_two_open_hierarchies_name_labels_for_each_other():
         [("pet", "owned"), ("car", "owned")], name="other"
     )
     aligned = align([tree(), other])
-    assert "pet" in aligned.relational[0].labels
-    assert aligned.relational[1].labels == ("pet", "car")
+    assert "pet" in aligned.contexts[0].labels
+    assert aligned.contexts[1].labels == ("pet", "car")
 
 
 def test_fixed_hierarchy_keeps_its_labels():
     aligned = align([tree(labels=["cat", "dog"]), tags({"pet": ["tame"]})])
-    assert aligned.relational[0].labels == ("cat", "dog")
+    assert aligned.contexts[0].labels == ("cat", "dog")
     assert aligned.labels == ("cat", "dog", "pet")
 
 
 def test_labels_restrict_and_order_the_vocabulary():
     aligned = align([tree(), tags({"cat": ["x"], "stone": []})], labels=["pet", "cat"])
     assert aligned.labels == ("pet", "cat")
-    assert "pet" in aligned.relational[0].observed_labels
+    assert "pet" in aligned.contexts[0].observed_labels
 
 
 def test_complete_only_keeps_labels_that_every_context_observes():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gensim
 import numpy as np
 import pandas as pd
 import pytest
@@ -359,6 +358,7 @@ def test_texts_without_a_common_word_are_refused():
 @pytest.fixture
 def keyed():
     words = ["cat", "dog", "fish"]
+    gensim = pytest.importorskip("gensim", reason="gensim is not installed")
     vectors = gensim.models.KeyedVectors(vector_size=4)
     numbers = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
     vectors.add_vectors(words, numbers)

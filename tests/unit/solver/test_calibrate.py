@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load
-from phcle.embedding.confidence import Calibration
+from phcle.contexts.descriptive.confidence import Calibration, HiddenValues
 from phcle.embedding.describe import confidences
-from phcle.solver.calibration import _logistic, _Record
 
 RNG = np.random.default_rng(0)
 N_GROUPS, N_IN_GROUP = 12, 10
@@ -86,7 +85,7 @@ def test_the_curve_is_the_one_that_scikit_learn_finds():
     steps, prior = RNG.normal(size=(2, 5000))
     chance = 1 / (1 + np.exp(-(0.3 + 0.8 * prior + 1.5 * steps)))
     truth = RNG.random(5000) < chance
-    found = _logistic(_Record([steps], [prior], [truth]))
+    found = HiddenValues([steps], [prior], [truth]).coefficients()
     other = LogisticRegression(C=np.inf).fit(np.column_stack([prior, steps]), truth)
     expected = (other.intercept_[0], *other.coef_[0])
     assert found == pytest.approx(expected, abs=0.01)

@@ -12,7 +12,7 @@ from phcle.backends.protocol import choose_backend
 from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import ContextError, ContextWarning
 from phcle.solver import foldin
-from phcle.solver.foldin import COARSE_SAMPLE
+from phcle.solver.foldin import SAMPLED_COLUMNS
 
 
 def worst(embedding, again):
@@ -81,11 +81,11 @@ def test_fold_in_works_on_a_loaded_file(rng, tmp_path):
 
 
 def test_a_start_on_a_sample_of_many_columns_ends_at_the_optimum(rng, backend_options):
-    n_columns = COARSE_SAMPLE + 300
-    counts = sp.random_array((30, n_columns), density=0.4, rng=rng, format="csr")
+    n_columns = SAMPLED_COLUMNS + 300
+    counts = rng.random((30, n_columns)) * (rng.random((30, n_columns)) < 0.4)
     columns = tuple(f"c{i}" for i in range(n_columns))
     labels = tuple(f"l{i}" for i in range(30))
-    many = RelationalContext("many", labels, columns, counts)
+    many = RelationalContext("many", labels, columns, sp.csr_array(counts))
     model = PHCLE(dim=3, calibrate=False, **backend_options).fit(many)
     assert worst(model.embedding_, model.transform(many)) < 1e-4
 

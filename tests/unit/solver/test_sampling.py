@@ -8,10 +8,12 @@ import pytest
 from phcle import PHCLE
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.relational.sampling import ColumnSamples, draw_columns
+from phcle.contexts.base import Penalties
+from phcle.contexts.relational.column_sampling import draw_columns
 from phcle.errors import OptionError
-from phcle.solver.layout import Layout
-from phcle.solver.problem import Penalties, pose
+from phcle.solver.device_problem import DeviceProblem
+from phcle.solver.problem import pose
+from phcle.solver.sampling import ColumnSamples
 
 PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 
@@ -45,9 +47,9 @@ def test_columns_without_mass_are_never_drawn(rng):
 
 def test_sampled_gradient_is_unbiased_and_its_gram_matrix_exact(imagenet, rng):
     problem = pose(align(imagenet.hierarchy()), PENALTIES, 6)
-    layout = Layout(choose_backend("numpy", "cpu", "float64"), problem)
-    (data,), term = problem.relational, layout.labels.logistic[0]
-    rows = layout.labels.blocks[0].rows
+    device = DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem)
+    (data,), term = problem.contexts, device.labels.terms[0]
+    rows = device.labels.blocks[0].rows
     W, C = rng.normal(size=(len(rows), 6)), rng.normal(size=(len(data.columns), 6))
     exact = term.at(C, 1.0)
     gradient = exact.local(0, W).gradient

@@ -8,9 +8,10 @@ from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
+from phcle.contexts.base import Penalties
 from phcle.errors import OptionError, PhcleWarning
 from phcle.solver.held_out import _some_labels
-from phcle.solver.problem import Penalties, pose
+from phcle.solver.problem import pose
 
 PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 
@@ -111,8 +112,8 @@ def test_trials_of_many_labels_take_a_part_that_holds_every_context(rng):
         part = _some_labels(problem, rng)
     assert len(part.labels) == 60
     assert part.names == problem.names
-    assert all(np.count_nonzero(data.observed) >= 10 for data in part.data)
-    counts = part.relational[0]
+    assert all(np.count_nonzero(data.observed) >= 10 for data in part.contexts)
+    counts = part.contexts[0]
     assert np.allclose(counts.counts.sum(axis=0), counts.column_mass)
     assert counts.total == pytest.approx(counts.column_mass.sum())
 

@@ -7,10 +7,16 @@ side with the same energy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
 
-from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
+from phcle.contexts import (
+    Context,
+    DescriptiveContext,
+    Hierarchy,
+    RelationalContext,
+)
 from phcle.tuning.completion import (
     CompletionTask,
     Floats,
@@ -153,7 +159,7 @@ def context_block(context: Context, labels: Sequence[str]) -> Floats:
         with np.errstate(invalid="ignore"):
             values = rows / mass  # NaN where the label has no count
     else:
-        values = dense_values(context, labels)
+        values = dense_values(cast(DescriptiveContext, context), labels)
     centred = np.nan_to_num(values - column_means(values), nan=0.0)
     energy = float((centred**2).sum()) / len(labels)
     return np.asarray(centred / (energy**0.5 or 1.0))

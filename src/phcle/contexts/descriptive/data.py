@@ -3,37 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.contexts.base import Context
 from phcle.contexts.data_frames import labelled_columns
-from phcle.contexts.descriptive import encoding as tables
+from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.reencoding import Cells, Source, Words
+from phcle.contexts.descriptive.scaling import ScaledValues, offset_and_scale
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of
-from phcle.contexts.matrices import LARGEST, as_csr, check_axes, take_rows
+from phcle.contexts.masked import MaskedMatrix, masked_matrix
+from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, some
+
+if TYPE_CHECKING:
+    from phcle.contexts.descriptive.fitted import FittedDescriptive
 
 __all__ = ["DescriptiveContext"]
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class DescriptiveContext:
+@dataclass(frozen=True, eq=False, repr=False)
+class DescriptiveContext(Context):
     """Values of labels (rows) for descriptions (columns), any of them unknown.
 
     Dense values mark an unknown one by NaN. Sparse values are known wherever
     `observed` (a sparse mask) is true, or in full where there is no mask, so that an
     absent tag of a present label is a known zero.
 
+    Parameters
+    ----------
+    name : str
+        Name of the context.
+    labels, columns : tuple of str
+        Names of the rows and columns.
+    values : array or sparse matrix of shape (labels, columns)
+        The values, in the user's units.
+    observed : sparse matrix, optional
+        Which values are known; for sparse values only. None: all of them.
+    standardize : bool
+        Give every column its own scale, instead of one for all.
+    readable : bool
+        Whether a column's name means something to a person.
+    source : Source, optional
+        What later labels are encoded by.
+
+    Examples
+    --------
     >>> animals = DescriptiveContext.from_tags({"cat": ["fur"], "fish": ["fins"]})
     >>> animals.columns
     ('fins', 'fur')
@@ -42,14 +66,25 @@ class DescriptiveContext:
     name: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
-    values: Floats | sp.csr_array  # (labels, columns)
-    observed: sp.csr_array | None = None  # sparse values only; None: all known
-    standardize: bool = False  # every column its own scale, instead of one for all
-    readable: bool = True  # whether a column's name means something to a person
-    source: Source | None = None  # what later labels are encoded by
+    values: Any
+    observed: Any = None
+    standardize: bool = False
+    readable: bool = True
+    source: Source | None = None
+    matrix: MaskedMatrix = field(init=False, repr=False)
+
+    kind = "descriptive"
+    order = 1
 
     def __post_init__(self) -> None:
-        _check_values(self)
+        matrix = masked_matrix(self.values, self.observed, self.name)
+        is_checked = matrix is self.values  # it comes from another context
+        values, observed = matrix.arrays
+        found = {"matrix": matrix, "values": values, "observed": observed}
+        for name, part in found.items():
+            object.__setattr__(self, name, part)
+        if not is_checked:
+            self._check()
 
     def __repr__(self) -> str:
         return (
@@ -57,54 +92,91 @@ class DescriptiveContext:
             f"{len(self.columns)} columns, {self.n_observed} values known)"
         )
 
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """Position of each label."""
-        return index_of(self.labels)
-
     @property
     def is_sparse(self) -> bool:
         """Whether values are stored sparsely."""
         return bool(sp.issparse(self.values))
 
-    @cached_property
+    @property
     def n_observed(self) -> int:
         """How many values are known."""
-        if isinstance(self.values, np.ndarray):
-            return int(np.count_nonzero(~np.isnan(self.values)))
-        if self.observed is None:
-            return len(self.labels) * len(self.columns)
-        return int(self.observed.nnz)
+        return self.matrix.n_known
 
-    @cached_property
-    def observed_labels(self) -> tuple[str, ...]:
-        """Labels with at least one known value."""
-        if isinstance(self.values, np.ndarray):
-            known = np.asarray(~np.isnan(self.values).all(axis=1))
-        elif self.observed is None:
-            return self.labels
-        else:
-            known = np.diff(self.observed.indptr) > 0
-        return tuple(x for x, seen in zip(self.labels, known, strict=True) if seen)
+    @property
+    def has_values(self) -> npt.NDArray[np.bool_]:
+        """Which labels have at least one known value."""
+        return self.matrix.known_rows
+
+    @property
+    def n_stored(self) -> int:
+        """How many known values take memory."""
+        return self.matrix.n_stored
+
+    def fingerprint_arrays(self) -> list[Any]:
+        """All numbers, for a fingerprint of the data."""
+        return [part for part in self.matrix.arrays if part is not None]
+
+    def _check(self) -> None:
+        """Refuse a shape that does not fit, infinite values, and no values at all."""
+        check_axes(self.name, self.labels, self.columns, self.matrix.shape)
+        wrong = self.matrix.wrong_cell()
+        if wrong is not None:
+            row, column, value = wrong
+            raise ContextError(
+                f"context {self.name!r}: values must be finite, and within "
+                f"±{LARGEST:g}. Got {value} for label {self.labels[row]!r} and column "
+                f"{self.columns[column]!r}; mark unknown values as missing instead."
+            )
+        if not self.labels or not self.columns or self.n_observed == 0:
+            raise ContextError(
+                f"context {self.name!r} is empty: no value is known, so it says "
+                "nothing; leave it out."
+            )
+
+    def with_matrix(
+        self,
+        matrix: MaskedMatrix,
+        *,
+        labels: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        source: Source | None = None,
+    ) -> DescriptiveContext:
+        """The same context with other values, labels or columns."""
+        return DescriptiveContext(
+            self.name,
+            self.labels if labels is None else tuple(labels),
+            self.columns if columns is None else tuple(columns),
+            matrix,
+            None,
+            self.standardize,
+            self.readable,
+            source,
+        )
 
     def rows_for(self, labels: Sequence[str]) -> DescriptiveContext:
         """Return the context cut down to those of `labels` that it describes."""
+        if tuple(labels) == self.labels:
+            return self
         kept = [label for label in labels if label in self.index]
         rows = [self.index[label] for label in kept]
-        if isinstance(self.values, np.ndarray):
-            values: Floats | sp.csr_array = self.values[rows]
-        else:
-            values = take_rows(self.values, rows)
-        observed = None if self.observed is None else take_rows(self.observed, rows)
-        return DescriptiveContext(
-            self.name,
-            tuple(kept),
-            self.columns,
-            values,
-            observed,
-            self.standardize,
-            self.readable,
-            None if self.source is None else self.source.take(rows),
+        source = None if self.source is None else self.source.take(rows)
+        return self.with_matrix(self.matrix.take(rows), labels=kept, source=source)
+
+    def in_fit(self, labels: Sequence[str]) -> FittedDescriptive:
+        """The context over the labels of a problem, centred and scaled."""
+        from phcle.contexts.descriptive.fitted import FittedDescriptive
+
+        cut = self.rows_for(labels)
+        offset, scale = offset_and_scale(cut.matrix, standardize=self.standardize)
+        return FittedDescriptive(
+            name=self.name,
+            columns=self.columns,
+            data=cut,
+            offset=offset,
+            scale=scale,
+            readable=self.readable,
+            source=None if self.source is None else self.source.take([]),
+            values=ScaledValues.over(labels, cut.labels, cut.matrix, offset, scale),
         )
 
     @classmethod
@@ -138,9 +210,9 @@ class DescriptiveContext:
         standardize: bool | None = None,
     ) -> DescriptiveContext:
         """Columns of raw cells, as frames and CSV files have them."""
-        columns, titles, values = tables.encode_columns(labels, cells, name)
+        columns, titles, values = encoding.encode_columns(labels, cells, name)
         if standardize is None:
-            standardize = tables.units_differ(values)
+            standardize = encoding.units_differ(values)
         source = Cells(titles, cells)
         return cls(
             name, labels, columns, values, standardize=standardize, source=source
@@ -192,7 +264,7 @@ class DescriptiveContext:
                     f"{text!r}; leave the label out if nothing is known."
                 )
         if encoder is None:
-            columns, rarity, words = tables.weigh_words(documents, min_count, name)
+            columns, rarity, words = encoding.weigh_words(documents, min_count, name)
             source = Words(rarity, tuple(documents))
             return cls(name, labels, columns, words, source=source)
         if isinstance(encoder, str):
@@ -298,63 +370,3 @@ def _stack(labels: Sequence[str], vectors: Sequence[Any], name: str) -> Floats:
 def _numbered(n: int) -> tuple[str, ...]:
     """Names for the dimensions of foreign vectors."""
     return tuple(f"dimension {i}" for i in range(1, n + 1))
-
-
-def _check_values(context: DescriptiveContext) -> None:
-    """Refuse values of another shape, infinite, or none at all."""
-    name = context.name
-    values: Any = context.values
-    if sp.issparse(values):
-        values = as_csr(values, name)
-    else:
-        values = np.asarray(values, dtype=np.float64)
-    object.__setattr__(context, "values", values)
-    check_axes(name, context.labels, context.columns, values.shape)
-    if context.observed is not None:
-        _check_mask(context)
-    stored = values.data if sp.issparse(values) else values
-    wrong = np.abs(stored) > LARGEST  # infinity is; NaN is not, and is checked below
-    if sp.issparse(values):
-        wrong |= np.isnan(stored)
-    if wrong.any():
-        rows, columns = (
-            sp.coo_array(values).coords
-            if sp.issparse(values)
-            else np.indices(values.shape)
-        )
-        first = int(np.argmax(wrong))
-        raise ContextError(
-            f"context {name!r}: values must be finite, and within ±{LARGEST:g}. "
-            f"Got {np.ravel(stored)[first]} for label "
-            f"{context.labels[np.ravel(rows)[first]]!r} and column "
-            f"{context.columns[np.ravel(columns)[first]]!r}; "
-            "mark unknown values as missing instead."
-        )
-    if not context.labels or not context.columns or context.n_observed == 0:
-        raise ContextError(
-            f"context {name!r} is empty: no value is known, so it says nothing; "
-            "leave it out."
-        )
-
-
-def _check_mask(context: DescriptiveContext) -> None:
-    """Make the mask canonical; refuse it on dense values, and values outside it."""
-    if isinstance(context.values, np.ndarray):
-        raise ContextError(
-            f"context {context.name!r}: dense values mark the unknown by NaN; "
-            "observed= is for sparse values."
-        )
-    mask = as_csr(context.observed, context.name).copy()
-    mask.data[:] = 1.0
-    if mask.shape != context.values.shape:
-        raise ContextError(
-            f"context {context.name!r}: observed has shape {mask.shape}, values have "
-            f"{context.values.shape}; give both the same."
-        )
-    values = sp.csr_array(context.values * mask)
-    if values.nnz < context.values.nnz:
-        raise ContextError(
-            f"context {context.name!r}: {context.values.nnz - values.nnz} values stand "
-            "where observed is false; remove them or mark them as observed."
-        )
-    object.__setattr__(context, "observed", mask)

@@ -16,10 +16,14 @@ import numpy as np
 from phcle.backends.blocks import Block, pad_rows, split_rows
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.descriptive.loss import SpreadRows
-from phcle.solver.problem import DescriptiveData
+from phcle.contexts.descriptive.scaling import ScaledValues
+from phcle.contexts.terms import RowUpdate, Sample
 
 __all__ = ["DescriptionUpdate", "elastic_net"]
 
+
+MOST_STEPS = 50
+"""FISTA steps per sweep (InnerMaxIter of the paper)."""
 
 ROW_PASSES = 20
 """Arrays of a block that an iteration goes over: together they should stay in cache."""
@@ -28,16 +32,21 @@ ROW_PASSES = 20
 class DescriptionUpdate:
     """Updates U of one descriptive context, block of descriptions by block."""
 
-    def __init__(self, backend: Backend, data: DescriptiveData, dim: int) -> None:
-        self.backend = backend
-        n_labels, n_columns = data.entries.shape
-        by_column = data.entries.T.tocsr()
-        self.full_values = SpreadRows(backend, data, n_labels)
-        self.is_partial = data.entries.nnz > 0
-        self.observed = backend.indices(
-            np.union1d(data.full_rows, np.flatnonzero(np.diff(data.entries.indptr)))
-        )
-        if self.is_partial:
+    def __init__(
+        self,
+        backend: Backend,
+        values: ScaledValues,
+        dim: int,
+        *,
+        sparsity: float,
+        ridge: float,
+    ) -> None:
+        self.backend, self.sparsity, self.ridge = backend, sparsity, ridge
+        n_columns = values.entries.shape[1]
+        by_column = values.entries.T.tocsr()
+        self.full_values = SpreadRows(backend, values)
+        self.observed = backend.indices(np.flatnonzero(values.observed))
+        if values.entries.nnz:
             # A Gram matrix per description: blocks keep them few.
             blocks = split_rows(
                 backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
@@ -50,20 +59,19 @@ class DescriptionUpdate:
         self.blocks = blocks
         self.padded = [pad_rows(by_column, block.rows, backend) for block in blocks]
 
-    def __call__(
+    def improve(
         self,
         W: Array,
-        U: Array,
-        *,
+        factor: Array,
         weight: float,
-        sparsity: float,
-        ridge: float,
-        max_iter: int,
-        tol: float,
+        update_rows: RowUpdate,
+        *,
+        sample: Sample | None = None,
+        tol: float = 1e-5,
     ) -> Array:
-        """Return U improved for this W; `weight` is λ1 β."""
+        """U, improved for this W; `weight` is λ1 β, and all labels are always used."""
         xp, backend = self.backend.xp, self.backend
-        U = xp.asarray(U, copy=True)
+        U = xp.asarray(factor, copy=True)
         target = self.full_values.transposed_product(W)  # (columns, d)
         fully = xp.take(W, self.full_values.rows, axis=0)
         full_gram = xp.matmul(fully.T, fully)
@@ -84,17 +92,17 @@ class DescriptionUpdate:
                 weight * gram,
                 weight * aim,
                 xp.take(U, at, axis=0),
-                sparsity=sparsity,
-                ridge=ridge,
+                sparsity=self.sparsity,
+                ridge=self.ridge,
                 steepest=weight * steepest,
-                max_iter=max_iter,
+                max_iter=MOST_STEPS,
                 tol=tol,
             )
 
         own = backend.team.own(len(self.blocks))
         backend.each(lambda i: improve(own[i]), len(own))
-        nobody = np.empty(0, dtype=np.int64)
-        rows = np.concatenate([nobody, *(self.blocks[number].rows for number in own)])
+        none = np.empty(0, dtype=np.int64)
+        rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
         return backend.team.exchange_rows(U, rows)
 
 

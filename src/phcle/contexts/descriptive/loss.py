@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.sparse as sp
 
 from phcle.backends.blocks import Block, pad_rows
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.terms import Curvature
-from phcle.solver.problem import DescriptiveData
+from phcle.contexts.descriptive.scaling import ScaledValues
+from phcle.contexts.terms import Curvature, Sample
 
 __all__ = ["SpreadRows", "SquaredTerm"]
 
@@ -19,68 +18,55 @@ class SquaredTerm:
     """λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)²."""
 
     def __init__(
-        self, backend: Backend, data: DescriptiveData, blocks: Sequence[Block]
+        self, backend: Backend, values: ScaledValues, blocks: Sequence[Block]
     ) -> None:
-        n_rows = data.entries.shape[0]
+        n_rows = values.entries.shape[0]
         self.backend = backend
-        self.data = data
         self.blocks = blocks
         own = backend.team.own(len(blocks))
         self.padded = [
-            pad_rows(data.entries, block.rows, backend) if number in own else None
+            pad_rows(values.entries, block.rows, backend) if number in own else None
             for number, block in enumerate(blocks)
         ]
-        self.is_full = np.zeros(n_rows)
-        self.is_full[data.full_rows] = 1.0
+        is_full = np.zeros(n_rows)
+        is_full[values.full_rows] = 1.0
         energy = np.zeros(n_rows)
-        energy[data.full_rows] = data.full_energy
-        self.full = [backend.asarray(self.is_full[block.rows]) for block in blocks]
+        energy[values.full_rows] = values.full.energy()
+        self.full = [backend.asarray(is_full[block.rows]) for block in blocks]
         self.energy = [backend.asarray(energy[block.rows]) for block in blocks]
         # (labels, columns), with empty rows where a label is not known in full.
-        self.full_values = SpreadRows(backend, data, n_rows)
+        self.full_values = SpreadRows(backend, values)
 
-    def at(self, other: Array, weight: float) -> _SquaredView:
-        """Fix the other factor and the weight (λ1 β)."""
+    def on(self, backend: Backend) -> SquaredTerm:
+        """The same term: it has no large product to do in another way."""
+        return self
+
+    def at(
+        self, other: Array, weight: float, *, sample: Sample | None = None
+    ) -> _SquaredView:
+        """Fix the other factor and the weight (λ1 β); all columns are always used."""
         return _SquaredView(self, other, weight)
 
 
 class SpreadRows:
-    """Fully known rows of A, centred, among all labels; dense or sparse."""
+    """Complete rows of A, centred, among all labels."""
 
-    def __init__(self, backend: Backend, data: DescriptiveData, n_rows: int) -> None:
-        self.backend = backend
-        self.rows = backend.indices(data.full_rows)
-        self.n_rows = n_rows
-        self.is_sparse = sp.issparse(data.full)
-        self.shift = backend.asarray(data.shift)
-        if isinstance(data.full, np.ndarray):
-            self.values = backend.asarray(data.full)
-        else:
-            self.values = backend.sparse(data.full)
-            self.transposed = backend.sparse(sp.csr_array(data.full.T))
+    def __init__(self, backend: Backend, values: ScaledValues) -> None:
+        self.xp = backend.xp
+        self.rows = backend.indices(values.full_rows)
+        self.n_rows = values.entries.shape[0]
+        self.values = values.full.place(backend)
 
     def product(self, U: Array) -> Array:
         """A U over all labels, zero where a label is not fully known: (labels, d)."""
-        xp = self.backend.xp
-        if self.is_sparse:
-            known = self.backend.sparse_product(self.values, U)
-            known = known - xp.matmul(self.shift[None, :], U)
-        else:
-            known = xp.matmul(self.values, U)
         shape = (self.n_rows, U.shape[1])
-        result = xp.zeros(shape, dtype=U.dtype, device=U.device)
-        result[self.rows] = known
+        result = self.xp.zeros(shape, dtype=U.dtype, device=U.device)
+        result[self.rows] = self.values.product(U)
         return result
 
     def transposed_product(self, W: Array) -> Array:
         """Aᵀ W over the fully known labels: (columns, d)."""
-        xp = self.backend.xp
-        W = xp.take(W, self.rows, axis=0)
-        if not self.is_sparse:
-            return xp.matmul(self.values.T, W)
-        return self.backend.sparse_product(self.transposed, W) - (
-            self.shift[:, None] * xp.sum(W, axis=0)[None, :]
-        )
+        return self.values.transposed_product(self.xp.take(W, self.rows, axis=0))
 
 
 class _SquaredView:

@@ -1,83 +1,155 @@
-"""Where the values of a descriptive context lie, and how far they spread."""
+"""Descriptive values as the solver needs them: centred, scaled, over all labels."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.base import UNITS
+from phcle.contexts.masked import DenseRows, FullRows, MaskedMatrix
+from phcle.contexts.matrices import csr_with_zeros, keep_entries
 
-__all__ = ["SMALLEST", "UNITS", "offset_and_scale"]
-
-UNITS = 100.0
-"""Counts, or squared deviation, of an average label in every context."""
-
-SMALLEST = 1e-100
-"""Values all below this are scaled up before they are squared."""
+__all__ = ["ScaledValues", "offset_and_scale"]
 
 Floats = npt.NDArray[np.float64]
+AnyFloats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
-def offset_and_scale(context: DescriptiveContext) -> tuple[Floats, Floats]:
-    """Mean of each column, and one scale for all (or each, if standardised)."""
-    n_columns = len(context.columns)
-    unit = _unit_of(context.values)
-    if isinstance(context.values, np.ndarray):
-        count, offset, deviation = _moments(context.values / unit)
-    else:
-        values = context.values / unit
-        known = (
-            np.full(n_columns, float(values.shape[0]))
-            if context.observed is None
-            else np.asarray(context.observed.sum(axis=0)).ravel()
-        )
-        count, offset, deviation = _sparse_moments(values, known)
-    # Rounding leaves a trace of deviation on constant columns.
-    rounding = np.finfo(np.float64).eps * offset
-    deviation[deviation <= count * rounding**2] = 0.0
-    if context.standardize:
-        variance = deviation / np.maximum(count, 1)
+def offset_and_scale(
+    matrix: MaskedMatrix, *, standardize: bool
+) -> tuple[Floats, Floats]:
+    """Mean of each column, and one scale for all columns, or one for each.
+
+    Scaled values have `UNITS` of squared deviation per fully described label.
+
+    Parameters
+    ----------
+    matrix : MaskedMatrix
+        Values in the user's units.
+    standardize : bool
+        Give each column a scale of its own.
+
+    Returns
+    -------
+    tuple of two arrays of shape (columns,)
+        Offsets and scales, in the user's units.
+    """
+    found = matrix.moments()
+    n_columns = matrix.shape[1]
+    if standardize:
+        variance = found.squares / np.maximum(found.count, 1)
         variance[variance == 0] = 1.0
     else:
-        mean = deviation.sum() / max(count.sum(), 1)
+        mean = found.squares.sum() / max(found.count.sum(), 1)
         variance = np.full(n_columns, mean if mean > 0 else 1.0)
-    scale = np.sqrt(variance * n_columns / UNITS) * unit
-    return offset * unit, np.maximum(scale, np.finfo(np.float64).tiny)
+    scale = np.sqrt(variance * n_columns / UNITS) * found.unit
+    return found.mean, np.maximum(scale, np.finfo(np.float64).tiny)
 
 
-def _unit_of(values: Floats | sp.csr_array) -> float:
-    """A power of two by which values too small to be squared are divided; or else 1."""
-    stored = values if isinstance(values, np.ndarray) else values.data
-    largest = float(np.nanmax(np.abs(stored), initial=0.0))
-    if 0 < largest < SMALLEST:
-        return float(2.0 ** np.floor(np.log2(largest)))
-    return 1.0
+@dataclass(frozen=True, eq=False)
+class ScaledValues:
+    """A and I of one context: (value − offset) / scale where known.
 
+    Complete rows are kept apart because they share one Gram matrix.
+    """
 
-def _moments(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of each column: known values, their mean, and the squared deviation from it."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0, dtype=np.float64)
-    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
-    # The mean of a constant may be rounded; its deviation must be zero all the same.
-    lowest = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
-    is_constant = lowest == np.where(known, values, -np.inf).max(
-        axis=0, initial=-np.inf
-    )
-    mean = np.where(is_constant, lowest, mean)
-    # Only now squared: large values that differ little would cancel each other.
-    deviation = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0)
-    return count, mean, deviation
+    full_rows: Ints  # labels with every value known
+    full: FullRows  # their values
+    entries: sp.csr_array  # (labels, columns): known values of all other labels
 
+    @classmethod
+    def over(
+        cls,
+        labels: Sequence[str],
+        own_labels: Sequence[str],
+        matrix: MaskedMatrix,
+        offset: Floats,
+        scale: Floats,
+    ) -> ScaledValues:
+        """Values of a context's own labels, laid out over the labels of a problem."""
+        position = {label: i for i, label in enumerate(labels)}
+        rows = np.array([position[label] for label in own_labels], dtype=np.int64)
+        full_rows, full, entries = matrix.split(offset, scale)
+        shape = (len(labels), matrix.shape[1])
+        found = sp.coo_array(entries)
+        r, c = found.coords
+        return cls(rows[full_rows], full, csr_with_zeros(rows[r], c, found.data, shape))
 
-def _sparse_moments(
-    values: sp.csr_array, count: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """The same of sparse values, of which `count` are known in each column."""
-    mean = np.asarray(values.sum(axis=0)).ravel() / np.maximum(count, 1)
-    at, n_columns = values.indices, values.shape[1]
-    square = (values.data - mean[at]) ** 2
-    deviation = np.bincount(at, weights=square, minlength=n_columns)
-    n_stored = np.bincount(at, minlength=n_columns)
-    return count, mean, deviation + (count - n_stored) * mean**2
+    @classmethod
+    def nothing(cls, n_labels: int, n_columns: int) -> ScaledValues:
+        """No value known for any label."""
+        empty = DenseRows(np.empty((0, n_columns)))
+        entries = sp.csr_array((n_labels, n_columns))
+        return cls(np.zeros(0, dtype=np.int64), empty, entries)
+
+    @property
+    def observed(self) -> Flags:
+        """Which labels have at least one known value."""
+        known = np.asarray(np.diff(self.entries.indptr) > 0)
+        known[self.full_rows] = True
+        return known
+
+    @property
+    def arrays(self) -> list[Any]:
+        """All numbers, for a fingerprint."""
+        return [self.full_rows, *self.full.arrays, self.entries]
+
+    def take(self, rows: Ints) -> ScaledValues:
+        """The values of some labels."""
+        at = np.full(self.entries.shape[0], -1)
+        at[rows] = np.arange(len(rows))
+        taken = np.flatnonzero(at[self.full_rows] >= 0)
+        full_rows = at[self.full_rows[taken]]
+        return ScaledValues(full_rows, self.full.take(taken), self.entries[rows])
+
+    def hide_rows(self, rows: Ints) -> ScaledValues:
+        """The values with nothing known about some labels."""
+        is_kept = np.ones(self.entries.shape[0], dtype=bool)
+        is_kept[rows] = False
+        stays = np.flatnonzero(is_kept[self.full_rows])
+        entries = keep_entries(self.entries, is_kept[:, None])
+        return ScaledValues(self.full_rows[stays], self.full.take(stays), entries)
+
+    def hide_columns(self, hidden: Flags) -> ScaledValues:
+        """The values of the other columns; for few labels, as all become entries."""
+        shape = self.entries.shape
+        values = np.full(shape, np.nan)
+        values[self.full_rows] = self.full.toarray()
+        found = sp.coo_array(self.entries)
+        values[found.coords] = found.data
+        r, c = np.nonzero(~np.isnan(values) & ~hidden)
+        entries = csr_with_zeros(r, c, values[r, c], shape)
+        return replace(self.nothing(*shape), entries=entries)
+
+    def loss(self, W: AnyFloats, U: AnyFloats) -> float:
+        """½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision: the reference."""
+        W, U = np.asarray(W, np.float64), np.asarray(U, np.float64)
+        total = self.full.squared_error(W[self.full_rows], U)
+        _, errors = self._entry_errors(W, U, trust=1.0)
+        return 0.5 * (total + float((errors**2).sum()))
+
+    def squared_errors(
+        self, W: AnyFloats, U: AnyFloats, trusts: Sequence[float]
+    ) -> Floats:
+        """Squared errors of entries by label, for every trust: (trusts, labels)."""
+        found = []
+        for trust in trusts:
+            rows, errors = self._entry_errors(W, U, trust=trust)
+            found.append(np.bincount(rows, errors**2, len(W)))
+        return np.array(found)
+
+    def _entry_errors(
+        self, W: AnyFloats, U: AnyFloats, *, trust: float
+    ) -> tuple[Ints, Floats]:
+        """Row and error of every entry if predictions count by this trust."""
+        entries = sp.coo_array(self.entries)
+        rows, columns = entries.coords
+        fitted = np.einsum("ij,ij->i", W[rows], U[columns])
+        return rows, entries.data - trust * fitted

@@ -23,7 +23,7 @@ from phcle.errors import ContextError, FileError
 from phcle.files.writing import check_is_file, is_file
 
 if TYPE_CHECKING:
-    from phcle.contexts.alignment import Context
+    from phcle.contexts.base import Context
     from phcle.contexts.readers.thesaurus import Thesaurus
 
 # Readers import NumPy, so they are imported where they are used: the command line

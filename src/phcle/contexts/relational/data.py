@@ -5,24 +5,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.contexts.base import UNITS, Context
 from phcle.contexts.labels import as_labels, index_of
+from phcle.contexts.masked import SMALLEST
 from phcle.contexts.matrices import LARGEST, as_csr, check_axes, take_rows
-from phcle.contexts.relational import annotation_tables as engines
-from phcle.contexts.relational import cooccurrence
+from phcle.contexts.relational import annotation_tables, cooccurrence
 from phcle.contexts.relational.hierarchy import Hierarchy, HierarchyCounts
 from phcle.errors import ContextError, ContextWarning, some
+
+if TYPE_CHECKING:
+    from phcle.contexts.relational.fitted import FittedRelational
 
 __all__ = ["RelationalContext"]
 
 
 @dataclass(frozen=True, eq=False)
-class RelationalContext:
+class RelationalContext(Context):
     """Sparse counts of labels (rows) against whatever they occur with (columns).
 
     A label without a single count is treated as absent from the context. Columns may
@@ -39,6 +43,9 @@ class RelationalContext:
     counts: sp.csr_array  # (labels, columns), finite, not negative
     hierarchy: HierarchyCounts | None = None  # how to count labels that come later
 
+    kind = "relational"
+    order = 0
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", as_csr(self.counts, self.name))
         check_axes(self.name, self.labels, self.columns, self.counts.shape)
@@ -50,22 +57,56 @@ class RelationalContext:
             f"{len(self.columns)} columns, {self.counts.nnz} counts)"
         )
 
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """Position of each label."""
-        return index_of(self.labels)
+    @property
+    def has_values(self) -> npt.NDArray[np.bool_]:
+        """Which labels have at least one count."""
+        return np.asarray(np.diff(self.counts.indptr) > 0)
 
-    @cached_property
-    def observed_labels(self) -> tuple[str, ...]:
-        """Labels with at least one count."""
-        has_count = np.diff(self.counts.indptr) > 0
-        return tuple(
-            label for label, seen in zip(self.labels, has_count, strict=True) if seen
+    @property
+    def n_stored(self) -> int:
+        """How many counts there are."""
+        return int(self.counts.nnz)
+
+    def fingerprint_arrays(self) -> list[Any]:
+        """All numbers, for a fingerprint of the data."""
+        return [self.counts]
+
+    def in_fit(self, labels: Sequence[str]) -> FittedRelational:
+        """The context over the labels of a problem, at `UNITS` counts per label."""
+        from phcle.contexts.relational.fitted import FittedRelational
+
+        counts = self.rows_for(labels)
+        # Columns that no label of the problem uses would only cost time.
+        used = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel())
+        scale = self._scale_of(counts)
+        scaled = sp.csr_array(counts[:, used] * scale)
+        mass = np.asarray(scaled.sum(axis=0)).ravel()
+        return FittedRelational(
+            name=self.name,
+            columns=tuple(self.columns[i] for i in used),
+            data=self,
+            column_mass=mass,
+            total=float(mass.sum()),
+            scale=scale,
+            counts=scaled,
         )
+
+    def _scale_of(self, counts: sp.csr_array) -> float:
+        """What brings counts to `UNITS` per label."""
+        n_observed = int(np.count_nonzero(np.diff(counts.indptr)))
+        if n_observed == 0:
+            return 1.0
+        total = float(counts.sum())
+        if total < SMALLEST:
+            raise ContextError(
+                f"context {self.name!r}: its counts sum up to {total:g}; multiply them "
+                f"so that the sum is {SMALLEST:g} or more."
+            )
+        return UNITS * n_observed / total
 
     def rows_for(self, labels: Sequence[str]) -> sp.csr_array:
         """Counts of these labels, in this order; a label not here gets an empty row."""
-        if tuple(labels) == self.labels:  # then a look at each can be spared
+        if tuple(labels) == self.labels:  # the usual case, and faster
             return self.counts.copy()
         return take_rows(self.counts, [self.index.get(label, -1) for label in labels])
 
@@ -73,8 +114,10 @@ class RelationalContext:
         self, columns: Sequence[str], labels: Sequence[str]
     ) -> RelationalContext:
         """The context cut down to some columns and to those labels it lists."""
-        position = index_of(self.columns)
         kept = tuple(label for label in labels if label in self.index)
+        if kept == self.labels and tuple(columns) == self.columns:
+            return self
+        position = index_of(self.columns)
         counts = self.rows_for(kept)[:, [position[column] for column in columns]]
         return RelationalContext(
             self.name, kept, tuple(columns), sp.csr_array(counts), self.hierarchy
@@ -93,12 +136,10 @@ class RelationalContext:
             return self
         return _from_hierarchy_counts(self.hierarchy, (*self.labels, *more), self.name)
 
-    def of_kind(self, kind: str) -> RelationalContext:
+    def of_kind(self, kind: str) -> Context:
         """The same hierarchy turned into counts in another way, with its defaults."""
         if self.hierarchy is None:
-            raise ContextError(
-                f"context {self.name!r} comes from no hierarchy, so it has no kind."
-            )
+            return super().of_kind(kind)
         if kind == self.hierarchy.kind:
             return self
         recipe = replace(self.hierarchy, kind=kind, decay=None, radius=None)
@@ -186,7 +227,7 @@ class RelationalContext:
         memory
             What DuckDB may use before it spills to disk.
         """
-        labels, counts = engines.count_annotation_table(
+        labels, counts = annotation_tables.count_annotation_table(
             source, name=name, item=item, label=label, memory=memory
         )
         return cls(name, labels, labels, counts)

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.blocks import Block, pad_rows
+from phcle.backends.blocks import Block, pad_rows, split_rows
 from phcle.backends.dense import Columns, DensePart, n_probed
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.relational.sampling import Sample, draw_columns
-from phcle.contexts.terms import Curvature
+from phcle.contexts.relational.column_sampling import draw_columns
+from phcle.contexts.terms import Curvature, RowUpdate, Sample
 
-__all__ = ["LogisticTerm"]
+__all__ = ["ColumnUpdate", "LogisticTerm"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -203,6 +203,45 @@ class _LogisticLine:
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
         softplus = local.view.term.backend.softplus(x)
         return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
+
+
+class ColumnUpdate:
+    """Updates C, the vectors of the columns: the same term, transposed."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        counts: sp.csr_array,
+        row_mass: Floats,
+        column_rate: Floats,
+        ridge: float,
+        dim: int,
+    ) -> None:
+        turned = sp.csr_array(counts.T)
+        turned.sort_indices()
+        self.ridge = ridge
+        self.blocks = split_rows(
+            backend,
+            [turned],
+            turned.shape[0],
+            dim=dim,
+            tile_columns=backend.kept_columns(turned.shape[1], dim),
+        )
+        self.term = LogisticTerm(backend, turned, column_rate, row_mass, self.blocks)
+
+    def improve(
+        self,
+        W: Array,
+        factor: Array,
+        weight: float,
+        update_rows: RowUpdate,
+        *,
+        sample: Sample | None = None,
+        tol: float = 1e-5,
+    ) -> Array:
+        """One update of every row by the solver."""
+        view = self.term.at(W, weight, sample=sample)
+        return update_rows(factor, [view], self.ridge, self.blocks)
 
 
 def _tiny(backend: Backend) -> float:

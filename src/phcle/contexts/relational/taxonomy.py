@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from phcle.contexts.labels import as_label, index_of, is_missing
 from phcle.contexts.pairs import as_row, rows_of
@@ -187,6 +189,40 @@ class Hierarchy:
             all_rows * len(self.nodes) + all_nodes, return_index=True
         )
         return all_rows[nearest], all_nodes[nearest], all_steps[nearest]
+
+    def shared_ancestors(self, a: str, b: str) -> tuple[str, ...]:
+        """Nodes at or above both `a` and `b`, nearest first."""
+        if a not in self.index or b not in self.index:
+            return ()
+        rows, nodes, steps = self.ancestor_distances([a, b])
+        above = [
+            dict(zip(nodes[rows == i], steps[rows == i], strict=True)) for i in (0, 1)
+        ]
+        shared = sorted(
+            above[0].keys() & above[1].keys(),
+            key=lambda node: (above[0][node] + above[1][node], node),
+        )
+        return tuple(self.nodes[node] for node in shared)
+
+    def check(self, name: str) -> None:
+        """Refuse edges between nodes that do not exist, and cycles.
+
+        A stored hierarchy may come from anybody, and following a cycle never ends.
+        """
+        edges, n = self.edges, len(self.nodes)
+        if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+            raise ContextError(f"the edges of {name!r} are not pairs of nodes")
+        if edges.size and not 0 <= edges.min() <= edges.max() < n:
+            raise ContextError(f"the edges of {name!r} name nodes that it lacks")
+        if len(set(self.nodes)) < n:
+            raise ContextError(f"a node of {name!r} occurs twice")
+        graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
+        # Without a cycle no two nodes reach each other: quick to find in compiled
+        # code, as large hierarchies are loaded often. `refuse_cycles` names the cycle.
+        n_parts = connected_components(graph, connection="strong", return_labels=False)
+        if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
+            self.refuse_cycles(name)
+            raise ContextError(f"a node of {name!r} is its own parent")
 
 
 def _pairs_of(edges: Any, name: str) -> Iterable[Any]:

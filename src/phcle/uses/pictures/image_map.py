@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.describe import Attribute
-from phcle.embedding.fitted import FittedDescriptive
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.files.archive import checksum
@@ -349,9 +348,7 @@ def _strongest(
     embedding: LabelEmbedding, vector: Floats, k: int
 ) -> Iterator[Attribute]:
     """The k strongest attributes of each readable descriptive context."""
-    for context in embedding.contexts:
-        if not isinstance(context, FittedDescriptive) or not context.readable:
-            continue
+    for context in embedding.predicting:
         if context.weight <= 0:  # the fit found that it predicts nothing
             continue
         values = context.predict(vector[None, :])[0]

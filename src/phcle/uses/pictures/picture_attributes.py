@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.fitted import FittedDescriptive
+from phcle.contexts.base import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.uses.zero_shot.classifier import positive
@@ -98,9 +98,9 @@ class PictureAttributes:
         return self._spectrum.ridge_weights(ridge)
 
 
-def _context_of(embedding: LabelEmbedding, name: str) -> FittedDescriptive:
+def _context_of(embedding: LabelEmbedding, name: str) -> PredictingContext:
     """The descriptive context of this name."""
-    described = [x for x in embedding.contexts if isinstance(x, FittedDescriptive)]
+    described = embedding.predicting
     for context in described:
         if context.name == name:
             return context

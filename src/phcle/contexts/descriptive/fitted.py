@@ -1,0 +1,343 @@
+"""FittedDescriptive: a descriptive context inside a fit or an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.blocks import Block
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_columns
+from phcle.contexts.checks import check_array, check_number
+from phcle.contexts.descriptive.confidence import Calibration
+from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
+from phcle.contexts.descriptive.loss import SpreadRows, SquaredTerm
+from phcle.contexts.descriptive.reencoding import Source, unpack_source
+from phcle.contexts.descriptive.scaling import ScaledValues
+from phcle.contexts.labels import index_of
+from phcle.contexts.masked import pack_matrix, unpack_matrix
+from phcle.errors import ContextError, did_you_mean
+from phcle.files.tensor_store import TensorStore
+
+__all__ = ["FittedDescriptive"]
+
+Floats = npt.NDArray[np.floating[Any]]
+Doubles = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+CURVE = ("intercept", "prior", "slope", "n_values")
+"""Plain numbers of a calibration that a file holds."""
+
+NO_VALUES = ScaledValues.nothing(0, 0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedDescriptive(FittedContext):
+    """Values A with a mask I, centred and scaled; offsets and scales in user's units.
+
+    Its factor is U, one vector per description.
+    """
+
+    offset: Doubles  # (columns,)
+    scale: Doubles  # (columns,)
+    readable: bool
+    source: Source | None = None  # what later labels are encoded by
+    calibration: Calibration | None = None  # None: too few labels to learn it from
+    values: ScaledValues = NO_VALUES  # A over the labels of a problem
+
+    kind = "descriptive"
+    updated_after_labels = True
+    data: DescriptiveContext | None
+
+    @property
+    def observed(self) -> Flags:
+        return self.values.observed
+
+    @property
+    def entries(self) -> sp.csr_array:
+        return self.values.entries
+
+    def take(self, rows: Ints) -> FittedDescriptive:
+        return replace(self, values=self.values.take(rows))
+
+    def hide_rows(self, rows: Ints) -> FittedDescriptive:
+        return replace(self, values=self.values.hide_rows(rows))
+
+    def hide_columns(self, hidden: Flags) -> FittedDescriptive:
+        return replace(self, values=self.values.hide_columns(hidden))
+
+    def fingerprint_arrays(self) -> list[Any]:
+        return self.values.arrays
+
+    def term_weight(self, weight: float, lam: Penalties) -> float:
+        return weight * lam.descriptive
+
+    def label_term(
+        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
+    ) -> SquaredTerm:
+        return SquaredTerm(backend, self.values, blocks)
+
+    def factor_update(
+        self, backend: Backend, dim: int, lam: Penalties
+    ) -> DescriptionUpdate:
+        return DescriptionUpdate(
+            backend, self.values, dim, sparsity=lam.sparsity, ridge=lam.ridge
+        )
+
+    def factor_penalties(
+        self, xp: Any, factor: Array, lam: Penalties
+    ) -> Mapping[str, float]:
+        absolute = float(xp.sum(xp.abs(factor), dtype=xp.float64))
+        square = float(xp.sum(factor * factor, dtype=xp.float64))
+        return {"sparsity": lam.sparsity * absolute, "ridge": 0.5 * lam.ridge * square}
+
+    def factor_ridge(self, lam: Penalties) -> float:
+        return lam.ridge
+
+    def start_target(
+        self, backend: Backend, weight: float, lam: Penalties
+    ) -> _ValueTarget:
+        return _ValueTarget(backend, self.values, float(np.sqrt(weight)))
+
+    def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
+        return self.values.loss(W, factor)
+
+    def held_out_losses(
+        self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
+    ) -> Floats:
+        return self.values.squared_errors(W, factor, trusts)
+
+    def learned(
+        self, labels: Sequence[str], weight: float, factor: Floats
+    ) -> FittedDescriptive:
+        data = self.data
+        if data is not None:  # later labels are encoded by `source`, not by these
+            data = data.with_matrix(data.matrix)
+        return replace(self, weight=weight, factor=factor, data=data, values=NO_VALUES)
+
+    @property
+    def has_sparse_factor(self) -> bool:
+        return True
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        if not self.readable:
+            return ("vectors", "sentences")
+        is_sparse = self.data is not None and self.data.is_sparse
+        return ("tags", "texts") if is_sparse else ("attributes",)
+
+    @property
+    def value_kind(self) -> Literal["numbers", "tags", "text"]:
+        """How a person gives a value: as "numbers", "tags" or "text"."""
+        if self.source is not None and self.source.is_text:
+            return "text"
+        return "tags" if self.data is not None and self.data.is_sparse else "numbers"
+
+    @property
+    def has_readable_columns(self) -> bool:
+        return self.readable
+
+    @property
+    def predicts_columns(self) -> bool:
+        return self.readable
+
+    def with_calibration(self, calibration: Calibration | None) -> FittedDescriptive:
+        return replace(self, calibration=calibration)
+
+    def predict(self, vectors: Floats) -> Doubles:
+        """Predicted values of label vectors, in the user's units: (rows, columns)."""
+        fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
+        return fitted * self.scale + self.offset
+
+    @cached_property
+    def largest(self) -> Doubles:
+        """Largest known value of every column, in the user's units."""
+        if self.data is None:
+            return self.offset
+        return np.maximum(self.data.matrix.largest(), self.offset)
+
+    def observed_row(self, label: str) -> Doubles:
+        """Known values of a label, NaN where unknown, in the user's units."""
+        if self.data is None or label not in self.data.index:
+            return np.full(len(self.columns), np.nan)
+        return self.data.matrix.row(self.data.index[label])
+
+    def only(self, column: str) -> FittedDescriptive:
+        """One column alone, as far as it is known; refuses an unknown one."""
+        if column not in self.columns:
+            raise ContextError(
+                f"context {self.name!r} has no column {column!r}."
+                f"{did_you_mean(column, self.columns)}"
+            )
+        at = np.array([self.columns.index(column)])
+        learned = self.calibration
+        if learned is not None:
+            learned = replace(
+                learned, presence=learned.presence[at], deviation=learned.deviation[at]
+            )
+        return replace(
+            self,
+            columns=(column,),
+            factor=self.factor[at],
+            offset=self.offset[at],
+            scale=self.scale[at],
+            source=None,
+            data=self._data_on(at, (column,)),
+            calibration=learned,
+        )
+
+    def _data_on(self, at: Ints, columns: tuple[str, ...]) -> DescriptiveContext | None:
+        """The data on some columns; None if nothing is known of them."""
+        if self.data is None:
+            return None
+        matrix = self.data.matrix.on_columns(at)
+        if not matrix.n_known:
+            return None
+        return self.data.with_matrix(matrix, columns=columns)
+
+    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+        known = (self.observed_row(label) - self.offset) / self.scale
+        residual = np.where(np.isnan(known), 0.0, known - self.factor @ vector)
+        return np.asarray(self.term_weight(self.weight, lam) * residual)
+
+    def for_new_labels(
+        self, context: Context | None, labels: Sequence[str]
+    ) -> FittedDescriptive:
+        data = None
+        if context is not None:
+            if not isinstance(context, DescriptiveContext):
+                raise self._other_kind()
+            data = self._encoded(context)
+        if data is None:
+            values = ScaledValues.nothing(len(labels), len(self.columns))
+        else:
+            values = ScaledValues.over(
+                labels, data.labels, data.matrix, self.offset, self.scale
+            )
+        return replace(self, data=data, values=values)
+
+    def _encoded(self, context: DescriptiveContext) -> DescriptiveContext | None:
+        """New labels on the columns of the fit; None if nothing is known of them."""
+        encoded = None
+        if self.source is not None and context.source is not None:
+            encoded = context.source.encoded_like(self.source, self.columns, self.name)
+        if encoded is not None:
+            if not encoded.says_something:
+                return None
+            values: Any = encoded.values
+        else:
+            known, position = index_of(self.columns), index_of(context.columns)
+            warn_unknown_columns(
+                context.name, [c for c in context.columns if c not in known]
+            )
+            # A tag that the fit knows and new labels lack is absent, not unknown.
+            at = np.array([position.get(column, -1) for column in self.columns])
+            values = context.matrix.on_columns(at)
+            if not values.n_known:
+                return None
+        return DescriptiveContext(
+            self.name, context.labels, self.columns, values, readable=self.readable
+        )
+
+    def joined(self, later: FittedDescriptive) -> FittedDescriptive:
+        if self.data is None or later.data is None:
+            return later if self.data is None else self
+        data = self.data.with_matrix(
+            self.data.matrix.stacked(later.data.matrix),
+            labels=(*self.data.labels, *later.data.labels),
+        )
+        return replace(self, data=data)
+
+    def pack(self, store: TensorStore) -> dict[str, Any]:
+        store["offset"] = self.offset
+        store["scale"] = self.scale
+        packed: dict[str, Any] = {"readable": self.readable}
+        packed["source"] = None if self.source is None else self.source.pack(store)
+        packed["calibration"] = None
+        if self.calibration is not None:
+            store["presence"] = self.calibration.presence
+            store["deviation"] = self.calibration.deviation
+            packed["calibration"] = {x: getattr(self.calibration, x) for x in CURVE}
+        packed |= {"layout": None, "standardize": False}
+        if self.data is not None:
+            store.put_names("labels", self.data.labels)
+            packed["layout"] = pack_matrix(self.data.matrix, store)
+            packed["standardize"] = self.data.standardize
+        return packed
+
+    @classmethod
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedDescriptive:
+        columns = store.names("columns")
+        data = None
+        if packed["has_data"]:
+            data = DescriptiveContext(
+                packed["name"],
+                store.names("labels"),
+                columns,
+                *unpack_matrix(packed["layout"], store, len(columns)),
+                packed["standardize"],
+                packed["readable"],
+            )
+        calibration = None
+        if packed.get("calibration") is not None:
+            calibration = Calibration(
+                presence=store["presence"],
+                deviation=store["deviation"],
+                **{key: packed["calibration"][key] for key in CURVE},
+            )
+        return cls(
+            name=packed["name"],
+            columns=columns,
+            data=data,
+            weight=packed["weight"],
+            factor=store["factor"],
+            offset=store["offset"],
+            scale=store["scale"],
+            readable=packed["readable"],
+            source=unpack_source(packed["source"], store),
+            calibration=calibration,
+        )
+
+    def check(self) -> None:
+        where, n = f"context {self.name!r}", len(self.columns)
+        check_array(self.offset, (n,), f"the offsets of {where}")
+        check_array(self.scale, (n,), f"the scales of {where}")
+        if not (self.scale > 0).all():
+            raise ContextError(f"the scales of {where} must be above zero")
+        if not isinstance(self.readable, bool):
+            raise ContextError(f"{where} does not say whether its columns are readable")
+        if self.source is not None:
+            self.source.check(n, where)
+        if self.calibration is not None:
+            check_array(self.calibration.presence, (n,), f"the calibration of {where}")
+            check_array(self.calibration.deviation, (n,), f"the calibration of {where}")
+            for key in CURVE:
+                check_number(
+                    getattr(self.calibration, key), f"the calibration of {where}"
+                )
+
+
+class _ValueTarget:
+    """The centred values at the spectral start; missing ones default to the mean."""
+
+    def __init__(self, backend: Backend, values: ScaledValues, weight: float) -> None:
+        self.backend, self.weight = backend, weight
+        self.full = SpreadRows(backend, values)
+        self.entries = backend.sparse(values.entries)
+        self.turned = backend.sparse(sp.csr_array(values.entries.T))
+
+    def product(self, V: Array) -> Array:
+        return self.full.product(V) + self.backend.sparse_product(self.entries, V)
+
+    def transposed(self, W: Array) -> Array:
+        return self.full.transposed_product(W) + self.backend.sparse_product(
+            self.turned, W
+        )

@@ -1,0 +1,13 @@
+"""Every kind of context, by the name that files use."""
+
+from __future__ import annotations
+
+from phcle.contexts.base import FittedContext
+from phcle.contexts.descriptive.fitted import FittedDescriptive
+from phcle.contexts.relational.fitted import FittedRelational
+
+__all__ = ["FITTED_KINDS"]
+
+FITTED_KINDS: dict[str, type[FittedContext]] = {
+    kind.kind: kind for kind in (FittedRelational, FittedDescriptive)
+}

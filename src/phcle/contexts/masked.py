@@ -1,0 +1,630 @@
+"""MaskedMatrix: numbers of which some are unknown, dense or sparse.
+
+Code outside this module never asks how a matrix is laid out. There are two layouts:
+
+- dense: an array in which NaN marks an unknown value;
+- sparse: stored values, zeros elsewhere, and a mask of the known cells. Without a mask
+  every cell is known, so an absent tag of a listed label is a known zero.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.matrices import LARGEST, as_csr, csr_with_zeros, take_rows
+from phcle.errors import ContextError
+from phcle.files.tensor_store import TensorStore
+
+__all__ = [
+    "DenseRows",
+    "FullRows",
+    "MaskedMatrix",
+    "Moments",
+    "masked_matrix",
+    "pack_matrix",
+    "unpack_matrix",
+]
+
+Floats = npt.NDArray[np.float64]
+AnyFloats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+SMALLEST = 1e-100
+"""Values all below this are scaled up before they are squared."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Statistics of every column over its known values: (columns,) each.
+
+    Squares are in units of `unit`², so that tiny values do not vanish when squared.
+    """
+
+    count: Floats
+    mean: Floats
+    squares: Floats  # sum of squared deviations from the mean
+    unit: float
+
+    @property
+    def deviation(self) -> Floats:
+        """Standard deviation of each column, in the user's units."""
+        return np.sqrt(self.squares / np.maximum(self.count, 1)) * self.unit
+
+
+class MaskedMatrix(ABC):
+    """Numbers with a mask of what is known."""
+
+    shape: tuple[int, int]
+    n_known: int
+
+    @property
+    @abstractmethod
+    def n_stored(self) -> int:
+        """How many known values take memory: zeros of sparse values do not."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every cell is known."""
+        return self.n_known == self.shape[0] * self.shape[1]
+
+    @property
+    @abstractmethod
+    def arrays(self) -> tuple[Any, sp.csr_array | None]:
+        """Values and mask as the user knows them; dense values have no mask."""
+
+    @property
+    @abstractmethod
+    def known_rows(self) -> Flags:
+        """Rows with at least one known value."""
+
+    @abstractmethod
+    def take(self, rows: Sequence[int] | Ints) -> MaskedMatrix:
+        """Some of the rows, in this order."""
+
+    @abstractmethod
+    def on_columns(self, at: Ints) -> MaskedMatrix:
+        """The columns at these positions; −1 gives a column without values."""
+
+    @abstractmethod
+    def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
+        """The rows of both."""
+
+    @abstractmethod
+    def _as_sparse(self) -> _Sparse:
+        """The same values in the sparse layout."""
+
+    @abstractmethod
+    def row(self, i: int) -> Floats:
+        """One row, with NaN for unknown values."""
+
+    @abstractmethod
+    def known_cells(self) -> tuple[Ints, Ints]:
+        """Rows and columns of all known cells."""
+
+    @abstractmethod
+    def cells(self, rows: Ints, columns: Ints) -> Floats:
+        """Values of known cells."""
+
+    @abstractmethod
+    def column(self, i: int) -> Floats:
+        """One column, with NaN for unknown values."""
+
+    @abstractmethod
+    def threshold(self, mean: Floats) -> Floats:
+        """A label has an attribute if its value is above this: (columns,)."""
+
+    @abstractmethod
+    def n_having(self, mean: Floats) -> Floats:
+        """How many known cells of each column are above the threshold: (columns,)."""
+
+    @abstractmethod
+    def largest(self) -> Floats:
+        """Largest known value of each column; −inf where there is none."""
+
+    @abstractmethod
+    def moments(self) -> Moments:
+        """Count, mean and squared deviation of each column, without overflow."""
+
+    @abstractmethod
+    def split(self, offset: Floats, scale: Floats) -> tuple[Ints, FullRows, Any]:
+        """Centre and scale: complete rows, and known cells of the others as CSR."""
+
+    @abstractmethod
+    def wrong_cell(self) -> tuple[int, int, float] | None:
+        """Row, column and value of the first that is infinite or far too large."""
+
+    def some_known_cells(
+        self, most: int, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
+        """Known cells, or a random choice of `most` of them."""
+        rows, columns = self.known_cells()
+        if len(rows) <= most:
+            return rows, columns
+        chosen = rng.choice(len(rows), most, replace=False)
+        return rows[chosen], columns[chosen]
+
+    def presence(self) -> Floats:
+        """Share of the known cells of each column that hold its attribute.
+
+        Half a label with the attribute and half a label without it are added: what no
+        known label has may still turn up.
+        """
+        found = self.moments()
+        # A column without known values counts as one label without the attribute.
+        n_known = np.maximum(found.count, 1)
+        return np.asarray((self.n_having(found.mean) + 0.5) / (n_known + 1))
+
+
+def masked_matrix(values: Any, observed: Any, name: str) -> MaskedMatrix:
+    """Values, and for sparse ones perhaps a mask, as a matrix of either layout.
+
+    Parameters
+    ----------
+    values : array or sparse matrix
+        The numbers; NaN marks an unknown one in an array.
+    observed : sparse matrix or None
+        Known cells of a sparse matrix; None means all of them.
+    name : str
+        Name of the context, for error messages.
+
+    Returns
+    -------
+    MaskedMatrix
+    """
+    if isinstance(values, MaskedMatrix):
+        return values
+    if not sp.issparse(values):
+        if observed is not None:
+            raise ContextError(
+                f"context {name!r}: dense values mark the unknown by NaN; "
+                "observed= is for sparse values."
+            )
+        return _Dense(np.asarray(values, dtype=np.float64))
+    values = as_csr(values, name)
+    if observed is None:
+        return _Sparse(values, None)
+    mask = as_csr(observed, name).copy()
+    mask.data[:] = 1.0
+    if mask.shape != values.shape:
+        raise ContextError(
+            f"context {name!r}: observed has shape {mask.shape}, values have "
+            f"{values.shape}; give both the same."
+        )
+    n_outside = values.nnz - sp.csr_array(values * mask).nnz
+    if n_outside:
+        raise ContextError(
+            f"context {name!r}: {n_outside} values stand where observed is false; "
+            "remove them or mark them as observed."
+        )
+    return _Sparse(values, mask)
+
+
+class _Dense(MaskedMatrix):
+    """An array in which NaN is unknown."""
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+        self.shape = values.shape
+
+    @cached_property
+    def known(self) -> Flags:
+        return np.asarray(~np.isnan(self.values))
+
+    @cached_property
+    def n_known(self) -> int:  # type: ignore[override]
+        return int(np.count_nonzero(self.known))
+
+    @property
+    def n_stored(self) -> int:
+        return self.n_known
+
+    @property
+    def arrays(self) -> tuple[Floats, None]:
+        return self.values, None
+
+    @property
+    def known_rows(self) -> Flags:
+        return np.asarray(self.known.any(axis=1))
+
+    def take(self, rows: Sequence[int] | Ints) -> MaskedMatrix:
+        return _Dense(self.values[np.asarray(rows, dtype=np.int64)])
+
+    def on_columns(self, at: Ints) -> MaskedMatrix:
+        return _Dense(np.where(at >= 0, self.values[:, at], np.nan))
+
+    def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
+        if isinstance(below, _Dense):
+            return _Dense(np.vstack([self.values, below.values]))
+        return self._as_sparse().stacked(below)
+
+    def _as_sparse(self) -> _Sparse:
+        values = sp.csr_array(np.nan_to_num(self.values, nan=0.0))
+        mask = None if self.is_complete else sp.csr_array(self.known.astype(np.float64))
+        return _Sparse(values, mask)
+
+    def row(self, i: int) -> Floats:
+        return np.array(self.values[i])
+
+    def known_cells(self) -> tuple[Ints, Ints]:
+        rows, columns = np.nonzero(self.known)
+        return rows, columns
+
+    def cells(self, rows: Ints, columns: Ints) -> Floats:
+        return np.asarray(self.values[rows, columns])
+
+    def column(self, i: int) -> Floats:
+        return np.array(self.values[:, i])
+
+    def threshold(self, mean: Floats) -> Floats:
+        return mean
+
+    def n_having(self, mean: Floats) -> Floats:
+        return np.asarray((self.values > mean).sum(axis=0), np.float64)
+
+    def largest(self) -> Floats:
+        known = np.where(self.known, self.values, -np.inf)
+        return np.asarray(known.max(axis=0, initial=-np.inf))
+
+    def moments(self) -> Moments:
+        unit = _unit_of(self.values)
+        values, known = self.values / unit, self.known
+        count = known.sum(axis=0, dtype=np.float64)
+        mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+        # The mean of equal values may be rounded; their deviation must still be zero.
+        low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
+        high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
+        mean = np.where(low == high, low, mean)
+        # Subtract before squaring: large values that differ little would cancel.
+        squares = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0)
+        return _moments(count, mean, squares, unit)
+
+    def split(self, offset: Floats, scale: Floats) -> tuple[Ints, FullRows, Any]:
+        is_full = np.asarray(self.known.all(axis=1))
+        centred = (self.values - offset) / scale
+        rows, columns = np.nonzero(self.known & ~is_full[:, None])
+        entries = csr_with_zeros(rows, columns, centred[rows, columns], self.shape)
+        return np.flatnonzero(is_full), DenseRows(centred[is_full]), entries
+
+    def wrong_cell(self) -> tuple[int, int, float] | None:
+        wrong = np.abs(self.values) > LARGEST  # infinity is; NaN is not
+        if not wrong.any():
+            return None
+        row, column = np.unravel_index(int(np.argmax(wrong)), self.shape)
+        return int(row), int(column), float(self.values[row, column])
+
+
+class _Sparse(MaskedMatrix):
+    """Stored values, and a mask of ones (None: every cell is known)."""
+
+    def __init__(self, values: sp.csr_array, mask: sp.csr_array | None) -> None:
+        self.values, self.mask = values, mask
+        self.shape = values.shape
+
+    @cached_property
+    def n_known(self) -> int:  # type: ignore[override]
+        return self.shape[0] * self.shape[1] if self.mask is None else self.mask.nnz
+
+    @property
+    def n_stored(self) -> int:
+        return int(self.values.nnz)
+
+    @property
+    def arrays(self) -> tuple[sp.csr_array, sp.csr_array | None]:
+        return self.values, self.mask
+
+    @property
+    def known_rows(self) -> Flags:
+        if self.mask is None:
+            return np.ones(self.shape[0], dtype=bool)
+        return np.asarray(np.diff(self.mask.indptr) > 0)
+
+    def take(self, rows: Sequence[int] | Ints) -> MaskedMatrix:
+        mask = None if self.mask is None else take_rows(self.mask, rows)
+        return _Sparse(take_rows(self.values, rows), mask)
+
+    def on_columns(self, at: Ints) -> MaskedMatrix:
+        present = np.flatnonzero(at >= 0)
+        pick = sp.csr_array(
+            (np.ones(len(present)), (at[present], present)),
+            shape=(self.shape[1], len(at)),
+        )
+        mask = None if self.mask is None else sp.csr_array(self.mask @ pick)
+        return _Sparse(sp.csr_array(self.values @ pick), mask)
+
+    def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
+        other = below._as_sparse()
+        values = sp.csr_array(sp.vstack([self.values, other.values]))
+        if self.is_complete and other.is_complete:
+            return _Sparse(values, None)
+        masks = [self._full_mask(), other._full_mask()]
+        return _Sparse(values, sp.csr_array(sp.vstack(masks)))
+
+    def _as_sparse(self) -> _Sparse:
+        return self
+
+    def _full_mask(self) -> sp.csr_array:
+        return sp.csr_array(np.ones(self.shape)) if self.mask is None else self.mask
+
+    def row(self, i: int) -> Floats:
+        values = self.values[[i]].toarray()[0]
+        if self.mask is None:
+            return np.asarray(values)
+        return np.where(self.mask[[i]].toarray()[0] > 0, values, np.nan)
+
+    def known_cells(self) -> tuple[Ints, Ints]:
+        if self.mask is None:
+            rows, columns = np.divmod(np.arange(self.n_known), self.shape[1])
+            return rows, columns
+        rows, columns = self.mask.nonzero()
+        return rows.astype(np.int64), columns.astype(np.int64)
+
+    def some_known_cells(
+        self, most: int, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
+        if self.mask is not None or self.n_known <= most:
+            return super().some_known_cells(most, rng)
+        # Without a list of all cells, which may be far more than the stored ones.
+        chosen = rng.choice(self.n_known, most, replace=False)
+        rows, columns = np.divmod(chosen, self.shape[1])
+        return rows, columns
+
+    def cells(self, rows: Ints, columns: Ints) -> Floats:
+        return np.asarray(self.values[rows, columns], np.float64).ravel()
+
+    def column(self, i: int) -> Floats:
+        values = self.values[:, [i]].toarray()[:, 0]
+        if self.mask is None:
+            return np.asarray(values)
+        return np.where(self.mask[:, [i]].toarray()[:, 0] > 0, values, np.nan)
+
+    def threshold(self, mean: Floats) -> Floats:
+        return np.zeros_like(mean)
+
+    def n_having(self, mean: Floats) -> Floats:
+        return np.asarray((self.values > 0).sum(axis=0), np.float64).ravel()
+
+    def largest(self) -> Floats:
+        return np.asarray(self.values.max(axis=0).toarray(), np.float64).ravel()
+
+    def moments(self) -> Moments:
+        unit = _unit_of(self.values.data)
+        n_rows, n_columns = self.shape
+        count = (
+            np.full(n_columns, float(n_rows))
+            if self.mask is None
+            else np.asarray(self.mask.sum(axis=0), np.float64).ravel()
+        )
+        values = self.values / unit
+        mean = np.asarray(values.sum(axis=0)).ravel() / np.maximum(count, 1)
+        at = values.indices
+        stored = (values.data - mean[at]) ** 2
+        squares = np.bincount(at, weights=stored, minlength=n_columns)
+        n_stored = np.bincount(at, minlength=n_columns)
+        squares = squares + (count - n_stored) * mean**2
+        return _moments(count, mean, squares, unit)
+
+    def split(self, offset: Floats, scale: Floats) -> tuple[Ints, FullRows, Any]:
+        if self.mask is None:
+            rows = SparseRows(
+                sp.csr_array(self.values.multiply(1 / scale)), offset / scale
+            )
+            return np.arange(self.shape[0]), rows, sp.csr_array(self.shape)
+        r, c = self.known_cells()
+        values = (self.cells(r, c) - offset[c]) / scale[c]
+        entries = csr_with_zeros(r, c, values, self.shape)
+        return np.arange(0), DenseRows(np.empty((0, self.shape[1]))), entries
+
+    def wrong_cell(self) -> tuple[int, int, float] | None:
+        stored = self.values.data
+        wrong = (np.abs(stored) > LARGEST) | np.isnan(stored)
+        if not wrong.any():
+            return None
+        first = int(np.argmax(wrong))
+        row = int(np.searchsorted(self.values.indptr, first, side="right") - 1)
+        return row, int(self.values.indices[first]), float(stored[first])
+
+
+def _unit_of(stored: Floats) -> float:
+    """A power of two to divide values by that are too small to be squared; else 1."""
+    largest = float(np.nanmax(np.abs(stored), initial=0.0))
+    if 0 < largest < SMALLEST:
+        return float(2.0 ** np.floor(np.log2(largest)))
+    return 1.0
+
+
+def _moments(count: Floats, mean: Floats, squares: Floats, unit: float) -> Moments:
+    """Statistics of values that were divided by `unit`."""
+    # Rounding leaves a trace of deviation on constant columns.
+    rounding = np.finfo(np.float64).eps * mean
+    squares[squares <= count * rounding**2] = 0.0
+    return Moments(count, mean * unit, squares, unit)
+
+
+class FullRows(ABC):
+    """Centred and scaled rows without gaps, for products with factors."""
+
+    @property
+    @abstractmethod
+    def arrays(self) -> list[Any]:
+        """All numbers, for a fingerprint."""
+
+    @abstractmethod
+    def take(self, rows: Ints) -> FullRows:
+        """Some of the rows."""
+
+    @abstractmethod
+    def toarray(self) -> Floats:
+        """All values as one array."""
+
+    @abstractmethod
+    def energy(self) -> Floats:
+        """Squared length of each row."""
+
+    @abstractmethod
+    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
+        """‖A − W Uᵀ‖² in double precision, without making A dense."""
+
+    @abstractmethod
+    def place(self, backend: Backend) -> PlacedRows:
+        """The rows on a back end."""
+
+
+class PlacedRows(Protocol):
+    """Full rows A on a back end."""
+
+    def product(self, U: Array) -> Array:
+        """A U: (rows, d)."""
+
+    def transposed_product(self, W: Array) -> Array:
+        """Aᵀ W: (columns, d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows(FullRows):
+    """Rows as one array."""
+
+    values: Floats
+
+    @property
+    def arrays(self) -> list[Any]:
+        return [self.values, np.zeros(self.values.shape[1])]
+
+    def take(self, rows: Ints) -> FullRows:
+        return DenseRows(self.values[rows])
+
+    def toarray(self) -> Floats:
+        return self.values
+
+    def energy(self) -> Floats:
+        return np.asarray((self.values**2).sum(axis=1))
+
+    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
+        return float(((self.values - W @ U.T) ** 2).sum())
+
+    def place(self, backend: Backend) -> PlacedRows:
+        return _PlacedDense(backend.xp, backend.asarray(self.values))
+
+
+@dataclass(frozen=True)
+class _PlacedDense:
+    xp: Any
+    values: Array
+
+    def product(self, U: Array) -> Array:
+        return self.xp.matmul(self.values, U)
+
+    def transposed_product(self, W: Array) -> Array:
+        return self.xp.matmul(self.values.T, W)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows(FullRows):
+    """Sparse rows that stay sparse: A is `values` minus `shift` in every row."""
+
+    values: sp.csr_array
+    shift: Floats  # (columns,)
+
+    @property
+    def arrays(self) -> list[Any]:
+        return [self.values, self.shift]
+
+    def take(self, rows: Ints) -> FullRows:
+        return SparseRows(self.values[rows], self.shift)
+
+    def toarray(self) -> Floats:
+        return np.asarray(self.values.toarray() - self.shift)
+
+    def energy(self) -> Floats:
+        squares = np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
+        cross = self.values @ self.shift
+        return np.asarray(squares - 2 * cross + self.shift @ self.shift)
+
+    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
+        # ‖A‖² − 2⟨A, WUᵀ⟩ + ⟨WᵀW, UᵀU⟩
+        AU = self.values @ U - self.shift @ U
+        cross = float((AU * W).sum())
+        return float(self.energy().sum() - 2 * cross + ((W.T @ W) * (U.T @ U)).sum())
+
+    def place(self, backend: Backend) -> PlacedRows:
+        return _PlacedSparse(
+            backend,
+            backend.sparse(self.values),
+            backend.sparse(sp.csr_array(self.values.T)),
+            backend.asarray(self.shift),
+        )
+
+
+@dataclass(frozen=True)
+class _PlacedSparse:
+    backend: Backend
+    values: Any
+    transposed: Any
+    shift: Array
+
+    def product(self, U: Array) -> Array:
+        shifted = self.backend.xp.matmul(self.shift[None, :], U)
+        return self.backend.sparse_product(self.values, U) - shifted
+
+    def transposed_product(self, W: Array) -> Array:
+        total = self.backend.xp.sum(W, axis=0)
+        found = self.backend.sparse_product(self.transposed, W)
+        return found - self.shift[:, None] * total[None, :]
+
+
+def pack_matrix(matrix: MaskedMatrix, store: TensorStore) -> str:
+    """Put a matrix into a file's store.
+
+    Parameters
+    ----------
+    matrix : MaskedMatrix
+        What to store.
+    store : TensorStore
+        Where to.
+
+    Returns
+    -------
+    str
+        The layout, which `unpack_matrix` needs.
+    """
+    values, mask = matrix.arrays
+    if not sp.issparse(values):
+        store["values"] = values
+        return "dense"
+    store.put_sparse("values", values)
+    if mask is None:
+        return "sparse"
+    store.put_sparse("observed", mask)
+    return "masked"
+
+
+def unpack_matrix(layout: str, store: TensorStore, n_columns: int) -> tuple[Any, Any]:
+    """The values and the mask that `pack_matrix` stored, not yet checked.
+
+    Parameters
+    ----------
+    layout : str
+        What `pack_matrix` returned.
+    store : TensorStore
+        Where the matrix lies.
+    n_columns : int
+        Columns that it must have.
+
+    Returns
+    -------
+    tuple
+        Values, and a mask or None.
+    """
+    if layout == "dense":
+        return store["values"], None
+    mask = store.sparse("observed", n_columns) if layout == "masked" else None
+    return store.sparse("values", n_columns), mask

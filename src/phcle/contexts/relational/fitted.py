@@ -1,0 +1,325 @@
+"""FittedRelational: a relational context inside a fit or an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.blocks import Block
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.base import (
+    UNITS,
+    Context,
+    FittedContext,
+    Penalties,
+    warn_unknown_columns,
+)
+from phcle.contexts.checks import check_array, check_number
+from phcle.contexts.labels import index_of
+from phcle.contexts.matrices import keep_entries
+from phcle.contexts.relational import plain_loss
+from phcle.contexts.relational.data import RelationalContext
+from phcle.contexts.relational.hierarchy import HierarchyCounts
+from phcle.contexts.relational.loss import ColumnUpdate, LogisticTerm
+from phcle.contexts.relational.start import LogRatioTarget
+from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.errors import ContextError
+from phcle.files.tensor_store import TensorStore
+
+__all__ = ["FittedRelational"]
+
+Floats = npt.NDArray[np.floating[Any]]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+RECIPE = ("kind", "decay", "radius", "random_state", "labels_are_fixed")
+"""Settings of a hierarchy's counts that a file holds."""
+
+
+def _no_counts() -> sp.csr_array:
+    """What stands in for counts once the fit is over."""
+    return sp.csr_array((0, 0))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedRelational(FittedContext):
+    """Counts D, scaled, with the masses that make up B = k · rows · columns / total.
+
+    Its factor is C, one vector per column.
+    """
+
+    column_mass: npt.NDArray[np.float64]  # Σ_w D (columns,)
+    total: float  # ΣΣ D
+    scale: float  # D = scale × the user's counts
+    counts: sp.csr_array = field(default_factory=_no_counts)
+    """D over the labels of a problem."""
+
+    kind = "relational"
+    updated_after_labels = False
+    data: RelationalContext | None
+
+    @property
+    def row_mass(self) -> npt.NDArray[np.float64]:
+        """Σ_c D of every label: zero for labels that the context does not know."""
+        return np.asarray(self.counts.sum(axis=1)).ravel()
+
+    def _row_rate(self, lam: Penalties) -> npt.NDArray[np.float64]:
+        """B = rate · column_massᵀ."""
+        return lam.negatives * self.row_mass / self.total
+
+    @property
+    def observed(self) -> Flags:
+        return np.asarray(np.diff(self.counts.indptr) > 0)
+
+    @property
+    def entries(self) -> sp.csr_array:
+        return self.counts
+
+    @property
+    def n_dense_columns(self) -> int:
+        return len(self.columns)
+
+    @property
+    def masses(self) -> tuple[Floats, Floats]:
+        return self.row_mass, self.column_mass
+
+    def take(self, rows: Ints) -> FittedRelational:
+        return replace(self, counts=self.counts[rows])
+
+    def hide_rows(self, rows: Ints) -> FittedRelational:
+        is_kept = np.ones(self.counts.shape[0], dtype=bool)
+        is_kept[rows] = False
+        counts = keep_entries(self.counts, is_kept[:, None])
+        # A column that lost all its labels keeps a trace of mass: B must be positive.
+        mass = np.asarray(counts.sum(axis=0)).ravel()
+        mass = np.maximum(mass, 1e-9 * self.column_mass)
+        return replace(self, counts=counts, column_mass=mass, total=float(mass.sum()))
+
+    def hide_columns(self, hidden: Flags) -> FittedRelational:
+        mass = np.where(hidden, 0.0, self.column_mass)
+        return replace(
+            self,
+            counts=keep_entries(self.counts, ~hidden[None, :]),
+            column_mass=mass,
+            total=float(mass.sum()) or 1.0,
+        )
+
+    def without_empty_columns(self) -> FittedRelational:
+        mass = np.asarray(self.counts.sum(axis=0)).ravel()
+        used = np.flatnonzero(mass)
+        return replace(
+            self,
+            columns=tuple(self.columns[i] for i in used),
+            counts=sp.csr_array(self.counts[:, used]),
+            column_mass=mass[used],
+            total=float(mass.sum()) or 1.0,
+        )
+
+    def fingerprint_arrays(self) -> list[Any]:
+        return [self.counts]
+
+    def term_weight(self, weight: float, lam: Penalties) -> float:
+        return weight
+
+    def label_term(
+        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
+    ) -> LogisticTerm:
+        rate = self._row_rate(lam)
+        return LogisticTerm(backend, self.counts, rate, self.column_mass, blocks)
+
+    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
+        column_rate = lam.negatives * self.column_mass / self.total
+        return ColumnUpdate(
+            backend, self.counts, self.row_mass, column_rate, lam.context_ridge, dim
+        )
+
+    def factor_penalties(
+        self, xp: Any, factor: Array, lam: Penalties
+    ) -> Mapping[str, float]:
+        square = float(xp.sum(factor * factor, dtype=xp.float64))
+        return {"context_ridge": 0.5 * lam.context_ridge * square}
+
+    def factor_ridge(self, lam: Penalties) -> float:
+        return lam.context_ridge
+
+    def start_target(
+        self, backend: Backend, weight: float, lam: Penalties
+    ) -> LogRatioTarget:
+        # About the curvature of the logistic loss at an average pair.
+        weight = float(np.sqrt(weight * UNITS / len(self.columns)))
+        rate = self._row_rate(lam)
+        return LogRatioTarget(
+            backend, self.counts, rate, self.column_mass, lam.negatives, weight
+        )
+
+    def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
+        rate = self._row_rate(lam)
+        return plain_loss.relational_loss(
+            self.counts, rate, self.column_mass, W, factor
+        )
+
+    def floor(self, lam: Penalties) -> float:
+        return plain_loss.saturated_floor(
+            self.counts, self._row_rate(lam), self.column_mass
+        )
+
+    def held_out_losses(
+        self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
+    ) -> Floats:
+        return plain_loss.deviances(
+            self.counts,
+            self._row_rate(lam),
+            self.column_mass,
+            W @ factor.T,
+            lam.negatives,
+            trusts,
+        )
+
+    def learned(
+        self, labels: Sequence[str], weight: float, factor: Floats
+    ) -> FittedRelational:
+        data = None if self.data is None else self.data.on_columns(self.columns, labels)
+        return replace(
+            self, weight=weight, factor=factor, data=data, counts=_no_counts()
+        )
+
+    @property
+    def recipe(self) -> HierarchyCounts | None:
+        """How a hierarchy became these counts; None if they come from none."""
+        return None if self.data is None else self.data.hierarchy
+
+    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+        if self.data is None or label not in self.data.index or not self.weight:
+            return np.zeros(len(self.columns))
+        counts = self.data.rows_for([label]).toarray()[0] * self.scale
+        rate = lam.negatives * counts.sum() / self.total
+        x = np.clip(self.factor @ vector, -500, 500)  # where exp does not overflow
+        expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
+        return np.asarray(self.weight * (counts - expected))
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        return None if self.recipe is None else self.recipe.hierarchy
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        if self.hierarchy is None:
+            return ("edges", "annotations")
+        return ("hierarchy", "skos", "owl")
+
+    def details(self) -> dict[str, Any]:
+        if self.recipe is None:
+            return {}
+        return {"hierarchy": {key: getattr(self.recipe, key) for key in RECIPE}}
+
+    def for_new_labels(
+        self, context: Context | None, labels: Sequence[str]
+    ) -> FittedRelational:
+        counts = sp.csr_array((len(labels), len(self.columns)))
+        recipe = None
+        if context is not None:
+            if not isinstance(context, RelationalContext):
+                raise self._other_kind()
+            recipe = self.recipe
+            if recipe is not None and context.hierarchy is not None:
+                recipe = recipe.extended(context.hierarchy.hierarchy, name=self.name)
+                trained = () if self.data is None else self.data.labels
+                within = recipe.count_on(
+                    context.labels, trained=trained, columns=self.columns
+                )
+                context = RelationalContext(
+                    context.name, context.labels, self.columns, within, recipe
+                )
+            counts = _on_columns(context, self.columns, labels)
+        data = None
+        if counts.nnz:
+            data = RelationalContext(
+                self.name, tuple(labels), self.columns, counts, recipe
+            )
+        return replace(self, data=data, counts=sp.csr_array(counts * self.scale))
+
+    def joined(self, later: FittedRelational) -> FittedRelational:
+        if self.data is None or later.data is None:
+            return later if self.data is None else self
+        data = RelationalContext(
+            self.name,
+            (*self.data.labels, *later.data.labels),
+            self.columns,
+            sp.csr_array(sp.vstack([self.data.counts, later.data.counts])),
+            later.data.hierarchy or self.data.hierarchy,  # the later one knows more
+        )
+        return replace(self, data=data)
+
+    def pack(self, store: TensorStore) -> dict[str, Any]:
+        store["column_mass"] = self.column_mass
+        packed: dict[str, Any] = {"total": self.total, "scale": self.scale}
+        packed["hierarchy"] = None
+        if self.data is not None:
+            store.put_names("labels", self.data.labels)
+            store.put_sparse("counts", self.data.counts)
+        if self.recipe is not None:
+            store.put_names("nodes", self.recipe.hierarchy.nodes)
+            store["edges"] = self.recipe.hierarchy.edges
+            packed |= self.details()
+        return packed
+
+    @classmethod
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedRelational:
+        columns = store.names("columns")
+        data = recipe = None
+        if packed["has_data"]:
+            if packed["hierarchy"] is not None:
+                tree = Hierarchy(store.names("nodes"), store["edges"])
+                settings = {key: packed["hierarchy"][key] for key in RECIPE}
+                recipe = HierarchyCounts(tree, **settings)
+            data = RelationalContext(
+                packed["name"],
+                store.names("labels"),
+                columns,
+                store.sparse("counts", len(columns)),
+                recipe,
+            )
+        return cls(
+            name=packed["name"],
+            columns=columns,
+            data=data,
+            weight=packed["weight"],
+            factor=store["factor"],
+            column_mass=store["column_mass"],
+            total=packed["total"],
+            scale=packed["scale"],
+        )
+
+    def check(self) -> None:
+        where = f"context {self.name!r}"
+        check_array(self.column_mass, (len(self.columns),), f"the masses of {where}")
+        check_number(self.total, f"the total of {where}")
+        check_number(self.scale, f"the scale of {where}")
+        if not (self.total > 0 and self.scale > 0):
+            raise ContextError(f"the total and scale of {where} must be above zero")
+        if self.recipe is not None:
+            self.recipe.hierarchy.check(self.name)
+
+
+def _on_columns(
+    context: RelationalContext, columns: Sequence[str], labels: Sequence[str]
+) -> sp.csr_array:
+    """Counts of the labels on the columns of the fit; warns of columns left out."""
+    if tuple(context.columns) == tuple(columns):
+        return context.rows_for(labels)
+    position = index_of(columns)
+    warn_unknown_columns(
+        context.name, [c for c in context.columns if c not in position]
+    )
+    at = np.array([position.get(column, -1) for column in context.columns])
+    used = np.flatnonzero(at >= 0)
+    pick = sp.csr_array(
+        (np.ones(len(used)), (used, at[used])),
+        shape=(len(context.columns), len(columns)),
+    )
+    return sp.csr_array(context.rows_for(labels) @ pick)
