@@ -105,7 +105,7 @@ class Option:
 
 
 def _plain_number(value: Any, kind: type) -> Any:
-    if type(value) in PLAIN or not _is_number(value):
+    if type(value) in PLAIN or not (_is_number(value) or _is_truth(value)):
         return value
     return operator.index(value) if kind is int else kind(value)
 
