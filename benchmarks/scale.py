@@ -36,10 +36,9 @@ from phcle.solver.balance import balance
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import Problem, pose
+from phcle.solver.problem import Problem, State, pose
 from phcle.solver.sampling import ColumnSamples
 from phcle.solver.start import start_factors
-from phcle.solver.state import State
 from phcle.solver.sweep import MajoriseSolver, SweepSolver
 from phcle.solver.weights import equal_weights
 

@@ -20,7 +20,7 @@ from phcle.contexts.base import Context
 from phcle.datasets.wordnet import WordNetNouns
 from phcle.errors import OptionError
 from phcle.estimator import PHCLE
-from phcle.solver.state import State
+from phcle.solver.problem import State
 
 __all__ = ["Measured", "measure_fit", "noun_contexts", "tree_contexts", "yardstick"]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from phcle.solver.state import State
+    from phcle.solver.problem import State
 
 __all__ = ["counted_progress", "fit_progress", "share_done"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from phcle.backends.protocol import Array
 from phcle.solver.device_problem import DeviceProblem
-from phcle.solver.state import State
+from phcle.solver.problem import State
 
 __all__ = ["balance"]
 

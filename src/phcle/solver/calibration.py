@@ -19,8 +19,7 @@ from phcle.contexts.descriptive.confidence import Calibration, HiddenValues, sup
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.foldin import solve_labels
 from phcle.solver.held_out import draw_rows
-from phcle.solver.problem import Problem
-from phcle.solver.state import State
+from phcle.solver.problem import Problem, State
 from phcle.solver.sweep import MajoriseSolver, run
 
 __all__ = ["calibrate"]

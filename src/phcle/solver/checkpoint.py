@@ -25,10 +25,9 @@ from phcle.errors import FileError, PhcleWarning
 from phcle.files.archive import Tensors, read_sealed, write_sealed
 from phcle.files.writing import check_can_write
 from phcle.options import OPTIONS
-from phcle.solver.problem import Problem
+from phcle.solver.problem import Problem, State
 from phcle.solver.provenance import library_versions
 from phcle.solver.start import Factors
-from phcle.solver.state import State
 
 __all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 

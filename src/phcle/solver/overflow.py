@@ -16,7 +16,7 @@ from phcle.backends.protocol import Array
 from phcle.errors import NumericalError, some
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.gradient import values_and_gradient
-from phcle.solver.state import State
+from phcle.solver.problem import State
 
 __all__ = ["refuse_broken_algebra", "refuse_infinite"]
 

@@ -16,7 +16,7 @@ from phcle.contexts.terms import View
 from phcle.errors import OptionError
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.gradient import values_and_gradient
-from phcle.solver.state import State
+from phcle.solver.problem import State
 from phcle.solver.sweep import Reweigh, SweepSolver
 
 __all__ = ["PaperSolver"]

@@ -1,14 +1,18 @@
-"""A problem: contexts over common labels, scaled alike, with their penalties."""
+"""A problem, contexts over common labels scaled alike, and the state of its solution.
+
+Both are values: they can be inspected, tested, stored and resumed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from phcle.backends.protocol import Array
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import FittedContext, Penalties
 
-__all__ = ["Problem", "pose"]
+__all__ = ["Problem", "State", "pose"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,21 @@ class Problem:
     def over(self, labels: Sequence[str], contexts: Sequence[FittedContext]) -> Problem:
         """The same model over other labels or values."""
         return replace(self, labels=tuple(labels), contexts=tuple(contexts))
+
+
+@dataclass(frozen=True)
+class State:
+    """Factors after some sweeps, and what happened on the way."""
+
+    W: Array  # (labels, d)
+    factors: tuple[Array, ...]  # each context's own, in the order of the problem
+    weights: dict[str, float]
+    history: tuple[dict[str, float], ...] = ()
+
+    @property
+    def iteration(self) -> int:
+        """Sweeps made so far."""
+        return len(self.history)
 
 
 def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:

@@ -19,10 +19,10 @@ from phcle.contexts.terms import View
 from phcle.solver.balance import balance
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.overflow import refuse_broken_algebra, refuse_infinite
+from phcle.solver.problem import State
 from phcle.solver.rows import update_rows
 from phcle.solver.sampling import ColumnSamples, Drawn
 from phcle.solver.start import Factors
-from phcle.solver.state import State
 
 __all__ = ["MajoriseSolver", "State", "SweepSolver", "run"]
 

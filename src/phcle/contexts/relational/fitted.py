@@ -26,7 +26,6 @@ from phcle.contexts.relational import plain_loss
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import ColumnUpdate, LogisticTerm
-from phcle.contexts.relational.start import LogRatioTarget
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
@@ -34,8 +33,12 @@ from phcle.files.tensor_store import TensorStore
 __all__ = ["FittedRelational"]
 
 Floats = npt.NDArray[np.floating[Any]]
+Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+
+BELOW = 2.5
+"""How far below no association (x = −log k) pairs without a count start."""
 
 RECIPE = ("kind", "decay", "radius", "random_state", "labels_are_fixed")
 """Settings of a hierarchy's counts that a file holds."""
@@ -53,7 +56,7 @@ class FittedRelational(FittedContext):
     Its factor is C, one vector per column.
     """
 
-    column_mass: npt.NDArray[np.float64]  # Σ_w D (columns,)
+    column_mass: Doubles  # Σ_w D (columns,)
     total: float  # ΣΣ D
     scale: float  # D = scale × the user's counts
     counts: sp.csr_array = field(default_factory=_no_counts)
@@ -64,11 +67,11 @@ class FittedRelational(FittedContext):
     data: RelationalContext | None
 
     @property
-    def row_mass(self) -> npt.NDArray[np.float64]:
+    def row_mass(self) -> Doubles:
         """Σ_c D of every label: zero for labels that the context does not know."""
         return np.asarray(self.counts.sum(axis=1)).ravel()
 
-    def _row_rate(self, lam: Penalties) -> npt.NDArray[np.float64]:
+    def _row_rate(self, lam: Penalties) -> Doubles:
         """B = rate · column_massᵀ."""
         return lam.negatives * self.row_mass / self.total
 
@@ -149,11 +152,11 @@ class FittedRelational(FittedContext):
 
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
-    ) -> LogRatioTarget:
+    ) -> _LogRatioTarget:
         # About the curvature of the logistic loss at an average pair.
         weight = float(np.sqrt(weight * UNITS / len(self.columns)))
         rate = self._row_rate(lam)
-        return LogRatioTarget(
+        return _LogRatioTarget(
             backend, self.counts, rate, self.column_mass, lam.negatives, weight
         )
 
@@ -323,3 +326,39 @@ def _on_columns(
         shape=(len(context.columns), len(columns)),
     )
     return sp.csr_array(context.rows_for(labels) @ pick)
+
+
+class _LogRatioTarget:
+    """Log-ratio log(D/B) of the counts at the start, and one low value elsewhere."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        counts: sp.csr_array,
+        row_rate: Doubles,
+        column_mass: Doubles,
+        negatives: float,
+        weight: float,
+    ) -> None:
+        self.backend, self.weight = backend, weight
+        low = np.log1p(negatives) + BELOW
+        D = sp.coo_array(counts)
+        expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
+        expected = np.maximum(expected, np.finfo(np.float64).tiny)
+        above = sp.csr_array((np.log(D.data / expected) + low, D.coords), shape=D.shape)
+        self.above = backend.sparse(above)
+        self.turned = backend.sparse(sp.csr_array(above.T))
+        self.known = backend.asarray((row_rate > 0)[:, None])
+        self.low = backend.asarray(low * np.ones((D.shape[1], 1)))
+
+    def product(self, V: Array) -> Array:
+        """Target times V: (columns, p) → (labels, p)."""
+        return self.backend.sparse_product(self.above, V) - self.known * (
+            self.low.T @ V
+        )
+
+    def transposed(self, W: Array) -> Array:
+        """Transposed target times W: (labels, p) → (columns, p)."""
+        return self.backend.sparse_product(self.turned, W) - self.low * (
+            self.known.T @ W
+        )
