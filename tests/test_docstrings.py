@@ -42,6 +42,7 @@ INHERITED = {"PR01", "RT01"}
 
 COMPLETE = (
     "phcle.answers",
+    "phcle.backends",
     "phcle.cli.add",
     "phcle.cli.app",
     "phcle.cli.bench",

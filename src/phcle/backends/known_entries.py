@@ -1,4 +1,4 @@
-"""The known entries of a block of rows: each row against its own few columns."""
+"""Sums over the known entries of a block: each row with its own few columns."""
 
 from __future__ import annotations
 
@@ -10,36 +10,78 @@ Array = Any
 
 
 class KnownEntries(Protocol):
-    """Rows of the other factor z_c at every row's known columns c (rows, width)."""
+    """Rows z_c of the other factor at the known columns c of every row."""
 
     def dots(self, y: Array) -> Array:
-        """y·z_c for every known column: (rows, width)."""
+        """Compute y·z_c for every known column.
+
+        Parameters
+        ----------
+        y : array
+            (rows, d).
+
+        Returns
+        -------
+        array
+            (rows, width).
+        """
 
     def sums(self, weights: Array) -> Array:
-        """Σ_c weight_c z_c for every row: (rows, d)."""
+        """Compute Σ_c weight_c z_c for every row.
+
+        Parameters
+        ----------
+        weights : array
+            (rows, width).
+
+        Returns
+        -------
+        array
+            (rows, d).
+        """
 
     def norms(self, weights: Array) -> Array:
-        """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
+        """Compute Σ_c weight_c ‖z_c‖² for every row.
+
+        Parameters
+        ----------
+        weights : array
+            (rows, width).
+
+        Returns
+        -------
+        array
+            (rows,).
+        """
 
 
-class GatheredEntries:
-    """The plain version: gathers z_c once, (rows, width, d)."""
+class GatheredEntries(KnownEntries):
+    """The plain version for any array library: gathers z_c once, (rows, width, d).
+
+    Parameters
+    ----------
+    xp : module
+        The array-API namespace.
+    columns : array
+        Positions of the known columns, (rows, width).
+    other : array
+        Z, (columns, d).
+    """
 
     def __init__(self, xp: Any, columns: Array, other: Array) -> None:
         self.xp = xp
         flat = xp.take(other, xp.reshape(columns, (-1,)), axis=0)
-        self.entries = xp.reshape(flat, (*columns.shape, other.shape[1]))
+        self.gathered = xp.reshape(flat, (*columns.shape, other.shape[1]))
 
     def dots(self, y: Array) -> Array:
         """y·z_c for every known column: (rows, width)."""
-        return self.xp.matmul(self.entries, y[:, :, None])[:, :, 0]
+        return self.xp.matmul(self.gathered, y[:, :, None])[:, :, 0]
 
     def sums(self, weights: Array) -> Array:
         """Σ_c weight_c z_c for every row: (rows, d)."""
-        return self.xp.matmul(weights[:, None, :], self.entries)[:, 0]
+        return self.xp.matmul(weights[:, None, :], self.gathered)[:, 0]
 
     def norms(self, weights: Array) -> Array:
         """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        return self.xp.sum(
-            weights * self.xp.sum(self.entries * self.entries, axis=2), axis=1
-        )
+        squares = self.xp.sum(self.gathered * self.gathered, axis=2)
+        return self.xp.sum(weights * squares, axis=1)

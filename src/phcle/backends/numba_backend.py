@@ -1,4 +1,4 @@
-"""NumPy arrays, with compiled passes over the dense part."""
+"""NumPy arrays, with compiled loops for the dense part and the known entries."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ import numpy.typing as npt
 
 from phcle.backends.dense import Columns, LineValue
 from phcle.backends.kernels import known_entries, logistic_tiles
+from phcle.backends.known_entries import KnownEntries
 from phcle.backends.numpy_backend import NumpyBackend
 
 __all__ = ["NumbaBackend"]
 
 
 class NumbaBackend(NumpyBackend):
-    """As NumPy, but softplus and sigmoid cost less than the matrix products."""
+    """NumPy with compiled loops: softplus and sigmoid take less than the products.
+
+    Parameters
+    ----------
+    dtype : str
+        "float32" or "float64".
+    """
 
     name = "numba"
-    tile = 2_000_000  # with one pass per tile, taller products pay
+    tile = 2_000_000  # with one pass per tile, larger products are faster
     gathered = 8_000_000  # known entries are read in place, so this can be more
 
     def with_dtype(self, dtype: str) -> NumbaBackend:
-        """The same arrays in another precision."""
+        """The same back end in another precision."""
         return NumbaBackend(dtype)
 
     def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> CompiledPart:
@@ -36,8 +43,8 @@ class NumbaBackend(NumpyBackend):
         return CompiledEntries(columns, other)
 
 
-class CompiledEntries:
-    """Known entries that are read in place."""
+class CompiledEntries(KnownEntries):
+    """Known entries that are read in place, without gathering."""
 
     def __init__(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
         self.columns, self.other = columns, other

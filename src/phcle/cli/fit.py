@@ -76,9 +76,7 @@ def fit(
     from phcle.backends.distributed import current_processes
     from phcle.contexts.readers.files_to_contexts import read_files
 
-    processes = (
-        current_processes()
-    )  # this process alone, or those that torchrun started
+    processes = current_processes()  # this one alone, or all that torchrun started
     quiet = quiet or processes.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
