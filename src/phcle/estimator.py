@@ -163,13 +163,13 @@ class PHCLE(EstimatorOptions):
                 problem,
                 self.get_params(),
                 every=checkpoint_every,
-                is_writer=backend.team.rank == 0,
+                is_writer=backend.processes.rank == 0,
                 resume=resume,
             )
         elif resume:
             raise OptionError("resume needs a checkpoint to go on from.")
         # What overflows is found by every sweep, which says where it came from.
-        with backend.working(), np.errstate(over="ignore", invalid="ignore"):
+        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
             self._learn(
                 problem, backend, names or {}, files, on_step, kept, resume=resume
             )
@@ -220,7 +220,7 @@ class PHCLE(EstimatorOptions):
             if checkpoint is not None and state.history:
                 checkpoint.write(state, backend.to_numpy)
             # The last solve needs all processes, and the others may be gone.
-            if state.history and backend.team.size == 1:
+            if state.history and backend.processes.size == 1:
                 self._keep(solver, state, names, files)
             raise
         if not solver.converged(state):
@@ -383,7 +383,7 @@ class PHCLE(EstimatorOptions):
             "mode": "sampled" if is_sampled else "exact",
             "precision": backend.precision,
             "dtype": self.dtype,
-            "processes": backend.team.size,
+            "processes": backend.processes.size,
         }
 
     def _calibrate(self, device: DeviceProblem, state: State) -> None:

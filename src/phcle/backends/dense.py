@@ -21,23 +21,23 @@ __all__ = [
     "DensePart",
     "LineValue",
     "TilePart",
-    "n_probed",
+    "n_sampled_columns",
     "rounding_noise",
 ]
 
 Array = Any
 
-FEWEST_PROBED, MOST_PROBED, PROBED_SHARE = 1024, 2048, 1 / 16
+FEWEST_SAMPLED, MOST_SAMPLED, SAMPLED_SHARE = 1024, 2048, 1 / 16
 """Columns that stand for all in the curvature of a Newton step, and their share."""
 
 LineValue = Callable[[Array, Any], Array]
 """Values at y + step × direction from (step, chosen rows): (chosen,)."""
 
 
-def n_probed(n_columns: int) -> int:
+def n_sampled_columns(n_columns: int) -> int:
     """How many of the columns tell the curvature: more spare steps, and cost more."""
-    share = max(FEWEST_PROBED, int(PROBED_SHARE * n_columns))
-    return min(n_columns, share, MOST_PROBED)
+    share = max(FEWEST_SAMPLED, int(SAMPLED_SHARE * n_columns))
+    return min(n_columns, share, MOST_SAMPLED)
 
 
 def rounding_noise(dtype: str) -> float:

@@ -20,15 +20,15 @@ import numpy.typing as npt
 from phcle.backends.torchrun import is_shared_run
 from phcle.errors import BackendError
 
-__all__ = ["Team", "TorchTeam", "current_team"]
+__all__ = ["Processes", "TorchProcesses", "current_processes"]
 
 
-class Team:
+class Processes:
     """One process on its own: all blocks are its own, and there is nobody to tell."""
 
     rank, size = 0, 1
 
-    def own(self, n_blocks: int) -> range:
+    def own_blocks(self, n_blocks: int) -> range:
         """Numbers of the blocks that this process improves."""
         return range(self.rank, n_blocks, self.size)
 
@@ -36,12 +36,12 @@ class Team:
         """The factor with every process's rows; `own_rows` are those made here."""
         return factor
 
-    def add_up(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def sum_over(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Sums over all processes."""
         return numbers
 
 
-class TorchTeam(Team):
+class TorchProcesses(Processes):
     """A process among others, over gloo or NCCL."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class TorchTeam(Team):
             self.dist.all_reduce(sent)
         return sent.numpy() if is_numpy else sent
 
-    def add_up(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def sum_over(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Sums over all processes."""
         device = "cuda" if self.dist.get_backend() == "nccl" else "cpu"
         sent = self.torch.tensor(numbers, device=device)
@@ -94,10 +94,10 @@ def _clear_errors() -> Iterator[None]:
 
 
 @lru_cache
-def _joined() -> Team:
-    return TorchTeam()
+def _joined() -> Processes:
+    return TorchProcesses()
 
 
-def current_team() -> Team:
+def current_processes() -> Processes:
     """The processes that `torchrun` started, or this one alone."""
-    return _joined() if is_shared_run() else Team()
+    return _joined() if is_shared_run() else Processes()

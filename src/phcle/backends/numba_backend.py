@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.dense import Columns, LineValue
-from phcle.backends.kernels import logistic_tiles, row_gathering
+from phcle.backends.kernels import known_entries, logistic_tiles
 from phcle.backends.numpy_backend import NumpyBackend
 
 __all__ = ["NumbaBackend"]
@@ -29,12 +29,14 @@ class NumbaBackend(NumpyBackend):
         """The dense part of a logistic term at a block of rows."""
         return CompiledPart(y, columns)
 
-    def near(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> CompiledNear:
+    def known_entries(
+        self, columns: npt.NDArray[Any], other: npt.NDArray[Any]
+    ) -> CompiledEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return CompiledNear(columns, other)
+        return CompiledEntries(columns, other)
 
 
-class CompiledNear:
+class CompiledEntries:
     """Known entries that are read in place."""
 
     def __init__(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
@@ -43,13 +45,13 @@ class CompiledNear:
     def dots(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """y·z_c for every known column: (rows, width)."""
         result = np.empty(self.columns.shape, self.other.dtype)
-        row_gathering.dots(self.columns, self.other, y, result)
+        known_entries.dots(self.columns, self.other, y, result)
         return result
 
     def sums(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Σ_c weight_c z_c for every row: (rows, d)."""
         result = np.empty((len(weights), self.other.shape[1]), self.other.dtype)
-        row_gathering.sums(self.columns, self.other, weights, result)
+        known_entries.sums(self.columns, self.other, weights, result)
         return result
 
     def norms(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:

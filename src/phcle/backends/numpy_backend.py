@@ -14,8 +14,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart, TilePart, rounding_noise
-from phcle.backends.distributed import current_team
-from phcle.backends.row_gathering import GatheredNear, Near
+from phcle.backends.distributed import current_processes
+from phcle.backends.known_entries import GatheredEntries, KnownEntries
 
 __all__ = ["NumpyBackend"]
 
@@ -35,7 +35,7 @@ class NumpyBackend:
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype
-        self.team = current_team()
+        self.processes = current_processes()
         self._float = np.dtype(dtype)
         self.noise = rounding_noise(dtype)
 
@@ -43,15 +43,15 @@ class NumpyBackend:
         """The same arrays in another precision."""
         return NumpyBackend(dtype)
 
-    def in_halves(self) -> NumpyBackend:
+    def in_half_precision(self) -> NumpyBackend:
         """The same arrays: a CPU gains nothing from halves."""
         return self
 
-    def kept_columns(self, n_columns: int, dim: int) -> int:
+    def columns_in_memory(self, n_columns: int, dim: int) -> int:
         """For how many of the columns a block's dense part keeps numbers."""
         return n_columns
 
-    def working(self) -> AbstractContextManager[Any]:
+    def limited_threads(self) -> AbstractContextManager[Any]:
         """One BLAS thread: blocks run side by side instead.
 
         Many small products on BLAS threads that wait for each other took ten times as
@@ -61,7 +61,7 @@ class NumpyBackend:
 
         return threadpool_limits(1, user_api="blas")  # type: ignore[no-any-return]
 
-    def each(self, function: Callable[[int], T], count: int) -> list[T]:
+    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Results of function(0) … function(count − 1), one thread per core."""
         n_threads = min(_n_cores(), count)
         if n_threads < 2:
@@ -99,9 +99,11 @@ class NumpyBackend:
         """The dense part of a logistic term at a block of rows."""
         return TilePart(self, y, columns)
 
-    def near(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> Near:
+    def known_entries(
+        self, columns: npt.NDArray[Any], other: npt.NDArray[Any]
+    ) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return GatheredNear(self.xp, columns, other)
+        return GatheredEntries(self.xp, columns, other)
 
     def logistic(
         self, x: npt.NDArray[Any]

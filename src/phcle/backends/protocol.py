@@ -20,8 +20,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart
-from phcle.backends.distributed import Team
-from phcle.backends.row_gathering import Near
+from phcle.backends.distributed import Processes
+from phcle.backends.known_entries import KnownEntries
 from phcle.errors import BackendError
 
 __all__ = ["Array", "Backend", "choose_backend"]
@@ -47,21 +47,21 @@ class Backend(Protocol):
     gathered: int  # numbers in one block's gathered rows (rows × width × dim)
     most_rows: int  # rows in a block
     is_accelerated: bool  # on a device that makes light of all pairs
-    team: Team  # the processes that share the rows
+    processes: Processes  # the processes that share the rows
 
-    def working(self) -> AbstractContextManager[Any]:
+    def limited_threads(self) -> AbstractContextManager[Any]:
         """Hold this around a fit: it settles how many threads compute."""
 
-    def each(self, function: Callable[[int], T], count: int) -> list[T]:
+    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Results of function(0) … function(count − 1), perhaps side by side."""
 
     def with_dtype(self, dtype: str) -> Backend:
         """The same device with numbers and products of this dtype throughout."""
 
-    def in_halves(self) -> Backend:
+    def in_half_precision(self) -> Backend:
         """The same device with large products of halves, if that is faster there."""
 
-    def kept_columns(self, n_columns: int, dim: int) -> int:
+    def columns_in_memory(self, n_columns: int, dim: int) -> int:
         """For how many of the columns a block's dense part keeps numbers."""
 
     def asarray(self, values: npt.ArrayLike) -> Array:
@@ -85,7 +85,7 @@ class Backend(Protocol):
     def dense_part(self, y: Array, columns: Columns) -> DensePart:
         """The dense part of a logistic term at a block of rows."""
 
-    def near(self, columns: Array, other: Array) -> Near:
+    def known_entries(self, columns: Array, other: Array) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
 
     def logistic(self, x: Array) -> tuple[Array, Array]:

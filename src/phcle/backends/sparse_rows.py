@@ -10,7 +10,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from phcle.backends.blocks import pad_rows, split_rows
+from phcle.backends.row_blocks import pad_rows, split_rows
 
 __all__ = ["SparseRows"]
 
@@ -34,5 +34,7 @@ class SparseRows:
         shape = (self.n_rows, dense.shape[1])
         result = self.backend.xp.zeros(shape, dtype=dense.dtype, device=dense.device)
         for rows, known in self.blocks:
-            result[rows] = self.backend.near(known.columns, dense).sums(known.values)
+            result[rows] = self.backend.known_entries(known.columns, dense).sums(
+                known.values
+            )
         return result

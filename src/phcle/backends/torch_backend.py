@@ -18,20 +18,20 @@ from phcle.backends.dense import (
     Columns,
     DensePart,
     TilePart,
-    n_probed,
+    n_sampled_columns,
     rounding_noise,
 )
-from phcle.backends.distributed import current_team
-from phcle.backends.float16_dense import (
+from phcle.backends.distributed import current_processes
+from phcle.backends.half_precision import HalfColumns
+from phcle.backends.known_entries import GatheredEntries, KnownEntries
+from phcle.backends.sparse_rows import SparseRows
+from phcle.backends.torch_dense import (
     WIDEST,
     FusedColumns,
     FusedPart,
     MixedPart,
     can_fuse,
 )
-from phcle.backends.row_gathering import GatheredNear, Near
-from phcle.backends.sparse_rows import SparseRows
-from phcle.backends.split_halves import HalfColumns
 from phcle.errors import BackendError
 
 __all__ = ["TorchBackend"]
@@ -65,7 +65,7 @@ class TorchBackend:
         self.is_accelerated = self.device != "cpu"
         self.dtype = dtype
         self.precision = precision
-        self.team = current_team()
+        self.processes = current_processes()
         self._float = getattr(torch, dtype)
         self.noise = MIXED_NOISE if precision == "mixed" else rounding_noise(dtype)
         self.is_fused = dtype == "float32" and can_fuse(self.device)
@@ -78,25 +78,25 @@ class TorchBackend:
         """The same device with numbers and products of this dtype throughout."""
         return TorchBackend(self.device, dtype)
 
-    def in_halves(self) -> TorchBackend:
+    def in_half_precision(self) -> TorchBackend:
         """The same device with large products of halves, if that is faster there."""
         if not self.is_fused:
             return self
         return TorchBackend(self.device, self.dtype, "mixed")
 
-    def kept_columns(self, n_columns: int, dim: int) -> int:
+    def columns_in_memory(self, n_columns: int, dim: int) -> int:
         """For how many of the columns a block's dense part keeps numbers."""
-        return n_probed(n_columns) if self._fuses(dim) else n_columns
+        return n_sampled_columns(n_columns) if self._fuses(dim) else n_columns
 
     def _fuses(self, dim: int) -> bool:
         """Whether the fused kernel serves rows of this width."""
         return self.is_fused and dim <= WIDEST[self.precision]
 
-    def working(self) -> AbstractContextManager[Any]:
+    def limited_threads(self) -> AbstractContextManager[Any]:
         """Nothing to settle: torch has threads of its own."""
         return nullcontext()
 
-    def each(self, function: Callable[[int], T], count: int) -> list[T]:
+    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Results of function(0) … function(count − 1), in turn."""
         return [function(i) for i in range(count)]
 
@@ -157,9 +157,9 @@ class TorchBackend:
             return MixedPart(self, y, columns)
         return TilePart(self, y, columns)
 
-    def near(self, columns: torch.Tensor, other: torch.Tensor) -> Near:
+    def known_entries(self, columns: torch.Tensor, other: torch.Tensor) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return GatheredNear(self.xp, columns, other)
+        return GatheredEntries(self.xp, columns, other)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Sigmoid and softplus of x, safe for any x."""

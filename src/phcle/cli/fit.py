@@ -72,11 +72,13 @@ def fit(
     Any file may lack any label. Every flag for files may be given several times.
     """
     from phcle import PHCLE
-    from phcle.backends.distributed import current_team
+    from phcle.backends.distributed import current_processes
     from phcle.contexts.readers.files_to_contexts import read_files
 
-    team = current_team()  # this process alone, or those that torchrun started
-    quiet = quiet or team.rank > 0
+    processes = (
+        current_processes()
+    )  # this process alone, or those that torchrun started
+    quiet = quiet or processes.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
     files = context_files(given)
@@ -97,7 +99,7 @@ def fit(
     }
     _fit_or_save_last_sweep(model, contexts, out, keeping)
     seconds = time.perf_counter() - began
-    if team.rank > 0:  # the first process writes and prints for all
+    if processes.rank > 0:  # the first process writes and prints for all
         return
     embedding = model.embedding_
     embedding.save(out)
@@ -150,12 +152,12 @@ def _fit_or_save_last_sweep(
     model: PHCLE, contexts: ReadContexts, out: Path, keeping: dict[str, Any]
 ) -> None:
     """Fit; on Ctrl-C save the result of the last complete sweep."""
-    from phcle.backends.distributed import current_team
+    from phcle.backends.distributed import current_processes
 
     try:
         model.fit(contexts, **keeping)
     except KeyboardInterrupt:
-        if current_team().rank > 0:
+        if current_processes().rank > 0:
             raise
         checkpoint = keeping["checkpoint"]
         if checkpoint is not None and checkpoint.is_file():

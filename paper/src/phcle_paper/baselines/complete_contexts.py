@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.contexts import DescriptiveContext, as_labels
 from phcle.embedding import LabelEmbedding
@@ -21,11 +20,9 @@ __all__ = ["is_fully_known", "joined_names", "known_values", "shared_labels"]
 
 def is_fully_known(context: DescriptiveContext) -> npt.NDArray[np.bool_]:
     """Which labels of the context have every value known: (labels,)."""
-    if isinstance(context.values, np.ndarray):
-        return np.asarray(~np.isnan(context.values).any(axis=1))
-    if context.observed is None:
-        return np.ones(len(context.labels), dtype=bool)
-    return np.asarray(np.diff(context.observed.indptr) == len(context.columns))
+    rows, _ = context.matrix.known_cells()
+    n_known = np.bincount(rows, minlength=len(context.labels))
+    return np.asarray(n_known == len(context.columns))
 
 
 def known_values(
@@ -59,9 +56,7 @@ def known_values(
             f"({len(incomplete)} of {len(wanted)} labels are incomplete), and this "
             "embedding needs all values; name the complete labels in labels=."
         )
-    if isinstance(context.values, np.ndarray):
-        return wanted, context.values[rows]
-    return wanted, sp.csr_array(context.values[rows])
+    return wanted, context.values[rows]
 
 
 def shared_labels(

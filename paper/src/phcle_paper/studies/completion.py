@@ -33,9 +33,8 @@ from phcle_paper.studies.noun_contexts import (
     gloss_texts,
     noun_hierarchy,
     noun_sentences,
-    plain_numbers,
 )
-from phcle_paper.tables.saved_results import SavedResults, digest_of
+from phcle_paper.tables.saved_results import SavedResults, digest_of, digest_of_context
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -159,7 +158,7 @@ def _scored(
     # With more splits the first ones stay.
     same = asdict(replace(settings, n_splits=0, datasets=[name], reference=""))
     described = [c for c in task.others if isinstance(c, DescriptiveContext)]
-    numbers = [plain_numbers(c) for c in (task.attributes, *described)]
+    numbers = [digest_of_context(c) for c in (task.attributes, *described)]
     drawn = splits(
         len(task.labels), settings.share, settings.n_splits, settings.split_seed
     )

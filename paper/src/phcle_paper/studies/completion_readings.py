@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts import RelationalContext
 from phcle.errors import OptionError
 from phcle.tuning.completion import (
     CompletionTask,
@@ -87,12 +86,7 @@ def fit_without(
     """Fit all labels without the hidden attributes."""
     model, predicted = predict_without(task, known, hidden, options)
     # Known labels are folded in again, so that they lack what hidden labels lack.
-    others = [
-        context.naming_also(task.labels)
-        if isinstance(context, RelationalContext)
-        else context
-        for context in task.others
-    ]
+    others = [context.naming_also(task.labels) for context in task.others]
     folded = model.transform(others).select(task.labels).with_spectrum(POWER)
     return Fit(predicted, np.asarray(folded.vectors, dtype=np.float64))
 

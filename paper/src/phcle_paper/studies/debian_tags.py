@@ -19,7 +19,7 @@ from phcle_paper.studies import completion
 from phcle_paper.studies.completion import Row, findings, score_split, scored, summaries
 from phcle_paper.studies.completion_facets import FacetPlan, score_facets
 from phcle_paper.studies.completion_readings import CHOSEN
-from phcle_paper.studies.noun_contexts import plain_numbers
+from phcle_paper.tables.saved_results import digest_of_context
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -138,7 +138,7 @@ def _single_facets(
 def _fingerprint(task: CompletionTask) -> list[Any]:
     """All the numbers of the task."""
     described = [c for c in task.others if isinstance(c, DescriptiveContext)]
-    return [plain_numbers(c) for c in (task.attributes, *described)]
+    return [digest_of_context(c) for c in (task.attributes, *described)]
 
 
 def _table(

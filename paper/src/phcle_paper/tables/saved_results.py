@@ -12,13 +12,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from phcle import __version__
+from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle.files import write_whole
 from phcle_paper.tables.settings import Experiment
 
-__all__ = ["SavedResults", "digest_of", "fingerprint"]
+__all__ = ["SavedResults", "digest_of", "digest_of_context", "fingerprint"]
 
 Row = dict[str, Any]
 
@@ -46,6 +49,14 @@ def digest_of(what: Any) -> str:
     """A fingerprint of plain values, of this version and of the form of rows."""
     text = json.dumps([what, __version__, FORM], sort_keys=True)
     return sha256(text.encode()).hexdigest()
+
+
+def digest_of_context(context: DescriptiveContext) -> str:
+    """A fingerprint of the labels and values of a context."""
+    found = sha256("\n".join(context.labels).encode())
+    for numbers in context.fingerprint_arrays():
+        found.update(np.ascontiguousarray(numbers.data).tobytes())
+    return found.hexdigest()
 
 
 class SavedResults:

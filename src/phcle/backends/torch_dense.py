@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from phcle.backends.dense import Columns, LineValue, TilePart, n_probed
-from phcle.backends.split_halves import HalfColumns, HalfRows
+from phcle.backends.dense import Columns, LineValue, TilePart, n_sampled_columns
+from phcle.backends.half_precision import HalfColumns, HalfRows
 
 __all__ = ["WIDEST", "FusedColumns", "FusedPart", "MixedPart", "can_fuse"]
 
@@ -45,7 +45,7 @@ class FusedColumns:
     def of(cls, columns: Columns, *, precise: bool) -> FusedColumns:
         """Pad the columns, and draw some in proportion to their share of the trace."""
         every = _padded(columns, precise=precise)
-        n = n_probed(len(columns.other))
+        n = n_sampled_columns(len(columns.other))
         if n == len(columns.other):
             return cls(every, every, columns)
         # Evenly spaced over the shares, so that a large share is drawn that often.

@@ -61,7 +61,7 @@ def split_rows(
         width = np.maximum(width, np.diff(pattern.indptr))
     order = np.argsort(width, kind="stable")
     most = min(backend.tile // max(tile_columns, dim), backend.most_rows)
-    most = max(1, min(most, -(-n_rows // backend.team.size)))
+    most = max(1, min(most, -(-n_rows // backend.processes.size)))
     blocks, start = [], 0
     while start < n_rows:
         # Rows are sorted by width, so the last row of a block sets its width.
