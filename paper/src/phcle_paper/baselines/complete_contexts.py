@@ -1,4 +1,4 @@
-"""Baselines know no partial contexts: who is complete, and errors for who is not."""
+"""Baselines need complete contexts: which labels are complete, and error messages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def known_values(
 def shared_labels(
     embeddings: Sequence[LabelEmbedding], labels: Iterable[Any] | None
 ) -> tuple[str, ...]:
-    """The wanted labels, or else all that every embedding holds, as in the first.
+    """The wanted labels; by default those that every embedding has.
 
     Labels left out because an embedding lacks them are told in a warning.
     """
@@ -103,7 +103,7 @@ def shared_labels(
 
 
 def joined_names(embeddings: Sequence[LabelEmbedding]) -> dict[str, str]:
-    """Readable names of all; the first embedding that names a label decides."""
+    """Readable names of all embeddings; the first that names a label decides."""
     joined: dict[str, str] = {}
     for embedding in reversed(embeddings):
         joined.update(embedding.names)

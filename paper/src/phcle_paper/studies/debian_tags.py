@@ -87,7 +87,7 @@ def _task(packages: DebianPackages) -> tuple[CompletionTask, str]:
 
 
 def _candidates(task: CompletionTask, settings: Settings) -> list[dict[str, Any]]:
-    """Options to choose from; weights of contexts that are not there are left out."""
+    """Options to choose from, without weights of missing contexts."""
     present = {c.name for c in (task.attributes, *task.others)}
     found = []
     for own in settings.options:
@@ -144,7 +144,7 @@ def _fingerprint(task: CompletionTask) -> list[Any]:
 def _table(
     settings: Settings, task: CompletionTask, rows: list[Row], note: str
 ) -> dict[str, Any]:
-    """The rows with titles, and who is ahead of whom."""
+    """The table with its titles and findings."""
     return {
         "title": "Tags of Debian packages",
         "dataset": "debian",

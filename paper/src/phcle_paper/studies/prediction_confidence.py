@@ -1,4 +1,4 @@
-"""Whether a confidence means what it says.
+"""How well the confidences of predicted attributes are calibrated.
 
 Some described labels are hidden from one context, PHCLE learns from the rest, and the
 confidences of its predictions for the hidden labels are compared with the truth. The
