@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -100,7 +99,7 @@ def fit(
     seconds = time.perf_counter() - began
     if processes.rank > 0:  # the first process writes and prints for all
         return
-    embedding = _with_sources(model.embedding_, contexts)
+    embedding = model.embedding_
     embedding.save(out)
     if as_json or not quiet:
         show(_summary(embedding, out, seconds), _show_fit, as_json=as_json)
@@ -147,12 +146,6 @@ def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[s
     return [["phcle", *step] for step in steps]
 
 
-def _with_sources(embedding: LabelEmbedding, contexts: ReadContexts) -> LabelEmbedding:
-    """The embedding with the names and hashes of the files it was learned from."""
-    files = [source.to_dict() for source in contexts.sources]
-    return replace(embedding, origin={**embedding.origin, "files": files})
-
-
 def _fit_or_save_last_sweep(
     model: PHCLE, contexts: ReadContexts, out: Path, keeping: dict[str, Any]
 ) -> None:
@@ -160,7 +153,7 @@ def _fit_or_save_last_sweep(
     from phcle.backends.distributed import current_processes
 
     try:
-        model.fit(contexts, labels=contexts.labels, names=contexts.names, **keeping)
+        model.fit(contexts, **keeping)
     except KeyboardInterrupt:
         if current_processes().rank > 0:
             raise
@@ -168,7 +161,7 @@ def _fit_or_save_last_sweep(
         if checkpoint is not None and checkpoint.is_file():
             say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
         if hasattr(model, "embedding_"):
-            _with_sources(model.embedding_, contexts).save(out)
+            model.embedding_.save(out)
             n_sweeps = len(model.history_) - 1
             say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
         else:
