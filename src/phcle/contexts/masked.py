@@ -404,7 +404,7 @@ class _Sparse(MaskedMatrix):
             if self.mask is None
             else np.asarray(self.mask.sum(axis=0), np.float64).ravel()
         )
-        values = self.values / unit
+        values = sp.csr_array(self.values / unit)
         mean = np.asarray(values.sum(axis=0)).ravel() / np.maximum(count, 1)
         at = values.indices
         stored = (values.data - mean[at]) ** 2
@@ -597,7 +597,7 @@ def pack_matrix(matrix: MaskedMatrix, store: TensorStore) -> str:
         The layout, which `unpack_matrix` needs.
     """
     values, mask = matrix.arrays
-    if not sp.issparse(values):
+    if not isinstance(values, sp.csr_array):
         store["values"] = values
         return "dense"
     store.put_sparse("values", values)

@@ -152,4 +152,4 @@ class ScaledValues:
         entries = sp.coo_array(self.entries)
         rows, columns = entries.coords
         fitted = np.einsum("ij,ij->i", W[rows], U[columns])
-        return rows, entries.data - trust * fitted
+        return rows.astype(np.int64), entries.data - trust * fitted

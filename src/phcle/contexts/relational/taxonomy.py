@@ -219,7 +219,7 @@ class Hierarchy:
         graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
         # Without a cycle no two nodes reach each other: quick to find in compiled
         # code, as large hierarchies are loaded often. `refuse_cycles` names the cycle.
-        n_parts = connected_components(graph, connection="strong", return_labels=False)
+        n_parts, _ = connected_components(graph, connection="strong")
         if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
             self.refuse_cycles(name)
             raise ContextError(f"a node of {name!r} is its own parent")
