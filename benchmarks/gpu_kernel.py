@@ -27,8 +27,8 @@ import torch
 import triton
 
 from phcle.backends.dense import Columns
-from phcle.backends.float16_dense import FusedColumns
 from phcle.backends.kernels.fused_dense import Blocking, fused_dense
+from phcle.backends.torch_dense import FusedColumns
 
 CANDIDATES = [
     Blocking(rows, columns, warps, stages)

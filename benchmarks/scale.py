@@ -105,7 +105,7 @@ def run_mm(
     before = peak_mb()
     is_sampled = n_pairs > EXACT_PAIRS and not backend.is_accelerated
     samples = ColumnSamples(problem, SAMPLE, 0) if is_sampled else None
-    with backend.working():
+    with backend.limited_threads():
         solver = MajoriseSolver(
             DeviceProblem(backend, problem), tol=1e-3, samples=samples
         )
@@ -126,7 +126,7 @@ def run_paper(n_labels: int, dim: int, limit: float) -> dict[str, Any]:
     problem = noun_problem(n_labels, dim)
     backend = choose_backend("numpy", "cpu", "float32")
     solver = PaperSolver(DeviceProblem(backend, problem), tol=0.0)
-    with backend.working():
+    with backend.limited_threads():
         last = timeline(solver, problem, limit, [])[-1]
     return {"method": "paper, safe step", **last, "peak_mb": peak_mb()}
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tarfile
+import tomllib
 from pathlib import Path
 
 import check_wheel
 import pytest
+
+import phcle
+import phcle_paper
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,3 +43,13 @@ def test_the_running_python_is_among_those_that_are_tried(monkeypatch, tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "none"))
     assert check_wheel.pythons() == [tmp_path / name]
+
+
+def test_both_distributions_have_the_same_version():
+    core, paper = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+        for folder in (".", "paper")
+    )
+    assert core["version"] == paper["version"] == phcle.__version__
+    assert phcle_paper.__version__ == phcle.__version__
+    assert paper["dependencies"] == [f"phcle[frames,figures]=={phcle.__version__}"]

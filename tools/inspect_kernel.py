@@ -23,9 +23,9 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from phcle.backends.float16_dense import RESERVED_MEMORY, SHARED_MEMORY
 from phcle.backends.kernels import fused_dense
 from phcle.backends.kernels.fused_dense import Blocking, default_blocking
+from phcle.backends.torch_dense import RESERVED_MEMORY, SHARED_MEMORY
 
 HOPPER = 90
 REGISTERS = 65_536  # of a multiprocessor of Hopper

@@ -1,9 +1,9 @@
-"""PHCLE, the estimator: checks options, then leads contexts through the stages."""
+"""PHCLE, the estimator: contexts in, a label embedding out."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +14,7 @@ import numpy as np
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.base import Context, Penalties
+from phcle.contexts.readers.files_to_contexts import ReadContexts, SourceFile
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ConvergenceWarning,
@@ -23,7 +24,7 @@ from phcle.errors import (
 )
 from phcle.options import check_options
 from phcle.progress import fit_progress
-from phcle.sklearn_mixin import Options
+from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint
 from phcle.solver.device_problem import DeviceProblem, penalty_terms
@@ -45,16 +46,28 @@ from phcle.solver.weights import (
 __all__ = ["PHCLE"]
 
 EXACT_PAIRS = 300_000_000
-"""Up to so many pairs of one context mode="auto" is exact on a CPU: seconds a sweep."""
+"""mode="auto" samples contexts with more pairs than this on a CPU, where an exact sweep
+would take longer than a few seconds."""
 
 SAMPLE = 2_048
-"""Columns in a sample; it grows with the sweeps."""
+"""Columns in the first sample; it grows with the sweeps."""
 
 
-class PHCLE(Options):
+@documents_options
+class PHCLE(EstimatorOptions):
     """Label embedding from partial heterogeneous contexts.
 
-    Options are keywords; `phcle.options.OPTIONS` lists them with their meaning.
+    Most fits need none of the options. Try those under Parameters first; the others are
+    for large data, for reproducing the paper, and for finding out what a result depends
+    on.
+
+    Parameters
+    ----------
+    {main}
+
+    Other Parameters
+    ----------------
+    {others}
 
     Attributes
     ----------
@@ -82,53 +95,6 @@ class PHCLE(Options):
     history_: tuple[Mapping[str, float], ...]
     weights_: dict[str, float]
 
-    def __init__(
-        self,
-        *,
-        dim: int = 100,
-        negatives: float = 10.0,
-        descriptive_weight: float = 3.0,
-        sparsity: float = 0.1,
-        ridge: float = 10.0,
-        context_ridge: float = 10.0,
-        weights: str | Mapping[str, float] = "equal",
-        complete_only: bool = False,
-        solver: str = "mm",
-        mode: str = "auto",
-        step_size: float | None = None,
-        init: str = "spectral",
-        backend: str = "auto",
-        device: str = "auto",
-        dtype: str = "float32",
-        precision: str = "full",
-        calibrate: bool = True,
-        max_iter: int = 200,
-        tol: float = 1e-3,
-        random_state: int = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.dim = dim
-        self.negatives = negatives
-        self.descriptive_weight = descriptive_weight
-        self.sparsity = sparsity
-        self.ridge = ridge
-        self.context_ridge = context_ridge
-        self.weights = weights
-        self.complete_only = complete_only
-        self.solver = solver
-        self.mode = mode
-        self.step_size = step_size
-        self.init = init
-        self.backend = backend
-        self.device = device
-        self.dtype = dtype
-        self.precision = precision
-        self.calibrate = calibrate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-
     def fit(
         self,
         contexts: Context | Iterable[Context],
@@ -142,29 +108,45 @@ class PHCLE(Options):
     ) -> Self:
         """Learn one vector per label.
 
+        Ctrl-C keeps the result of the last whole sweep in `embedding_` before it raises
+        `KeyboardInterrupt`.
+
         Parameters
         ----------
-        contexts
-            Any number of relational and descriptive contexts.
-        labels
-            Restricts the vocabulary, which otherwise is every label of any context.
-        names
+        contexts : Context or iterable of Context
+            Any number of relational and descriptive contexts, or what
+            `phcle.read_contexts` returned.
+        labels : iterable of str, optional
+            Labels to embed. Default: every label of any context.
+        names : mapping of str to str, optional
             Readable names of labels, and of nodes of a hierarchy.
-        on_step
-            Called after each sweep with the state so far.
-        checkpoint
-            A file that the fit is written to while it goes on, and when it is stopped.
-        resume
-            Go on from that file; options and data must be the same.
-        checkpoint_every
-            Seconds between two writings.
+        on_step : callable, optional
+            Called with the state after each sweep.
+        checkpoint : str or Path, optional
+            File to which the fit is written from time to time and when it is stopped.
+        resume : bool
+            Continue from the checkpoint; options and data must be the same.
+        checkpoint_every : float
+            Seconds between two checkpoints.
 
-        Notes
-        -----
-        Ctrl-C keeps the state after the last whole sweep in `embedding_` and then goes
-        on as a `KeyboardInterrupt`.
+        Returns
+        -------
+        PHCLE
+            The estimator itself, fitted.
+
+        Examples
+        --------
+        >>> from phcle import PHCLE, RelationalContext
+        >>> edges = [("cat", "dog"), ("dog", "wolf"), ("cat", "lion")]
+        >>> PHCLE(dim=2).fit(RelationalContext.from_edges(edges)).embedding_.labels
+        ('cat', 'dog', 'wolf', 'lion')
         """
         check_options(self.get_params())
+        files: tuple[SourceFile, ...] = ()
+        if isinstance(contexts, ReadContexts):
+            labels = contexts.labels if labels is None else labels
+            names = {**contexts.names, **(names or {})}
+            files = contexts.sources
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
         problem = pose(aligned, self._posed_penalties(), self.dim)
         backend = choose_backend(
@@ -181,14 +163,16 @@ class PHCLE(Options):
                 problem,
                 self.get_params(),
                 every=checkpoint_every,
-                is_writer=backend.team.rank == 0,
+                is_writer=backend.processes.rank == 0,
                 resume=resume,
             )
         elif resume:
             raise OptionError("resume needs a checkpoint to go on from.")
         # What overflows is found by every sweep, which says where it came from.
-        with backend.working(), np.errstate(over="ignore", invalid="ignore"):
-            self._learn(problem, backend, names or {}, on_step, kept, resume=resume)
+        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+            self._learn(
+                problem, backend, names or {}, files, on_step, kept, resume=resume
+            )
         return self
 
     def _learn(
@@ -196,6 +180,7 @@ class PHCLE(Options):
         problem: Problem,
         backend: Backend,
         names: Mapping[str, str],
+        files: Sequence[SourceFile],
         on_step: Callable[[State], None] | None,
         checkpoint: Checkpoint | None,
         *,
@@ -235,8 +220,8 @@ class PHCLE(Options):
             if checkpoint is not None and state.history:
                 checkpoint.write(state, backend.to_numpy)
             # The last solve needs all processes, and the others may be gone.
-            if state.history and backend.team.size == 1:
-                self._keep(solver, state, names)
+            if state.history and backend.processes.size == 1:
+                self._keep(solver, state, names, files)
             raise
         if not solver.converged(state):
             warnings.warn(
@@ -244,7 +229,7 @@ class PHCLE(Options):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._keep(solver, state, names)
+        self._keep(solver, state, names, files)
         # "ones" is solved in one dimension, but the embedding has more.
         if self.calibrate and self.init != "ones":
             self._calibrate(device, state)
@@ -255,7 +240,20 @@ class PHCLE(Options):
         *,
         names: Mapping[str, str] | None = None,
     ) -> LabelEmbedding:
-        """Embed labels that were not in the fit, from whichever contexts they have."""
+        """Embed labels that were not in the fit, from whichever contexts they have.
+
+        Parameters
+        ----------
+        contexts : Context or iterable of Context
+            What is known about the new labels, under the names of the fit's contexts.
+        names : mapping of str to str, optional
+            Readable names of the new labels.
+
+        Returns
+        -------
+        LabelEmbedding
+            The new labels alone.
+        """
         if not self.__sklearn_is_fitted__():
             raise PhcleError("transform needs a fit first: call fit(contexts).")
         return fold_in(
@@ -325,7 +323,11 @@ class PHCLE(Options):
         return equal_weights(problem)
 
     def _keep(
-        self, solver: SweepSolver, state: State, names: Mapping[str, str]
+        self,
+        solver: SweepSolver,
+        state: State,
+        names: Mapping[str, str],
+        files: Sequence[SourceFile],
     ) -> None:
         """Solve W once more, to the end, and pack up what was learned."""
         device, weights = solver.device, state.weights
@@ -363,7 +365,10 @@ class PHCLE(Options):
             options=self.get_params(),
             history=without_times(self.history_),
             versions=library_versions(device.backend.name),
-            origin={"run": self._how_it_ran(solver)},
+            origin={
+                "run": self._how_it_ran(solver),
+                "files": [file.to_dict() for file in files],
+            },
         )
         if interrupted is not None:
             raise interrupted
@@ -378,7 +383,7 @@ class PHCLE(Options):
             "mode": "sampled" if is_sampled else "exact",
             "precision": backend.precision,
             "dtype": self.dtype,
-            "processes": backend.team.size,
+            "processes": backend.processes.size,
         }
 
     def _calibrate(self, device: DeviceProblem, state: State) -> None:

@@ -1,20 +1,73 @@
-"""How an estimator behaves among others: its options, in scikit-learn and notebooks."""
+"""Options of an estimator as scikit-learn and notebooks expect them."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+import inspect
+import textwrap
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from phcle.embedding.html import embedding_html, options_html
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.options import OPTIONS, check_options
+from phcle.errors import did_you_mean
+from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
 
-__all__ = ["Options"]
+__all__ = ["EstimatorOptions", "documents_options"]
+
+Estimator = TypeVar("Estimator", bound=type)
 
 
-class Options:
-    """Options as attributes, one for each of `phcle.options.OPTIONS`."""
+def documents_options(cls: Estimator) -> Estimator:
+    """Fill the signature and docstring of an estimator from the table of options.
+
+    Parameters
+    ----------
+    cls : type
+        A class whose docstring has the places `{main}` and `{others}`.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
+    options = [
+        inspect.Parameter(x.name, inspect.Parameter.KEYWORD_ONLY, default=x.default)
+        for x in OPTIONS
+    ]
+    cls.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    if cls.__doc__:  # python -OO removes it
+        main, others = (
+            textwrap.indent(parameters_text(*groups), "    ").strip()
+            for groups in (["main"], ["model", "solver", "computing"])
+        )
+        cls.__doc__ = cls.__doc__.replace("{main}", main).replace("{others}", others)
+    return cls
+
+
+class EstimatorOptions:
+    """Options as attributes, one for each of `phcle.options.OPTIONS`.
+
+    Parameters
+    ----------
+    **options : object
+        Options by name; the others get their defaults. Values are checked by `fit`.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Options are set from the table, so type checkers cannot list them."""
 
     embedding_: LabelEmbedding  # once it is fitted
+
+    def __init__(self, **options: Any) -> None:
+        for name in options:
+            if name not in DEFAULTS:
+                raise TypeError(
+                    f"{type(self).__name__}() got an unexpected keyword argument "
+                    f"{name!r}.{did_you_mean(name, DEFAULTS)}"
+                )
+        for name, value in {**DEFAULTS, **options}.items():
+            setattr(self, name, value)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Options by name, with NumPy's numbers as Python's.
@@ -34,7 +87,18 @@ class Options:
         }
 
     def set_params(self, **options: Any) -> Self:
-        """Change options by name."""
+        """Change options by name.
+
+        Parameters
+        ----------
+        **options : object
+            New values, which are checked.
+
+        Returns
+        -------
+        PHCLE
+            The estimator itself.
+        """
         check_options(options)
         for name, value in options.items():
             setattr(self, name, value)
@@ -49,8 +113,7 @@ class Options:
         return f"PHCLE({changed})"
 
     def _repr_html_(self) -> str:
-        defaults = {option.name: option.default for option in OPTIONS}
-        shown = options_html(repr(self), self.get_params(), defaults)
+        shown = options_html(repr(self), self.get_params(), DEFAULTS)
         if self.__sklearn_is_fitted__():
             shown += embedding_html(self.embedding_)
         return f"<div>{shown}</div>"

@@ -1,10 +1,10 @@
-"""The dense part of a logistic term: every row against every column.
+"""The dense part of a logistic term: every row with every column.
 
     value_y = Σ_c mass_c softplus(y·z_c)        gradient_y = Σ_c mass_c σ(y·z_c) z_c
 
-B has rank one, so each row only multiplies this by a rate of its own. `TilePart` is the
-plain version in any array library: it keeps a block's products x = Y Zᵀ, and the blocks
-are small. Back ends with something faster give another class that answers the same.
+B has rank one, so each row multiplies this by one factor of its own. `TilePart` is the
+plain version for any array library: it stores the products x = Y Zᵀ of a small block.
+Back ends with faster code have classes of their own with the same attributes.
 """
 
 from __future__ import annotations
@@ -21,44 +21,106 @@ __all__ = [
     "DensePart",
     "LineValue",
     "TilePart",
-    "n_probed",
+    "n_sampled_columns",
     "rounding_noise",
 ]
 
 Array = Any
 
-FEWEST_PROBED, MOST_PROBED, PROBED_SHARE = 1024, 2048, 1 / 16
-"""Columns that stand for all in the curvature of a Newton step, and their share."""
+FEWEST_SAMPLED, MOST_SAMPLED, SAMPLED_SHARE = 1024, 2048, 1 / 16
+"""Size of the sample of columns from which a Newton step takes the curvature.
+
+A sixteenth of the columns within these bounds: more columns save few steps and cost
+more time each.
+"""
 
 LineValue = Callable[[Array, Any], Array]
 """Values at y + step × direction from (step, chosen rows): (chosen,)."""
 
 
-def n_probed(n_columns: int) -> int:
-    """How many of the columns tell the curvature: more spare steps, and cost more."""
-    share = max(FEWEST_PROBED, int(PROBED_SHARE * n_columns))
-    return min(n_columns, share, MOST_PROBED)
+def n_sampled_columns(n_columns: int) -> int:
+    """Size of the sample of columns from which the curvature is taken.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the context.
+
+    Returns
+    -------
+    int
+        All columns, if they are few.
+
+    Examples
+    --------
+    >>> n_sampled_columns(500), n_sampled_columns(1_000_000)
+    (500, 2048)
+    """
+    share = max(FEWEST_SAMPLED, int(SAMPLED_SHARE * n_columns))
+    return min(n_columns, share, MOST_SAMPLED)
 
 
 def rounding_noise(dtype: str) -> float:
-    """Relative error of a row's value that rounding leaves."""
+    """Relative rounding error of a row's value.
+
+    Parameters
+    ----------
+    dtype : str
+        "float32" or "float64".
+
+    Returns
+    -------
+    float
+        Eight times the machine epsilon.
+    """
     return 8 * float(np.finfo(dtype).eps)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The other factor Z with the mass of its rows, prepared once for all blocks."""
+    """The other factor Z with the mass of its rows, prepared once for all blocks.
 
-    other: Array  # Z (columns, d)
-    mass: Array  # (columns,)
-    weighted: Array  # mass · Z (columns, d)
-    share: Array  # of the trace of Zᵀ diag(mass) Z that each column has (columns,)
-    rounded: Any = None  # in half precision, for back ends that multiply in it
-    fused: Any = None  # for back ends with a kernel of their own
+    Attributes
+    ----------
+    other : array
+        Z, (columns, d).
+    mass : array
+        Mass of every column, (columns,).
+    weighted : array
+        Mass · Z, (columns, d).
+    share : array
+        Share of each column in the trace of Zᵀ diag(mass) Z, (columns,).
+    rounded : HalfColumns or None
+        The same in half precision, where a back end needs it.
+    fused : FusedColumns or None
+        The same for the fused kernel, where a back end has one.
+    """
+
+    other: Array
+    mass: Array
+    weighted: Array
+    share: Array
+    rounded: Any = None
+    fused: Any = None
 
     @classmethod
     def of(cls, xp: Any, other: Array, mass: Array) -> Columns:
-        """Prepare a factor and its masses."""
+        """Prepare a factor and its masses.
+
+        Parameters
+        ----------
+        xp : module
+            The array-API namespace.
+        other : array
+            Z, (columns, d).
+        mass : array
+            Mass of every column, (columns,).
+
+        Returns
+        -------
+        Columns
+            Without the parts that only some back ends need.
+        """
         trace = mass * xp.sum(other * other, axis=1)
         tiny = float(xp.finfo(other.dtype).smallest_normal)  # a factor may be zero
         share = trace / xp.clip(xp.sum(trace), min=tiny)
@@ -81,14 +143,46 @@ class DensePart(Protocol):
         """Σ_c share_c σ(1 − σ), the curvature relative to the Gram matrix's: (r,)."""
 
     def product(self, z: Array) -> Array:
-        """The exact curvature times z, row by row: (r, d)."""
+        """Multiply by the curvature, row by row.
+
+        Parameters
+        ----------
+        z : array
+            (r, d).
+
+        Returns
+        -------
+        array
+            (r, d).
+        """
 
     def along(self, direction: Array) -> LineValue:
-        """The value along one direction from each row."""
+        """Prepare the value along one direction from each row.
+
+        Parameters
+        ----------
+        direction : array
+            (r, d).
+
+        Returns
+        -------
+        callable
+            Takes steps and the rows that take them; see `LineValue`.
+        """
 
 
 class TilePart:
-    """The dense part in plain array operations; keeps (r, columns) numbers."""
+    """The dense part in plain array operations; stores (r, columns) numbers.
+
+    Parameters
+    ----------
+    backend : Backend
+        Supplies the array operations.
+    y : array
+        Rows, (r, d).
+    columns : Columns
+        The prepared other factor.
+    """
 
     def __init__(self, backend: Any, y: Array, columns: Columns) -> None:
         xp = backend.xp
@@ -109,13 +203,35 @@ class TilePart:
         return self.backend.xp.matmul(self.bend, self.columns.share)
 
     def product(self, z: Array) -> Array:
-        """The exact curvature times z, row by row: (r, d)."""
+        """Multiply by the curvature, row by row.
+
+        Parameters
+        ----------
+        z : array
+            (r, d).
+
+        Returns
+        -------
+        array
+            (r, d).
+        """
         xp = self.backend.xp
         bent = xp.matmul(z, self.columns.other.T) * self.bend
         return xp.matmul(bent, self.columns.weighted)
 
     def along(self, direction: Array) -> LineValue:
-        """The value along one direction from each row."""
+        """Prepare the value along one direction from each row.
+
+        Parameters
+        ----------
+        direction : array
+            (r, d).
+
+        Returns
+        -------
+        callable
+            Takes steps and the rows that take them; see `LineValue`.
+        """
         backend, xp = self.backend, self.backend.xp
         slope = xp.matmul(direction, self.columns.other.T)
 

@@ -1,9 +1,9 @@
 """Several processes that share the rows of one fit, started by `torchrun`.
 
-Every process holds all factors and the known entries of its own blocks of rows. It
-improves those blocks; then the new rows go to all. Each row comes from one process and
-the others add zeros to it, so nothing depends on the order of the sums: the result is
-that of a single process, up to how the rows are cut into blocks.
+Every process holds all factors, and the known entries of its own blocks of rows. It
+updates those blocks and sends the new rows to all. Each row comes from one process, and
+the others add zeros to it, so the order of the sums does not matter: the result is that
+of a single process, except for how the rows are cut into blocks.
 """
 
 from __future__ import annotations
@@ -20,29 +20,64 @@ import numpy.typing as npt
 from phcle.backends.torchrun import is_shared_run
 from phcle.errors import BackendError
 
-__all__ = ["Team", "TorchTeam", "current_team"]
+__all__ = ["Processes", "TorchProcesses", "current_processes"]
 
 
-class Team:
-    """One process on its own: all blocks are its own, and there is nobody to tell."""
+class Processes:
+    """A single process: all blocks are its own, and there is nothing to exchange."""
 
     rank, size = 0, 1
 
-    def own(self, n_blocks: int) -> range:
-        """Numbers of the blocks that this process improves."""
+    def own_blocks(self, n_blocks: int) -> range:
+        """Numbers of the blocks that this process updates.
+
+        Parameters
+        ----------
+        n_blocks : int
+            Blocks in all.
+
+        Returns
+        -------
+        range
+            Numbers from 0 on.
+        """
         return range(self.rank, n_blocks, self.size)
 
     def exchange_rows(self, factor: Any, own_rows: Any) -> Any:
-        """The factor with every process's rows; `own_rows` are those made here."""
+        """Collect the rows that every process has updated.
+
+        Parameters
+        ----------
+        factor : array
+            All rows, of which this process has updated some.
+        own_rows : array
+            Positions of the rows that this process has updated.
+
+        Returns
+        -------
+        array
+            All rows, each from the process that has updated it.
+        """
         return factor
 
-    def add_up(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Sums over all processes."""
+    def sum_over(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Sum numbers over all processes.
+
+        Parameters
+        ----------
+        numbers : array
+            Those of this process.
+
+        Returns
+        -------
+        array
+            The sums, of the same shape.
+        """
         return numbers
 
 
-class TorchTeam(Team):
-    """A process among others, over gloo or NCCL."""
+class TorchProcesses(Processes):
+    """One of several processes, connected by gloo or NCCL."""
 
     def __init__(self) -> None:
         import torch
@@ -52,15 +87,15 @@ class TorchTeam(Team):
         n_gpus = torch.cuda.device_count()
         if n_gpus:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % n_gpus)
-        # NCCL wants a GPU for every process; gloo lets several share one.
-        is_roomy = n_gpus >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+        # NCCL needs a GPU for every process; with gloo several can share one.
+        has_gpu_each = n_gpus >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
         if not dist.is_initialized():
             with _clear_errors():
-                dist.init_process_group("nccl" if n_gpus and is_roomy else "gloo")
+                dist.init_process_group("nccl" if n_gpus and has_gpu_each else "gloo")
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
 
     def exchange_rows(self, factor: Any, own_rows: Any) -> Any:
-        """The factor with every process's rows; `own_rows` are those made here."""
+        """Collect the rows that every process has updated."""
         is_numpy = isinstance(factor, np.ndarray)
         whole = self.torch.from_numpy(factor) if is_numpy else factor
         rows = self.torch.as_tensor(own_rows, device=whole.device)
@@ -70,8 +105,8 @@ class TorchTeam(Team):
             self.dist.all_reduce(sent)
         return sent.numpy() if is_numpy else sent
 
-    def add_up(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Sums over all processes."""
+    def sum_over(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Sum numbers over all processes."""
         device = "cuda" if self.dist.get_backend() == "nccl" else "cpu"
         sent = self.torch.tensor(numbers, device=device)
         with _clear_errors():
@@ -81,7 +116,7 @@ class TorchTeam(Team):
 
 @contextmanager
 def _clear_errors() -> Iterator[None]:
-    """Say what a broken connection means."""
+    """Explain what a broken connection means, and what to do."""
     try:
         yield
     except RuntimeError as error:
@@ -94,10 +129,16 @@ def _clear_errors() -> Iterator[None]:
 
 
 @lru_cache
-def _joined() -> Team:
-    return TorchTeam()
+def _joined() -> Processes:
+    return TorchProcesses()
 
 
-def current_team() -> Team:
-    """The processes that `torchrun` started, or this one alone."""
-    return _joined() if is_shared_run() else Team()
+def current_processes() -> Processes:
+    """The processes that `torchrun` started, or this one alone.
+
+    Returns
+    -------
+    Processes
+        Connected once for the whole run.
+    """
+    return _joined() if is_shared_run() else Processes()

@@ -1,4 +1,4 @@
-"""NumPy arrays, with compiled passes over the dense part."""
+"""NumPy arrays, with compiled loops for the dense part and the known entries."""
 
 from __future__ import annotations
 
@@ -8,34 +8,43 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.dense import Columns, LineValue
-from phcle.backends.kernels import logistic_tiles, row_gathering
+from phcle.backends.kernels import known_entries, logistic_tiles
+from phcle.backends.known_entries import KnownEntries
 from phcle.backends.numpy_backend import NumpyBackend
 
 __all__ = ["NumbaBackend"]
 
 
 class NumbaBackend(NumpyBackend):
-    """As NumPy, but softplus and sigmoid cost less than the matrix products."""
+    """NumPy with compiled loops: softplus and sigmoid take less than the products.
+
+    Parameters
+    ----------
+    dtype : str
+        "float32" or "float64".
+    """
 
     name = "numba"
-    tile = 2_000_000  # with one pass per tile, taller products pay
+    tile = 2_000_000  # with one pass per tile, larger products are faster
     gathered = 8_000_000  # known entries are read in place, so this can be more
 
     def with_dtype(self, dtype: str) -> NumbaBackend:
-        """The same arrays in another precision."""
+        """The same back end in another precision."""
         return NumbaBackend(dtype)
 
     def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> CompiledPart:
         """The dense part of a logistic term at a block of rows."""
         return CompiledPart(y, columns)
 
-    def near(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> CompiledNear:
+    def known_entries(
+        self, columns: npt.NDArray[Any], other: npt.NDArray[Any]
+    ) -> CompiledEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return CompiledNear(columns, other)
+        return CompiledEntries(columns, other)
 
 
-class CompiledNear:
-    """Known entries that are read in place."""
+class CompiledEntries(KnownEntries):
+    """Known entries that are read in place, without gathering."""
 
     def __init__(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
         self.columns, self.other = columns, other
@@ -43,13 +52,13 @@ class CompiledNear:
     def dots(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """y·z_c for every known column: (rows, width)."""
         result = np.empty(self.columns.shape, self.other.dtype)
-        row_gathering.dots(self.columns, self.other, y, result)
+        known_entries.dots(self.columns, self.other, y, result)
         return result
 
     def sums(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Σ_c weight_c z_c for every row: (rows, d)."""
         result = np.empty((len(weights), self.other.shape[1]), self.other.dtype)
-        row_gathering.sums(self.columns, self.other, weights, result)
+        known_entries.sums(self.columns, self.other, weights, result)
         return result
 
     def norms(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -14,20 +14,27 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart, TilePart, rounding_noise
-from phcle.backends.distributed import current_team
-from phcle.backends.row_gathering import GatheredNear, Near
+from phcle.backends.distributed import current_processes
+from phcle.backends.known_entries import GatheredEntries, KnownEntries
+from phcle.backends.protocol import Backend
 
 __all__ = ["NumpyBackend"]
 
 T = TypeVar("T")
 
 
-class NumpyBackend:
-    """Arrays are NumPy's; sparse matrices are SciPy's."""
+class NumpyBackend(Backend):
+    """NumPy arrays and SciPy's sparse matrices.
+
+    Parameters
+    ----------
+    dtype : str
+        "float32" or "float64".
+    """
 
     name = "numpy"
     xp: Any = array_api
-    tile = 500_000  # a few megabytes: what one core's cache holds
+    tile = 500_000  # a few megabytes, which fit into the cache of one core
     gathered = 1_000_000
     most_rows = 512
     is_accelerated = False
@@ -35,24 +42,24 @@ class NumpyBackend:
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype
-        self.team = current_team()
+        self.processes = current_processes()
         self._float = np.dtype(dtype)
         self.noise = rounding_noise(dtype)
 
     def with_dtype(self, dtype: str) -> NumpyBackend:
-        """The same arrays in another precision."""
+        """The same back end in another precision."""
         return NumpyBackend(dtype)
 
-    def in_halves(self) -> NumpyBackend:
-        """The same arrays: a CPU gains nothing from halves."""
+    def in_half_precision(self) -> NumpyBackend:
+        """The same back end: half precision is not faster on a CPU."""
         return self
 
-    def kept_columns(self, n_columns: int, dim: int) -> int:
-        """For how many of the columns a block's dense part keeps numbers."""
+    def columns_in_memory(self, n_columns: int, dim: int) -> int:
+        """All columns: the dense part stores a number for each."""
         return n_columns
 
-    def working(self) -> AbstractContextManager[Any]:
-        """One BLAS thread: blocks run side by side instead.
+    def limited_threads(self) -> AbstractContextManager[Any]:
+        """Limit BLAS to one thread, because blocks run in parallel.
 
         Many small products on BLAS threads that wait for each other took ten times as
         long on a busy machine.
@@ -61,8 +68,8 @@ class NumpyBackend:
 
         return threadpool_limits(1, user_api="blas")  # type: ignore[no-any-return]
 
-    def each(self, function: Callable[[int], T], count: int) -> list[T]:
-        """Results of function(0) … function(count − 1), one thread per core."""
+    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
+        """Call a function for every block, with one thread per core."""
         n_threads = min(_n_cores(), count)
         if n_threads < 2:
             return [function(i) for i in range(count)]
@@ -78,7 +85,7 @@ class NumpyBackend:
         return np.asarray(values, dtype=np.int64)
 
     def to_numpy(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Bring an array back to the host."""
+        """The array itself."""
         return np.asarray(array)
 
     def sparse(self, matrix: sp.csr_array) -> sp.csr_array:
@@ -99,9 +106,11 @@ class NumpyBackend:
         """The dense part of a logistic term at a block of rows."""
         return TilePart(self, y, columns)
 
-    def near(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> Near:
+    def known_entries(
+        self, columns: npt.NDArray[Any], other: npt.NDArray[Any]
+    ) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return GatheredNear(self.xp, columns, other)
+        return GatheredEntries(self.xp, columns, other)
 
     def logistic(
         self, x: npt.NDArray[Any]
@@ -119,7 +128,7 @@ class NumpyBackend:
     def _exponentials(
         x: npt.NDArray[Any],
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """eˣ and 1 + eˣ, with x cut off where e⁸⁰ hides the 1 in any precision."""
+        """eˣ and 1 + eˣ; x is clipped at 80, where adding 1 changes nothing."""
         growth = np.minimum(x, 80)
         np.exp(growth, out=growth)
         return growth, growth + 1
@@ -128,13 +137,13 @@ class NumpyBackend:
     def _softplus(
         x: npt.NDArray[Any], growth: npt.NDArray[Any], total: npt.NDArray[Any]
     ) -> npt.NDArray[Any]:
-        # In single precision log is vectorised and log1p is not; what log(1 + tiny)
-        # loses lies below the rounding of the sums it goes into.
+        # In single precision log is vectorised and log1p is not. The error of
+        # log(1 + tiny) is below the rounding error of the sums that use it.
         if x.dtype == np.float32:
             np.log(total, out=total)
         else:
             np.log1p(growth, out=total)
-        return np.asarray(np.maximum(total, x))  # beyond the cut softplus(x) is x
+        return np.asarray(np.maximum(total, x))  # where x was clipped, softplus(x) = x
 
 
 @lru_cache

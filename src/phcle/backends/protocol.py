@@ -1,9 +1,8 @@
 """What a back end offers, and how one is chosen.
 
-Dense work goes through `xp`, the array-API namespace, so the solver is written once.
-Only what that standard lacks is a method here. Dtype and device are chosen once, when
-the back end is made; nothing moves between host and device inside a solver step but
-scalars.
+Dense operations use `xp`, the array-API namespace, so the solver is written once. Only
+what that standard lacks is a method here. Dtype and device are chosen once, when the
+back end is made. Inside a solver step only scalars move between host and device.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart
-from phcle.backends.distributed import Team
-from phcle.backends.row_gathering import Near
+from phcle.backends.distributed import Processes
+from phcle.backends.known_entries import KnownEntries
 from phcle.errors import BackendError
 
 __all__ = ["Array", "Backend", "choose_backend"]
@@ -32,67 +31,258 @@ Array = Any
 T = TypeVar("T")
 
 WORTH_COMPILING = 5_000_000
-"""From so many pairs on, numba saves more than the seconds it takes to load."""
+"""Use numba from this many pairs on; below, loading it takes longer than it saves."""
 
 
 class Backend(Protocol):
-    """Arrays of one kind, dtype and device."""
+    """Arrays of one library, dtype and device, and the operations on them.
+
+    Attributes
+    ----------
+    name : str
+        "numpy", "numba" or "torch".
+    xp : module
+        The array-API namespace.
+    dtype : str
+        "float32" or "float64".
+    precision : str
+        "full", or "mixed" for large products in half precision.
+    noise : float
+        Relative rounding error of a row's value.
+    tile : int
+        Most numbers in the dense products of one block (rows × columns).
+    gathered : int
+        Most numbers in the gathered rows of one block (rows × width × dim).
+    most_rows : int
+        Most rows in a block.
+    is_accelerated : bool
+        Whether this is a device on which all pairs are cheap.
+    processes : Processes
+        The processes that share the rows.
+    """
 
     name: str
     xp: Any
     dtype: str
-    precision: str  # "full", or "mixed": large products of halves
-    noise: float  # relative error of a row's value
-    tile: int  # numbers in one block's dense products (rows × columns)
-    gathered: int  # numbers in one block's gathered rows (rows × width × dim)
-    most_rows: int  # rows in a block
-    is_accelerated: bool  # on a device that makes light of all pairs
-    team: Team  # the processes that share the rows
+    precision: str
+    noise: float
+    tile: int
+    gathered: int
+    most_rows: int
+    is_accelerated: bool
+    processes: Processes
 
-    def working(self) -> AbstractContextManager[Any]:
-        """Hold this around a fit: it settles how many threads compute."""
+    def limited_threads(self) -> AbstractContextManager[Any]:
+        """Limit the threads of libraries during a fit.
 
-    def each(self, function: Callable[[int], T], count: int) -> list[T]:
-        """Results of function(0) … function(count − 1), perhaps side by side."""
+        Returns
+        -------
+        context manager
+            Hold it around the fit.
+        """
+
+    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
+        """Call a function for every block, in parallel if that is faster.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the number of a block.
+        count : int
+            Number of blocks.
+
+        Returns
+        -------
+        list
+            Results in the order of the blocks.
+        """
 
     def with_dtype(self, dtype: str) -> Backend:
-        """The same device with numbers and products of this dtype throughout."""
+        """Make a back end of the same device with another dtype, in full precision.
 
-    def in_halves(self) -> Backend:
-        """The same device with large products of halves, if that is faster there."""
+        Parameters
+        ----------
+        dtype : str
+            "float32" or "float64".
 
-    def kept_columns(self, n_columns: int, dim: int) -> int:
-        """For how many of the columns a block's dense part keeps numbers."""
+        Returns
+        -------
+        Backend
+            The new back end.
+        """
+
+    def in_half_precision(self) -> Backend:
+        """Make one with large products in half precision, if that is faster here.
+
+        Returns
+        -------
+        Backend
+            The new back end, or this one.
+        """
+
+    def columns_in_memory(self, n_columns: int, dim: int) -> int:
+        """Count the columns for which the dense part of a block stores numbers.
+
+        Parameters
+        ----------
+        n_columns : int
+            Columns of the context.
+        dim : int
+            Length of a vector.
+
+        Returns
+        -------
+        int
+            All columns, or fewer if a fused kernel needs no storage.
+        """
 
     def asarray(self, values: npt.ArrayLike) -> Array:
-        """Move numbers to the device, as floats of the chosen dtype."""
+        """Move numbers to the device, as floats of the chosen dtype.
+
+        Parameters
+        ----------
+        values : array-like
+            Numbers.
+
+        Returns
+        -------
+        array
+            On the device.
+        """
 
     def indices(self, values: npt.ArrayLike) -> Array:
-        """Move positions to the device, as 64-bit integers."""
+        """Move positions to the device, as 64-bit integers.
+
+        Parameters
+        ----------
+        values : array-like
+            Whole numbers.
+
+        Returns
+        -------
+        array
+            On the device.
+        """
 
     def to_numpy(self, array: Array) -> npt.NDArray[Any]:
-        """Bring an array back to the host."""
+        """Copy an array back to the host.
+
+        Parameters
+        ----------
+        array : array
+            On the device.
+
+        Returns
+        -------
+        ndarray
+            The same numbers.
+        """
 
     def sparse(self, matrix: sp.csr_array) -> Any:
-        """Move a sparse matrix to the device."""
+        """Move a sparse matrix to the device.
+
+        Parameters
+        ----------
+        matrix : csr_array
+            On the host.
+
+        Returns
+        -------
+        object
+            For `sparse_product`.
+        """
 
     def sparse_product(self, matrix: Any, dense: Array) -> Array:
-        """Multiply a sparse matrix from `sparse` by a dense one."""
+        """Multiply a sparse matrix by a dense one.
+
+        Parameters
+        ----------
+        matrix : object
+            From `sparse`, (n, m).
+        dense : array
+            (m, k).
+
+        Returns
+        -------
+        array
+            (n, k).
+        """
 
     def columns(self, other: Array, mass: Array) -> Columns:
-        """Prepare the other factor and its masses for dense parts."""
+        """Prepare the other factor and its masses for dense parts.
+
+        Parameters
+        ----------
+        other : array
+            Z, (columns, d).
+        mass : array
+            Mass of every column, (columns,).
+
+        Returns
+        -------
+        Columns
+            For `dense_part`; made once for all blocks.
+        """
 
     def dense_part(self, y: Array, columns: Columns) -> DensePart:
-        """The dense part of a logistic term at a block of rows."""
+        """Compute the dense part of a logistic term at a block of rows.
 
-    def near(self, columns: Array, other: Array) -> Near:
-        """Rows of the other factor at every row's known columns (rows, width)."""
+        Parameters
+        ----------
+        y : array
+            Rows, (r, d).
+        columns : Columns
+            From `columns`.
+
+        Returns
+        -------
+        DensePart
+            Value, gradient and curvature.
+        """
+
+    def known_entries(self, columns: Array, other: Array) -> KnownEntries:
+        """Prepare sums over the known columns of every row.
+
+        Parameters
+        ----------
+        columns : array
+            Positions of the known columns, (rows, width).
+        other : array
+            Z, (columns, d).
+
+        Returns
+        -------
+        KnownEntries
+            Products and sums with the rows of Z at these positions.
+        """
 
     def logistic(self, x: Array) -> tuple[Array, Array]:
-        """Sigmoid and softplus of x from one exponential, safe for any x."""
+        """Sigmoid and softplus, without overflow.
+
+        Parameters
+        ----------
+        x : array
+            Any numbers.
+
+        Returns
+        -------
+        tuple of array
+            1 / (1 + e⁻ˣ) and log(1 + eˣ).
+        """
 
     def softplus(self, x: Array) -> Array:
-        """log(1 + eˣ), safe for any x."""
+        """log(1 + eˣ), without overflow.
+
+        Parameters
+        ----------
+        x : array
+            Any numbers.
+
+        Returns
+        -------
+        array
+            Of the same shape.
+        """
 
 
 def choose_backend(
@@ -106,8 +296,30 @@ def choose_backend(
     """Make the back end that the options ask for.
 
     "auto" is torch on the GPU where there is one. On the CPU it is NumPy, or numba if
-    it is installed and a sweep has many pairs (labels × columns) to go over.
-    precision="mixed" takes the large products in half precision, and needs torch.
+    that is installed and a sweep has many pairs (labels × columns).
+
+    Parameters
+    ----------
+    backend : str
+        "auto", "numpy", "numba" or "torch".
+    device : str
+        "auto", "cpu" or "cuda".
+    dtype : str
+        "float32" or "float64".
+    precision : str
+        "full", or "mixed" for large products in half precision, which needs torch.
+    n_pairs : int
+        Labels times columns, summed over the contexts.
+
+    Returns
+    -------
+    Backend
+        The back end.
+
+    Examples
+    --------
+    >>> choose_backend("numpy").name
+    'numpy'
     """
     if precision == "mixed":
         if backend in ("numpy", "numba") or dtype != "float32":
@@ -155,7 +367,7 @@ def _has_cuda(has_torch: bool) -> bool:
 
 
 def _nvidia_driver() -> bool:
-    """Whether there is a driver; much faster to ask than torch, which loads seconds."""
+    """Whether there is a driver; asking torch instead would take seconds to load."""
     if sys.platform == "win32":
         return ctypes.util.find_library("nvcuda") is not None
     return Path("/dev/nvidiactl").exists() or Path("/dev/dxg").exists()

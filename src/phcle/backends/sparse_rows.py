@@ -1,7 +1,7 @@
 """A sparse matrix as blocks of padded rows.
 
-cuSPARSE adds up in an order that differs from run to run, and a fit would differ with
-it. Here every row is summed by one product of its known entries.
+cuSPARSE sums in an order that differs from run to run, so the results of a fit would
+differ too. Here one product of its known entries sums every row.
 """
 
 from __future__ import annotations
@@ -10,16 +10,24 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from phcle.backends.blocks import pad_rows, split_rows
+from phcle.backends.row_blocks import pad_rows, split_rows
 
 __all__ = ["SparseRows"]
 
 TYPICAL_WIDTH = 128
-"""Columns of a dense factor for which blocks are cut; wider ones take more memory."""
+"""Assumed width of dense factors when blocks are cut; wider ones take more memory."""
 
 
 class SparseRows:
-    """Known entries on a back end's device; multiplies the same way every time."""
+    """A sparse matrix whose products have the same bits in every run.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where the entries are stored.
+    matrix : csr_array
+        The matrix.
+    """
 
     def __init__(self, backend: Any, matrix: sp.csr_array) -> None:
         self.backend, self.n_rows = backend, matrix.shape[0]
@@ -30,9 +38,22 @@ class SparseRows:
         self.blocks = [(rows, known) for rows, known in padded if known]
 
     def product(self, dense: Any) -> Any:
-        """The matrix times a dense one: (rows, width)."""
+        """Multiply by a dense matrix.
+
+        Parameters
+        ----------
+        dense : array
+            (columns, width).
+
+        Returns
+        -------
+        array
+            (rows, width).
+        """
         shape = (self.n_rows, dense.shape[1])
         result = self.backend.xp.zeros(shape, dtype=dense.dtype, device=dense.device)
         for rows, known in self.blocks:
-            result[rows] = self.backend.near(known.columns, dense).sums(known.values)
+            result[rows] = self.backend.known_entries(known.columns, dense).sums(
+                known.values
+            )
         return result

@@ -18,20 +18,21 @@ from phcle.backends.dense import (
     Columns,
     DensePart,
     TilePart,
-    n_probed,
+    n_sampled_columns,
     rounding_noise,
 )
-from phcle.backends.distributed import current_team
-from phcle.backends.float16_dense import (
+from phcle.backends.distributed import current_processes
+from phcle.backends.half_precision import HalfColumns
+from phcle.backends.known_entries import GatheredEntries, KnownEntries
+from phcle.backends.protocol import Backend
+from phcle.backends.sparse_rows import SparseRows
+from phcle.backends.torch_dense import (
     WIDEST,
     FusedColumns,
     FusedPart,
     MixedPart,
     can_fuse,
 )
-from phcle.backends.row_gathering import GatheredNear, Near
-from phcle.backends.sparse_rows import SparseRows
-from phcle.backends.split_halves import HalfColumns
 from phcle.errors import BackendError
 
 __all__ = ["TorchBackend"]
@@ -40,11 +41,21 @@ T = TypeVar("T")
 
 
 MIXED_NOISE = 3e-5
-"""Relative error of a row's value where products are of halves; 1.3e-5 was measured."""
+"""Relative error of a row's value in mixed precision; 1.3e-5 was measured."""
 
 
-class TorchBackend:
-    """Arrays are tensors of one device."""
+class TorchBackend(Backend):
+    """PyTorch tensors on one device.
+
+    Parameters
+    ----------
+    device : str
+        "auto", "cpu" or "cuda".
+    dtype : str
+        "float32" or "float64".
+    precision : str
+        "full", or "mixed" for large products in half precision.
+    """
 
     name = "torch"
     xp: Any = array_api
@@ -65,39 +76,39 @@ class TorchBackend:
         self.is_accelerated = self.device != "cpu"
         self.dtype = dtype
         self.precision = precision
-        self.team = current_team()
+        self.processes = current_processes()
         self._float = getattr(torch, dtype)
         self.noise = MIXED_NOISE if precision == "mixed" else rounding_noise(dtype)
         self.is_fused = dtype == "float32" and can_fuse(self.device)
-        if self.is_accelerated:  # few large launches, as far as the memory has room
+        if self.is_accelerated:  # few large launches, as far as the memory allows
             memory = torch.cuda.get_device_properties(self.device).total_memory
             self.tile, self.gathered = memory // 512, memory // 128
             self.most_rows = 1_000_000
 
     def with_dtype(self, dtype: str) -> TorchBackend:
-        """The same device with numbers and products of this dtype throughout."""
+        """The same device with another dtype, in full precision."""
         return TorchBackend(self.device, dtype)
 
-    def in_halves(self) -> TorchBackend:
-        """The same device with large products of halves, if that is faster there."""
+    def in_half_precision(self) -> TorchBackend:
+        """The same device in mixed precision, if the fused kernel runs there."""
         if not self.is_fused:
             return self
         return TorchBackend(self.device, self.dtype, "mixed")
 
-    def kept_columns(self, n_columns: int, dim: int) -> int:
-        """For how many of the columns a block's dense part keeps numbers."""
-        return n_probed(n_columns) if self._fuses(dim) else n_columns
+    def columns_in_memory(self, n_columns: int, dim: int) -> int:
+        """A sample of the columns if the fused kernel runs, else all."""
+        return n_sampled_columns(n_columns) if self._fuses(dim) else n_columns
 
     def _fuses(self, dim: int) -> bool:
         """Whether the fused kernel serves rows of this width."""
         return self.is_fused and dim <= WIDEST[self.precision]
 
-    def working(self) -> AbstractContextManager[Any]:
-        """Nothing to settle: torch has threads of its own."""
+    def limited_threads(self) -> AbstractContextManager[Any]:
+        """No limit: torch manages its threads."""
         return nullcontext()
 
-    def each(self, function: Callable[[int], T], count: int) -> list[T]:
-        """Results of function(0) … function(count − 1), in turn."""
+    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
+        """Call a function for every block, one after the other."""
         return [function(i) for i in range(count)]
 
     def asarray(self, values: npt.ArrayLike) -> torch.Tensor:
@@ -109,10 +120,10 @@ class TorchBackend:
     def indices(self, values: npt.ArrayLike) -> torch.Tensor:
         """Move positions to the device, as 64-bit integers."""
         moved = torch.tensor(_writable(values), device=self.device)
-        return moved.to(torch.int64)  # there, so that 32 bits travel where they do
+        return moved.to(torch.int64)  # after the copy, which is half as long in 32 bits
 
     def to_numpy(self, array: torch.Tensor) -> npt.NDArray[Any]:
-        """Bring an array back to the host."""
+        """Copy an array back to the host."""
         return np.asarray(array.detach().cpu().numpy())
 
     def sparse(self, matrix: sp.csr_array) -> torch.Tensor | SparseRows:
@@ -157,9 +168,9 @@ class TorchBackend:
             return MixedPart(self, y, columns)
         return TilePart(self, y, columns)
 
-    def near(self, columns: torch.Tensor, other: torch.Tensor) -> Near:
+    def known_entries(self, columns: torch.Tensor, other: torch.Tensor) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return GatheredNear(self.xp, columns, other)
+        return GatheredEntries(self.xp, columns, other)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Sigmoid and softplus of x, safe for any x."""
@@ -167,12 +178,12 @@ class TorchBackend:
 
     def softplus(self, x: torch.Tensor) -> torch.Tensor:
         """log(1 + eˣ), safe for any x."""
-        # Twice as fast as logaddexp on a CPU; linear above the threshold, where the
-        # difference is below rounding.
+        # Twice as fast as logaddexp on a CPU. Linear above the threshold, where the
+        # difference is below the rounding error.
         return torch.nn.functional.softplus(x, threshold=40)
 
 
 def _writable(values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Numbers that torch may copy: it warns about arrays it must not write to."""
+    """A writable array: torch warns about others."""
     array = np.asarray(values)
     return array if array.flags.writeable else array.copy()

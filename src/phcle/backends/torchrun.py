@@ -8,5 +8,11 @@ __all__ = ["is_shared_run"]
 
 
 def is_shared_run() -> bool:
-    """Whether `torchrun` started this process among others."""
+    """Whether `torchrun` started this process among others.
+
+    Returns
+    -------
+    bool
+        False for a single process.
+    """
     return int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ

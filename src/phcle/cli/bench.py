@@ -1,4 +1,4 @@
-"""How fast a fit is on this machine."""
+"""`phcle bench`: how fast a fit is on this machine."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def bench(
     ] = "full",
     as_json: Json = False,
 ) -> None:
-    """Time fits of growing size, beside a matrix product of the same moment.
+    """Time fits of growing size, and a matrix product to compare machines by.
 
-    "near" is the time until objective − floor is within 5 % of where the fit ends.
+    "near" is the time until objective − floor is within 5 % of its final value.
     """
     from phcle.fit_speed import measure_fit
     from phcle.options import check_options

@@ -40,9 +40,9 @@ def demo(
 ) -> None:
     """Learn the 1000 labels of ImageNet from WordNet and look at the result.
 
-    Contexts are WordNet's hypernyms, the parts of things, which only some labels have,
-    and the words of the definitions. Then shapes are drawn, and those of classes never
-    seen are recognised by their vectors. It takes seconds and needs no network.
+    The contexts are WordNet's hypernyms, the parts of things (which only some labels
+    have), and the words of the definitions. Then the demo draws shapes and recognises
+    those of classes never seen. It takes seconds and needs no network.
     """
     from phcle import PHCLE
     from phcle.datasets import load_imagenet1k

@@ -1,4 +1,4 @@
-"""What an embedding is worth for recognising classes never seen in training."""
+"""`phcle evaluate`: zero-shot classification of a user's own images."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BALANCED = {
     "balanced_unseen": "unseen, balanced",
     "balanced_harmonic": "harmonic mean, balanced",
 }
-"""The same where the scores of seen classes are lowered."""
+"""The same columns with a constant subtracted from the scores of seen classes."""
 
 
 def evaluate(
@@ -73,7 +73,7 @@ def evaluate(
 ) -> None:
     """Test an embedding by zero-shot classification of your own images.
 
-    Options of the classifiers are chosen on validation classes among the seen ones.
+    The options of the classifiers are chosen on validation classes among the seen ones.
     """
     from phcle.embedding import load
     from phcle.errors import check_choice
@@ -117,7 +117,7 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _write(answer: dict[str, Any], out: Path) -> None:
-    """The same as files."""
+    """Write the answer as Markdown, CSV and JSON."""
     from phcle import __version__
     from phcle.report import write_table
 
@@ -171,7 +171,7 @@ def _show(answer: dict[str, Any]) -> None:
     rows = answer["classifiers"]
     _show_columns(rows, COLUMNS)
     if BALANCED.keys() <= rows[0].keys():
-        typer.echo("with a constant taken off the scores of seen classes:")
+        typer.echo("with a constant subtracted from the scores of seen classes:")
         _show_columns(rows, BALANCED)
     typer.echo(f"chance: {answer['chance']:.1%}")
 

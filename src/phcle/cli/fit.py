@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,11 +72,11 @@ def fit(
     Any file may lack any label. Every flag for files may be given several times.
     """
     from phcle import PHCLE
-    from phcle.backends.distributed import current_team
+    from phcle.backends.distributed import current_processes
     from phcle.contexts.readers.files_to_contexts import read_files
 
-    team = current_team()  # this process alone, or those that torchrun started
-    quiet = quiet or team.rank > 0
+    processes = current_processes()  # this one alone, or all that torchrun started
+    quiet = quiet or processes.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
     files = context_files(given)
@@ -98,9 +97,9 @@ def fit(
     }
     _fit_or_save_last_sweep(model, contexts, out, keeping)
     seconds = time.perf_counter() - began
-    if team.rank > 0:  # the first process writes and prints for all
+    if processes.rank > 0:  # the first process writes and prints for all
         return
-    embedding = _with_sources(model.embedding_, contexts)
+    embedding = model.embedding_
     embedding.save(out)
     if as_json or not quiet:
         show(_summary(embedding, out, seconds), _show_fit, as_json=as_json)
@@ -147,28 +146,22 @@ def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[s
     return [["phcle", *step] for step in steps]
 
 
-def _with_sources(embedding: LabelEmbedding, contexts: ReadContexts) -> LabelEmbedding:
-    """The embedding with the names and hashes of the files it was learned from."""
-    files = [source.to_dict() for source in contexts.sources]
-    return replace(embedding, origin={**embedding.origin, "files": files})
-
-
 def _fit_or_save_last_sweep(
     model: PHCLE, contexts: ReadContexts, out: Path, keeping: dict[str, Any]
 ) -> None:
     """Fit; on Ctrl-C save the result of the last complete sweep."""
-    from phcle.backends.distributed import current_team
+    from phcle.backends.distributed import current_processes
 
     try:
-        model.fit(contexts, labels=contexts.labels, names=contexts.names, **keeping)
+        model.fit(contexts, **keeping)
     except KeyboardInterrupt:
-        if current_team().rank > 0:
+        if current_processes().rank > 0:
             raise
         checkpoint = keeping["checkpoint"]
         if checkpoint is not None and checkpoint.is_file():
             say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
         if hasattr(model, "embedding_"):
-            _with_sources(model.embedding_, contexts).save(out)
+            model.embedding_.save(out)
             n_sweeps = len(model.history_) - 1
             say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
         else:

@@ -189,7 +189,22 @@ def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
 
 
 def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:
-    """The network that the map was learned with, from where it lies now."""
+    """Open the network that a map was learned with.
+
+    Parameters
+    ----------
+    image_map : ImageMap
+        The map.
+    model : Path
+        File of the map, for messages.
+    network : str or None
+        Where the network is now; by default where it was.
+
+    Returns
+    -------
+    FeatureNetwork
+        The network.
+    """
     from phcle.uses.pictures import FeatureNetwork
 
     card = image_map.network

@@ -1,4 +1,4 @@
-"""Search options that do well on what is held out."""
+"""`phcle tune`: search for options that do well on held-out data."""
 
 from __future__ import annotations
 
@@ -44,49 +44,52 @@ def tune(
         Path | None,
         typer.Option(
             "--features",
-            help="Judge by zero-shot accuracy on these images; as for evaluate.",
+            help="Score by zero-shot accuracy on these images, as for evaluate.",
         ),
     ] = None,
     classifier: Annotated[
-        str, typer.Option(metavar="eszsl|conse|sje", help="Goes with --features.")
+        str, typer.Option(metavar="eszsl|conse|sje", help="Classifier for --features.")
     ] = "eszsl",
     complete: Annotated[
         str | None,
         typer.Option(
             metavar="CONTEXT",
-            help="Judge by how well this context's values of hidden labels are told.",
+            help="Score by how well this context is predicted for hidden labels.",
         ),
     ] = None,
     metric: Annotated[
-        str, typer.Option(metavar="auc|r2", help="Goes with --complete.")
+        str, typer.Option(metavar="auc|r2", help="Measure for --complete.")
     ] = "auc",
     score: Annotated[
         str | None,
         typer.Option(
             metavar="MODULE:FUNCTION",
-            help="Judge by your own function of the embedding; or FILE.py:FUNCTION.",
+            help="Score by your own function of the embedding; or FILE.py:FUNCTION.",
         ),
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(min=1, help="Draws of classes or labels; 5 classes, 3 labels."),
+        typer.Option(
+            min=1,
+            help="Random splits; by default 5 for --features, 3 for --complete.",
+        ),
     ] = None,
     trials: Annotated[
-        int, typer.Option(help="Trials in all, those of other processes counted.")
+        int, typer.Option(help="Total number of trials, over all processes.")
     ] = 50,
     search: Annotated[
         list[str] | None,
         typer.Option(
             metavar="OPTION=LOW:HIGH|A|B|VALUE",
-            help="Another range, other words, or one value that is not searched.",
+            help="Another range, other words, or a fixed value.",
         ),
     ] = None,
     storage: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|ADDRESS",
-            help="Keeps the trials: study.db (SQLite), study.log (journal) or a "
-            "database; by default a .db beside --out.",
+            help="Where to keep trials: study.db (SQLite), study.log (journal) or a "
+            "database; by default a .db file beside --out.",
         ),
     ] = None,
     labels: Annotated[
@@ -96,19 +99,19 @@ def tune(
     names: NamesFile = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same trials.")] = 0,
     prune: Annotated[
-        bool, typer.Option(help="Stop trials early that start below the median.")
+        bool, typer.Option(help="Stop trials early whose score is below the median.")
     ] = True,
     plot: Annotated[
         Path | None,
-        typer.Option(help="A picture of the scores and of which options mattered."),
+        typer.Option(help="Picture of the scores and of the options that mattered."),
     ] = None,
     as_json: Json = False,
     **given: Any,
 ) -> None:
-    """Search the options of fit that do best on held-out classes, labels or your score.
+    """Search for options of fit that do best on held-out classes or labels.
 
-    Started several times with one --storage, on one machine or many, all processes add
-    to one study; started again after Ctrl-C, it goes on.
+    Several processes with the same --storage, on one machine or many, work on one
+    study. After Ctrl-C, the same command continues.
     """
     from phcle.tuning import Tuning
 
@@ -145,7 +148,7 @@ def tune(
 
 
 def _run(tuning: Tuning, trials: int, *, quiet: bool) -> None:
-    """Make the trials, with a bar on a terminal."""
+    """Run the trials, with a progress bar on a terminal."""
     from phcle.progress import counted_progress
 
     bar: Any = (
@@ -161,15 +164,15 @@ def _run(tuning: Tuning, trials: int, *, quiet: bool) -> None:
 def _keep_what_there_is(
     tuning: Tuning, out: Path, inputs: Mapping[str, Any], storage: str
 ) -> None:
-    """After Ctrl-C: the best so far, and how to go on."""
+    """After Ctrl-C: write the best options so far, and say how to continue."""
     if tuning.best_score is not None:
         tuning.outcome().write_config(out, inputs)
         say(f"stopped; the best of {tuning.n_finished} trials is written to {out}.")
-    say(f"{storage} holds all finished trials; the same command goes on from there.")
+    say(f"{storage} holds all finished trials; the same command continues.")
 
 
 def _searched(given: list[str]) -> dict[str, str]:
-    """What `--search` says, by option."""
+    """The values of `--search` by option."""
     found = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""From flags to what trials are judged by."""
+"""Make the score of `phcle tune` from its flags."""
 
 from __future__ import annotations
 
@@ -22,7 +22,25 @@ __all__ = ["Judged", "load_function", "make_score"]
 
 @dataclass(frozen=True)
 class Judged:
-    """What the flags say about the score."""
+    """The flags that choose the score.
+
+    Parameters
+    ----------
+    features : Path or None
+        Image features, for zero-shot accuracy.
+    classifier : str
+        Classifier for these features.
+    complete : str or None
+        Context to predict for hidden labels.
+    metric : str
+        Measure of this prediction.
+    score : str or None
+        A user's function.
+    splits : int or None
+        Number of random splits; None is the default of the score.
+    seed : int
+        Seed of the splits.
+    """
 
     features: Path | None
     classifier: str
@@ -39,13 +57,30 @@ def make_score(
     labels: tuple[str, ...] | None,
     names: Mapping[str, str],
 ) -> Score:
-    """The one score that the flags ask for."""
+    """Make the score that the flags choose.
+
+    Parameters
+    ----------
+    judged : Judged
+        The flags.
+    contexts : sequence of contexts
+        What is fitted.
+    labels : tuple of str or None
+        Vocabulary of the fit; None means all labels of the contexts.
+    names : mapping of str to str
+        Readable names of labels.
+
+    Returns
+    -------
+    Score
+        The score.
+    """
     from phcle.tuning import CompletionScore, FunctionScore, ZeroShotScore
 
     asked = [judged.features, judged.complete, judged.score]
     if sum(x is not None for x in asked) != 1:
         raise OptionError(
-            "say by what trials are judged: one of --features FOLDER, --complete "
+            "choose how trials are scored: give one of --features FOLDER, --complete "
             f"CONTEXT, --score MODULE:FUNCTION. Got {sum(map(bool, asked))} of them."
         )
     if judged.score is not None:
@@ -66,7 +101,7 @@ def _task(
     labels: tuple[str, ...] | None,
     names: Mapping[str, str],
 ) -> ZeroShotTask:
-    """The images of classes that the contexts know, with classes kept for the test."""
+    """Images of the classes that the contexts know, with test classes."""
     import numpy as np
 
     from phcle.contexts.alignment import align
@@ -75,14 +110,25 @@ def _task(
     from phcle.uses.zero_shot import user_task
 
     known = align(contexts, labels=labels, must_inform=False).labels
-    # Classes are matched with labels by id or name; vectors play no part in that.
+    # Matching classes with labels needs ids and names only, so vectors are zero.
     matcher = LabelEmbedding(known, np.zeros((len(known), 1)), names=names)
     has_split = {"seen", "unseen"} <= set(load_feature_folder(features).splits)
     return user_task(matcher, features, None if has_split else 1).tasks[0]
 
 
 def load_function(text: str) -> Callable[..., Any]:
-    """The function that `module:function` or `file.py:function` names."""
+    """Import a function by name.
+
+    Parameters
+    ----------
+    text : str
+        `module:function` or `file.py:function`.
+
+    Returns
+    -------
+    callable
+        The function.
+    """
     where, colon, name = text.rpartition(":")
     if not colon or not where or not name:
         raise OptionError(
@@ -93,7 +139,7 @@ def load_function(text: str) -> Callable[..., Any]:
         module = _from_file(Path(where)) if where.endswith(".py") else _module(where)
     except FileError:
         raise
-    except Exception as error:  # whatever a user's file does while it is read
+    except Exception as error:  # a user's file may raise anything
         raise FileError(
             f"{where}: cannot be imported ({type(error).__name__}: {error})."
         ) from error
@@ -106,7 +152,7 @@ def load_function(text: str) -> Callable[..., Any]:
 
 
 def _module(name: str) -> Any:
-    """A module that is installed, or lies in the working folder."""
+    """Import a module that is installed or in the working folder."""
     sys.path.insert(0, "")
     try:
         return importlib.import_module(name)

@@ -18,8 +18,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
 
 __all__ = [
     "Curvature",

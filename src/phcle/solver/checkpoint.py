@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from phcle.errors import FileError, PhcleWarning
 from phcle.files.archive import Tensors, read_sealed, write_sealed
 from phcle.files.writing import check_can_write
-from phcle.options import OPTIONS
+from phcle.options import DEFAULTS, OPTIONS
 from phcle.solver.problem import Problem, State
 from phcle.solver.provenance import library_versions
 from phcle.solver.start import Factors
@@ -33,13 +33,6 @@ __all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 
 FORMAT, VERSION, OLDEST = "phcle.checkpoint", 2, 1
 """Name, version written, and oldest version read."""
-
-FREE = frozenset(
-    {"backend", "device", "precision", "calibrate", "max_iter", "tol", "verbose"}
-)
-"""Options that may differ at a resumption: they do not change what a fit aims at."""
-
-DEFAULTS = {option.name: option.default for option in OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -212,7 +205,11 @@ def _numbered(tensors: Tensors, name: str) -> tuple[Any, ...]:
 def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
     """What a resumed fit must share with the one that wrote the checkpoint."""
     return {
-        "options": {k: v for k, v in options.items() if k not in FREE},
+        "options": {
+            option.name: options[option.name]
+            for option in OPTIONS
+            if not option.may_change_on_resume
+        },
         "data": {
             "labels": _digest([*problem.labels]),
             **{

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from phcle.backends.blocks import split_rows
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import split_rows
 from phcle.contexts.terms import RowUpdate, Sample, View
 from phcle.solver.problem import Problem
 
@@ -28,7 +28,7 @@ class LabelRows:
             [context.entries for context in contexts],
             len(problem.labels),
             dim=dim,
-            tile_columns=backend.kept_columns(max(widest, 1), dim),
+            tile_columns=backend.columns_in_memory(max(widest, 1), dim),
         )
         self.terms = [
             context.label_term(backend, self.blocks, problem.penalties)

@@ -142,7 +142,7 @@ def _stages(
     problem ends in double precision, a large one in that of the sweeps.
     """
     is_large = problem.n_pairs > DOUBLE_UP_TO
-    rough = backend.in_halves() if is_large else backend
+    rough = backend.in_half_precision() if is_large else backend
     last = backend.with_dtype(backend.dtype if is_large else "float64")
     stages = [_Stage(last, tol)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
@@ -219,7 +219,7 @@ def fold_in(
     chosen = choose_backend(backend, device, dtype, n_pairs=problem.n_pairs)
     factors = [context.factor for context in rows]
     weights = {context.name: context.weight for context in rows}
-    with chosen.working(), np.errstate(over="ignore", invalid="ignore"):
+    with chosen.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
         vectors, _ = solve_labels(chosen, problem, None, factors, weights)
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import View
 
 __all__ = ["values_and_gradient"]

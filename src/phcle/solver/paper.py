@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import View
 from phcle.errors import OptionError
 from phcle.solver.device_problem import DeviceProblem
@@ -39,7 +39,7 @@ class PaperSolver(SweepSolver):
         reweigh: Reweigh | None = None,
     ) -> None:
         super().__init__(device, tol=tol, reweigh=reweigh)
-        if device.backend.team.size > 1:
+        if device.backend.processes.size > 1:
             raise OptionError(
                 "solver='paper' runs in one process; start it without torchrun."
             )

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, Local, View
 
 __all__ = ["Updated", "solve_rows", "update_rows"]
@@ -114,17 +114,17 @@ def _over_blocks(
         factor[at] = y  # no two blocks share a row
         return [float(xp.sum(value, dtype=xp.float64)) for value in values]
 
-    team = backend.team
-    own = team.own(len(blocks))
+    processes = backend.processes
+    own = processes.own_blocks(len(blocks))
     totals = np.zeros((len(blocks), n_terms))
     for number, found in zip(
-        own, backend.each(lambda i: one(own[i]), len(own)), strict=True
+        own, backend.map_blocks(lambda i: one(own[i]), len(own)), strict=True
     ):
         totals[number] = found
     nobody = np.empty(0, dtype=np.int64)
     own_rows = np.concatenate([nobody, *(blocks[number].rows for number in own)])
-    factor = team.exchange_rows(factor, own_rows)
-    return Updated(factor, team.add_up(totals).sum(axis=0))
+    factor = processes.exchange_rows(factor, own_rows)
+    return Updated(factor, processes.sum_over(totals).sum(axis=0))
 
 
 def _step(

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array
+from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import View
 from phcle.solver.balance import balance
 from phcle.solver.device_problem import DeviceProblem

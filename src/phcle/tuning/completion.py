@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts import DescriptiveContext, RelationalContext
+from phcle.contexts import DescriptiveContext
 from phcle.contexts.base import Context
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ConvergenceWarning, OptionError
@@ -293,20 +293,15 @@ def dense_values(context: DescriptiveContext, labels: Sequence[str]) -> Floats:
         (labels, columns), NaN where missing.
     """
     dense = np.full((len(labels), len(context.columns)), np.nan)
-    own = context.rows_for(labels)
-    rows = [i for i, label in enumerate(labels) if label in own.index]
-    if isinstance(own.values, np.ndarray):
-        dense[rows] = own.values
-    else:
-        dense[rows] = own.values.toarray()
-        if own.observed is not None:
-            dense[rows] = np.where(own.observed.toarray() > 0, dense[rows], np.nan)
+    for i, label in enumerate(labels):
+        if label in context.index:
+            dense[i] = context.matrix.row(context.index[label])
     return dense
 
 
 def _labels_of(context: Context) -> tuple[str, ...]:
     """Labels that the context can tell something about."""
-    if isinstance(context, RelationalContext) and context.hierarchy is not None:
+    if context.hierarchy is not None:
         fixed = context.hierarchy.labels_are_fixed
         return context.labels if fixed else context.hierarchy.hierarchy.nodes
     return context.observed_labels

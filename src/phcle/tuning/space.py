@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.base import Context
 from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import OptionError, did_you_mean
@@ -137,6 +136,14 @@ RANGES: dict[str, Range | Choice] = {
 }
 """Ranges by default; the default of every option lies inside."""
 
+NEEDS: dict[str, set[str]] = {
+    "negatives": {"relational"},
+    "context_ridge": {"relational"},
+    "sparsity": {"descriptive"},
+    "descriptive_weight": {"relational", "descriptive"},
+}
+"""Kinds of contexts without which an option has no effect, so it is not searched."""
+
 
 @dataclass(frozen=True)
 class Space:
@@ -149,7 +156,7 @@ class Space:
     fixed : mapping of str to Any
         Options that are not searched.
     sorts : sequence of sequences of str
-        Names of the relational contexts, and of the descriptive ones.
+        Names of the contexts, by kind.
     """
 
     searched: Mapping[str, Range | Choice]
@@ -248,17 +255,12 @@ def space_for(
     Space
         The ranges.
     """
-    relational = [c for c in contexts if isinstance(c, RelationalContext)]
-    descriptive = [c for c in contexts if isinstance(c, DescriptiveContext)]
-    ranges = dict(RANGES)
-    if not relational:
-        ranges = {k: v for k, v in ranges.items() if k not in _RELATIONAL_ONLY}
-    if not descriptive:
-        del ranges["sparsity"]
-    if not (relational and descriptive):
-        ranges.pop("descriptive_weight", None)
-    if not any(context.hierarchy is not None for context in relational):
-        ranges.pop(KIND, None)
+    sorts: dict[str, list[str]] = {}
+    for context in contexts:
+        sorts.setdefault(context.kind, []).append(context.name)
+    ranges = {k: v for k, v in RANGES.items() if NEEDS.get(k, set()) <= sorts.keys()}
+    if all(context.hierarchy is None for context in contexts):
+        del ranges[KIND]
     weight: Any = ranges.pop(WEIGHT)
     fixed: dict[str, Any] = {}
     for name, value in (wanted or {}).items():
@@ -270,17 +272,13 @@ def space_for(
         else:
             ranges.pop(name, None)
             fixed[name] = read
-    sorts = [[c.name for c in sort] for sort in (relational, descriptive)]
     if isinstance(weight, Range) and "weights" not in fixed:
-        for sort in sorts:
+        for sort in sorts.values():
             if len(sort) > 1:
                 ranges |= {f"{WEIGHT}:{name}": weight for name in sort}
     if not ranges:
         raise OptionError("nothing is left to search; leave a range open.")
-    return Space(ranges, fixed, sorts)
-
-
-_RELATIONAL_ONLY = ("negatives", "context_ridge", KIND)
+    return Space(ranges, fixed, list(sorts.values()))
 
 
 def _read(name: str, value: Any) -> Any:

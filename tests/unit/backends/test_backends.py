@@ -49,8 +49,10 @@ def test_sparse_product_matches_scipy(name, rng):
     assert np.allclose(backend.to_numpy(found), matrix @ dense)
 
 
-def test_each_keeps_the_order(name):
-    assert make_backend(name).each(lambda i: i * i, 9) == [i * i for i in range(9)]
+def test_blocks_keep_their_order(name):
+    assert make_backend(name).map_blocks(lambda i: i * i, 9) == [
+        i * i for i in range(9)
+    ]
 
 
 def test_errors_in_a_block_come_through(name):
@@ -58,7 +60,7 @@ def test_errors_in_a_block_come_through(name):
         raise ValueError(f"block {i}")
 
     with pytest.raises(ValueError, match="block"):
-        make_backend(name).each(fail, 3)
+        make_backend(name).map_blocks(fail, 3)
 
 
 def test_cuda_on_numpy_is_refused_with_the_remedy():

@@ -80,7 +80,7 @@ def test_known_entries_match_the_formulas(name, rng):
     other, y = rng.normal(size=(9, 4)), rng.normal(size=(3, 4))
     columns = np.array([[0, 5], [8, 8], [3, 0]])
     weights = np.array([[1.0, 0.0], [2.0, -1.0], [0.5, 3.0]])
-    near = backend.near(backend.indices(columns), backend.asarray(other))
+    near = backend.known_entries(backend.indices(columns), backend.asarray(other))
     gathered = other[columns]
     dots = backend.to_numpy(near.dots(backend.asarray(y)))
     assert np.allclose(dots, np.einsum("rwd,rd->rw", gathered, y))

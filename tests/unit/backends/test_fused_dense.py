@@ -15,16 +15,16 @@ if DEVICE == "cpu":  # must be said before Triton is imported
     os.environ["TRITON_INTERPRET"] = "1"
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from phcle.backends.dense import MOST_PROBED, Columns  # noqa: E402
-from phcle.backends.float16_dense import FusedColumns, FusedPart, MixedPart  # noqa: E402
+from phcle.backends.dense import MOST_SAMPLED, Columns  # noqa: E402
+from phcle.backends.half_precision import HalfColumns  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
     Blocking,
     fused_dense,
     fused_spread,
     padded_width,
 )
-from phcle.backends.split_halves import HalfColumns  # noqa: E402
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
+from phcle.backends.torch_dense import FusedColumns, FusedPart, MixedPart  # noqa: E402
 
 SMALL = Blocking(rows=16, columns=16, warps=4, stages=1)
 
@@ -189,11 +189,11 @@ def test_the_spread_over_many_columns_comes_from_a_fair_sample_of_them(rng):
 
 def test_rows_are_not_cut_up_for_the_sake_of_tiles_that_are_never_kept():
     backend = TorchBackend(DEVICE)
-    assert backend.kept_columns(10_000_000, 600) == 10_000_000
+    assert backend.columns_in_memory(10_000_000, 600) == 10_000_000
     backend.is_fused = True
-    assert backend.kept_columns(10_000_000, 256) == MOST_PROBED
-    assert backend.kept_columns(10_000_000, 257) == 10_000_000
+    assert backend.columns_in_memory(10_000_000, 256) == MOST_SAMPLED
+    assert backend.columns_in_memory(10_000_000, 257) == 10_000_000
     mixed = TorchBackend(DEVICE, precision="mixed")
     mixed.is_fused = True
-    assert mixed.kept_columns(10_000_000, 512) == MOST_PROBED
-    assert mixed.kept_columns(10_000_000, 513) == 10_000_000
+    assert mixed.columns_in_memory(10_000_000, 512) == MOST_SAMPLED
+    assert mixed.columns_in_memory(10_000_000, 513) == 10_000_000

@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 if importlib.util.find_spec("triton") is None:  # imported here, it could not interpret
     pytest.skip("Triton is not installed", allow_module_level=True)
 
-from phcle.backends.float16_dense import RESERVED_MEMORY, SHARED_MEMORY
+from phcle.backends.torch_dense import RESERVED_MEMORY, SHARED_MEMORY
 
 TOOL = Path(__file__).parents[3] / "tools" / "inspect_kernel.py"
 

@@ -187,7 +187,7 @@ def test_interrupted_tuning_keeps_finished_trials_and_says_how_to_go_on(zoo, sco
     _, told = process.communicate(timeout=180)
     assert process.returncode == 130, told
     assert "is written to best.toml" in told
-    assert "best.study.db holds all finished trials; the same command goes on" in told
+    assert "best.study.db holds all finished trials; the same command continues" in told
     assert _n_trials(zoo / "best.study.db") >= 2
     assert "fit" in tomllib.loads((zoo / "best.toml").read_text())
 
@@ -232,7 +232,7 @@ def test_hidden_attributes_judge_with_labels_kept_for_the_test(phcle, zoo):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "say by what trials are judged"),
+        ((), "choose how trials are scored"),
         (("--complete", "looks", "--score", "a:b"), "Got 2 of them"),
         (("--complete", "tree"), "Got 'tree'; there are 'looks'"),
         (("--complete", "looks", "--metric", "f1"), "metric"),

@@ -42,6 +42,18 @@ def test_files_go_straight_into_a_fit(zoo):
     assert model.embedding_.labels == ("cat", "lion", "dog", "wolf")
 
 
+def test_a_fit_takes_labels_names_and_hashes_from_what_was_read(zoo):
+    contexts = phcle.read_contexts(
+        hierarchy=zoo / "tree.csv", labels=zoo / "ids.txt", names=zoo / "names.csv"
+    )
+    found = phcle.PHCLE(dim=2, calibrate=False).fit(contexts).embedding_
+    assert found.labels == ("wolf", "cat", "lion")
+    assert found.name_of("lion") == "King of Beasts"
+    (tree,) = (file for file in found.origin["files"] if file["name"] == "tree")
+    digest = hashlib.sha256((zoo / "tree.csv").read_bytes()).hexdigest()
+    assert tree["sha256"] == digest
+
+
 def test_every_kind_of_table_is_a_context(zoo):
     contexts = phcle.read_contexts(
         hierarchy=zoo / "tree.csv",

@@ -43,7 +43,7 @@ def test_five_nearest_labels_are_all_of_the_family(hierarchy_model, imagenet, na
 
 
 def test_constructor_and_option_table_agree():
-    signature = inspect.signature(PHCLE.__init__)
+    signature = inspect.signature(PHCLE)
     defaults = {
         name: parameter.default
         for name, parameter in signature.parameters.items()
@@ -51,6 +51,21 @@ def test_constructor_and_option_table_agree():
     }
     assert defaults == {option.name: option.default for option in OPTIONS}
     assert PHCLE().get_params() == defaults
+
+
+def test_an_unknown_option_is_refused_at_once_with_the_nearest_name():
+    with pytest.raises(TypeError, match=r"argument 'ridg'\. Did you mean 'ridge'"):
+        PHCLE(ridg=3)
+
+
+def test_help_explains_every_option():
+    text = inspect.getdoc(PHCLE)
+    main, others = text.split("Other Parameters")
+    for option in OPTIONS:
+        entry = f"{option.name} : {option.type_text}"
+        assert entry in (main if option.group == "main" else others)
+        assert option.help.split()[0] in text
+    assert sum(option.group == "main" for option in OPTIONS) == 6
 
 
 @pytest.mark.parametrize(

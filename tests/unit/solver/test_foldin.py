@@ -242,7 +242,7 @@ def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
         def with_dtype(self, dtype):
             return Accelerated("cpu", dtype)
 
-        def in_halves(self):
+        def in_half_precision(self):
             return Accelerated("cpu", "float32", precision)
 
     monkeypatch.setattr(foldin, "solve_rows", watched)

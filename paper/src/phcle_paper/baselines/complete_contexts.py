@@ -1,4 +1,4 @@
-"""Baselines know no partial contexts: who is complete, and errors for who is not."""
+"""Baselines need complete contexts: which labels are complete, and error messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.contexts import DescriptiveContext, as_labels
 from phcle.embedding import LabelEmbedding
@@ -21,11 +20,9 @@ __all__ = ["is_fully_known", "joined_names", "known_values", "shared_labels"]
 
 def is_fully_known(context: DescriptiveContext) -> npt.NDArray[np.bool_]:
     """Which labels of the context have every value known: (labels,)."""
-    if isinstance(context.values, np.ndarray):
-        return np.asarray(~np.isnan(context.values).any(axis=1))
-    if context.observed is None:
-        return np.ones(len(context.labels), dtype=bool)
-    return np.asarray(np.diff(context.observed.indptr) == len(context.columns))
+    rows, _ = context.matrix.known_cells()
+    n_known = np.bincount(rows, minlength=len(context.labels))
+    return np.asarray(n_known == len(context.columns))
 
 
 def known_values(
@@ -59,15 +56,13 @@ def known_values(
             f"({len(incomplete)} of {len(wanted)} labels are incomplete), and this "
             "embedding needs all values; name the complete labels in labels=."
         )
-    if isinstance(context.values, np.ndarray):
-        return wanted, context.values[rows]
-    return wanted, sp.csr_array(context.values[rows])
+    return wanted, context.values[rows]
 
 
 def shared_labels(
     embeddings: Sequence[LabelEmbedding], labels: Iterable[Any] | None
 ) -> tuple[str, ...]:
-    """The wanted labels, or else all that every embedding holds, as in the first.
+    """The wanted labels; by default those that every embedding has.
 
     Labels left out because an embedding lacks them are told in a warning.
     """
@@ -108,7 +103,7 @@ def shared_labels(
 
 
 def joined_names(embeddings: Sequence[LabelEmbedding]) -> dict[str, str]:
-    """Readable names of all; the first embedding that names a label decides."""
+    """Readable names of all embeddings; the first that names a label decides."""
     joined: dict[str, str] = {}
     for embedding in reversed(embeddings):
         joined.update(embedding.names)

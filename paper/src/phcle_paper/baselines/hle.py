@@ -70,7 +70,7 @@ def hierarchy_embedding(
 
 
 def _check_similarity(similarity: str) -> None:
-    """Refuse what is no similarity of nodes."""
+    """Refuse an unknown similarity."""
     if similarity not in SIMILARITIES:
         raise OptionError(
             f"similarity must be one of {', '.join(map(repr, SIMILARITIES))}. "

@@ -1,4 +1,4 @@
-"""PHCLE with a part switched off, as the paper compares it."""
+"""Variants of PHCLE that the paper compares with: one part switched off."""
 
 from __future__ import annotations
 

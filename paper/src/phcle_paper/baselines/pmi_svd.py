@@ -104,7 +104,7 @@ def _check(dim: int, negatives: float, power: float) -> None:
 def _warn_of_blank_rows(
     labels: tuple[str, ...], information: sp.csr_array, negatives: float
 ) -> None:
-    """Tell which labels are left without information."""
+    """Warn about labels that get a zero vector."""
     blank = np.flatnonzero(np.diff(information.indptr) == 0)
     if len(blank):
         warnings.warn(

@@ -1,4 +1,4 @@
-"""Fewer dimensions by an uncentred SVD, the same way for every baseline."""
+"""Reduce dimensions by an uncentred SVD, in the same way for every baseline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXACT_LIMIT = 2_000
 """Up to this many rows or columns, the SVD of a dense matrix is exact."""
 
 NEGLIGIBLE = 1e-10
-"""Singular values below this share of the largest are rounding."""
+"""Singular values below this share of the largest are treated as zero."""
 
 
 def reduce_embedding(embedding: LabelEmbedding, dim: int) -> LabelEmbedding:

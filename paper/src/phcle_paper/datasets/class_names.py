@@ -1,4 +1,4 @@
-"""Names of classes: as one reads them, and lists of them in text files."""
+"""Readable names of classes, and lists of classes in text files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["read_class_list", "readable_name"]
 
 
 def readable_name(name: str) -> str:
-    """A name as one reads it.
+    """A name with blanks in place of + and _.
 
     >>> readable_name("killer+whale")
     'killer whale'

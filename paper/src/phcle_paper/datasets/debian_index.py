@@ -1,4 +1,4 @@
-"""Reading the stanzas of a Debian index: `Field: value` lines, blank lines between."""
+"""Read the stanzas of a Debian index: `Field: value` lines between blank lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPENERS: Mapping[str, Callable[..., Any]] = {
 UNREADABLE = (".lz4", ".zst")
 
 LONGEST = 1 << 20
-"""Characters of a line; in Debian itself they have some thousand."""
+"""Longest line that is read, in characters; lines of Debian have some thousand."""
 
 
 def read_stanzas(path: Path) -> Iterator[dict[str, str]]:

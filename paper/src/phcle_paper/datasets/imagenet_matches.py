@@ -1,4 +1,4 @@
-"""Which labels of a context are ImageNet-1K labels: a partial context comes out.
+"""Match the labels of a context with ImageNet-1K; the result is a partial context.
 
 A name may mean something else there: ImageNet's mouse is a computer mouse. So a match
 by name can be held to a part of the hierarchy, and a name that stays ambiguous matches
@@ -70,7 +70,7 @@ def match_names(
 
 
 def _plain(name: str) -> str:
-    """A name without case, hyphens, and what tells it from its namesakes."""
+    """A name in lower case, without hyphens and bracketed remarks."""
     name = re.sub(r"\s*\(.*\)$", "", name.lower())
     return " ".join(re.sub(r"[-_+]", " ", name).split())
 

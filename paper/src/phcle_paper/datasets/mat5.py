@@ -45,7 +45,7 @@ class Mat5Error(ValueError):
 
 @dataclass(frozen=True)
 class Variable:
-    """What a variable is, and its content if it was wanted and is of a plain kind."""
+    """Kind of a variable, and its content if it was asked for and is plain."""
 
     kind: str
     content: npt.NDArray[Any] | tuple[str, ...] | None = None
@@ -63,7 +63,7 @@ class _Head:
 
 
 def is_version_7_3(data: memoryview) -> bool:
-    """Whether the file is HDF5 in MATLAB's wrapping, or without it."""
+    """Whether the file is HDF5, with or without MATLAB's header."""
     signature = b"\x89HDF\r\n\x1a\n"
     marks = bytes(data[124:128])
     return (
@@ -98,7 +98,7 @@ def read_variables(data: memoryview, wanted: Collection[str]) -> dict[str, Varia
 
 
 def _unpacked(packed: memoryview, begin: int, size: int, name: str) -> memoryview:
-    """The bytes of a packed element, which says at its start how many they are."""
+    """Unpack an element, which states its size at the start."""
     if size > most_unpacked(len(packed)):
         raise Mat5Error(
             f"{name!r} says that {len(packed)} packed bytes unpack to {size}; save it "

@@ -48,7 +48,7 @@ class MatFile:
         return key in self._variables
 
     def numbers(self, key: str, shape: tuple[int | None, int | None], form: str) -> Any:
-        """A matrix of finite numbers; None in `shape` is any size, `form` its words."""
+        """A matrix of finite numbers; `form` describes it in messages."""
         array = self._numbers(key, form)
         if not _fits(array.shape, shape) or not array.size:
             turned = _fits(array.shape[::-1], shape) and array.size
@@ -109,7 +109,7 @@ class MatFile:
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
-    """Whether every size that is given is met."""
+    """Whether a shape has every size that is given."""
     return len(shape) == len(wanted) and all(
         want is None or have == want for have, want in zip(shape, wanted, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Where data sets come from: one row for each, named in every error about its files."""
+"""The source of each data set, which errors about its files name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["APY", "AWA", "IMNET", "LAD", "MEN", "XLSA17", "Release"]
 
 @dataclass(frozen=True)
 class Release:
-    """What a data set is called, and whose work it is."""
+    """Title and authors of a data set."""
 
     title: str
     cite: str

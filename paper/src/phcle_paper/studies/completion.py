@@ -33,9 +33,8 @@ from phcle_paper.studies.noun_contexts import (
     gloss_texts,
     noun_hierarchy,
     noun_sentences,
-    plain_numbers,
 )
-from phcle_paper.tables.saved_results import SavedResults, digest_of
+from phcle_paper.tables.saved_results import SavedResults, digest_of, digest_of_context
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -142,7 +141,7 @@ def _score(
 def _task(
     name: str, nouns: WordNetNouns, request: Request
 ) -> tuple[CompletionTask, str]:
-    """A data set's attributes under wnids, with hierarchy and sentences beside them."""
+    """Attributes of a data set under wnids, with hierarchy and sentence vectors."""
     attributes = ATTRIBUTES[name](nouns, request.data)
     sentences, note = noun_sentences(nouns, attributes.labels, request.sentences)
     if sentences is None:
@@ -155,11 +154,11 @@ def _task(
 def _scored(
     name: str, task: CompletionTask, settings: Settings, request: Request
 ) -> list[list[Row]]:
-    """The rows of every split, from the file where they are there already."""
-    # With more splits the first ones stay.
+    """Rows of all splits; saved ones are read, the others computed."""
+    # More splits leave the first ones unchanged, so their rows stay valid.
     same = asdict(replace(settings, n_splits=0, datasets=[name], reference=""))
     described = [c for c in task.others if isinstance(c, DescriptiveContext)]
-    numbers = [plain_numbers(c) for c in (task.attributes, *described)]
+    numbers = [digest_of_context(c) for c in (task.attributes, *described)]
     drawn = splits(
         len(task.labels), settings.share, settings.n_splits, settings.split_seed
     )
@@ -176,7 +175,7 @@ def scored(
     depends_on: Any,
     request: Request,
 ) -> list[list[Row]]:
-    """The rows of every call, from the file where they are there already."""
+    """Rows of all calls; saved ones are read, the others computed."""
     kept = SavedResults(request.out / f"{name}.cells.jsonl", digest_of(depends_on))
     left = [n for n in range(len(calls)) if str(n) not in kept.cells]
     work = in_parallel(score, [calls[n] for n in left], request.jobs)
@@ -223,7 +222,7 @@ def _table(
     rows: list[Row],
     notes: Sequence[str],
 ) -> dict[str, Any]:
-    """The rows with titles, and who is ahead of whom."""
+    """The table with its titles and findings."""
     sizes = ", ".join(
         f"{name} {len(task.labels)} labels and {len(task.attributes.columns)} "
         "attributes"
@@ -256,7 +255,7 @@ def _table(
 
 
 def findings(name: str, rows: Sequence[Row], reference: str) -> Iterator[str]:
-    """Who is behind and who is not, by each score."""
+    """Which methods the reference beats, by each score."""
     rival = [x for x in rows if x["dataset"] == name and "PHCLE" not in x["method"]]
     for score, title in SCORES.items():
         behind = [x for x in rival if x[f"{score}_lead"] > 0]

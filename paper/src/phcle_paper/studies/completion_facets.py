@@ -1,8 +1,7 @@
 """Completion of single facets: some groups of a label's columns are hidden, not all.
 
-A facet is a group of columns that are known together, such as the tags about one
-question. What hides it of a label leaves the other facets, which then speak for it
-beside the other contexts.
+A facet is a group of columns that are known together, such as the tags that answer one
+question. The other facets of the label stay known and help to predict it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class FacetPlan:
-    """What is hidden, how often, and what PHCLE may choose from."""
+    """Which facets are hidden, how often, and the options for PHCLE to choose from."""
 
     facets: tuple[str, ...]  # of every column
     share: float
@@ -77,7 +76,7 @@ def score_facets(task: CompletionTask, plan: FacetPlan, split: int) -> list[Any]
 def _methods(
     task: CompletionTask, plan: FacetPlan, left: Floats, rng: np.random.Generator
 ) -> Iterator[tuple[str, Floats]]:
-    """Each method's values of all labels and columns, from what is left."""
+    """Predictions of each method for all labels and columns, from the known values."""
     means = column_means(left)
     options, stretch = _choose(task, plan, left, rng)
     predicted = _fitted_values(task, left, options)
@@ -128,7 +127,7 @@ def _known_elsewhere(left: Floats, own: Mask) -> Floats:
 def _choose(
     task: CompletionTask, plan: FacetPlan, left: Floats, rng: np.random.Generator
 ) -> tuple[Options, float]:
-    """Options and stretch with the best R² on facets hidden once more."""
+    """Options and stretch with the best R² on further hidden facets."""
     held = draw_facets(left, plan.facets, plan.share, rng)
     rest = np.where(held, np.nan, left)
     truth, means = np.where(held, left, np.nan), column_means(rest)
@@ -146,7 +145,7 @@ def _choose(
 
 
 def _fitted_values(task: CompletionTask, left: Floats, options: Options) -> Floats:
-    """What PHCLE predicts for all labels and columns from what is left."""
+    """Predictions of PHCLE for all labels and columns, from the known values."""
     name = task.attributes.name
     attributes = DescriptiveContext(name, task.labels, task.attributes.columns, left)
     with warnings.catch_warnings():

@@ -1,12 +1,12 @@
-"""Attribute completion by PHCLE: three readings of a fit that lacks the attributes.
+"""Attribute completion by PHCLE: three ways to predict from a fit.
 
-The model's own prediction is read off a label's vector. A label that lacks a context
-has a shorter vector, so that this stays too near the mean; stretched predictions are
-farther from it by the factor that fits validation labels. The third reading regresses
-the attributes on the vectors that labels have without them.
+The first is the model's own prediction. A label that lacks a context has a shorter
+vector, so this prediction is too close to the mean. The second way stretches it by a
+factor fitted on validation labels. The third is a ridge regression of the attributes on
+the vectors that labels have without them.
 
-Options, and the reading, are chosen on validation labels, which are drawn from the
-known ones; hidden labels take no part in it.
+Options and the way to predict are chosen on validation labels among the known ones;
+hidden labels are not used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts import RelationalContext
 from phcle.errors import OptionError
 from phcle.tuning.completion import (
     CompletionTask,
@@ -49,12 +48,12 @@ OWN, STRETCHED, REGRESSED = READINGS = (
 )
 CHOSEN = "PHCLE, chosen reading"
 POWER = 2.0
-"""Of the spectrum that is regressed on: the geometry of what the vectors predict."""
+"""Power of the spectrum for the regression: the geometry of the predictions."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What PHCLE makes of all labels when only the known ones have attributes."""
+    """A fit of all labels in which only the known ones have attributes."""
 
     predicted: Floats  # (hidden, attributes)
     vectors: Floats  # (labels, d), each from the other contexts alone
@@ -74,7 +73,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Choice:
-    """Options for a reading, how far to stretch, and the R² that decided."""
+    """Options for a way to predict, its stretch, and its R² on validation labels."""
 
     options: Options
     stretch: float
@@ -86,13 +85,8 @@ def fit_without(
 ) -> Fit:
     """Fit all labels without the hidden attributes."""
     model, predicted = predict_without(task, known, hidden, options)
-    # Known labels are folded in again, so that they lack what hidden labels lack.
-    others = [
-        context.naming_also(task.labels)
-        if isinstance(context, RelationalContext)
-        else context
-        for context in task.others
-    ]
+    # Fold in known labels without their attributes, as hidden labels are.
+    others = [context.naming_also(task.labels) for context in task.others]
     folded = model.transform(others).select(task.labels).with_spectrum(POWER)
     return Fit(predicted, np.asarray(folded.vectors, dtype=np.float64))
 
@@ -138,7 +132,7 @@ def choose(
 def readings(
     task: CompletionTask, known: Rows, hidden: Rows, choices: Mapping[str, Choice]
 ) -> Iterator[tuple[str, Options, Floats]]:
-    """Every reading with its options, then once more the one that validation chose."""
+    """Predictions of every way, then again of the one that validation chose."""
     fits: dict[str, Fit] = {}
     found: dict[str, Floats] = {}
     for reading, choice in choices.items():

@@ -19,7 +19,7 @@ from phcle_paper.studies import completion
 from phcle_paper.studies.completion import Row, findings, score_split, scored, summaries
 from phcle_paper.studies.completion_facets import FacetPlan, score_facets
 from phcle_paper.studies.completion_readings import CHOSEN
-from phcle_paper.studies.noun_contexts import plain_numbers
+from phcle_paper.tables.saved_results import digest_of_context
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -87,7 +87,7 @@ def _task(packages: DebianPackages) -> tuple[CompletionTask, str]:
 
 
 def _candidates(task: CompletionTask, settings: Settings) -> list[dict[str, Any]]:
-    """Options to choose from; weights of contexts that are not there are left out."""
+    """Options to choose from, without weights of missing contexts."""
     present = {c.name for c in (task.attributes, *task.others)}
     found = []
     for own in settings.options:
@@ -138,13 +138,13 @@ def _single_facets(
 def _fingerprint(task: CompletionTask) -> list[Any]:
     """All the numbers of the task."""
     described = [c for c in task.others if isinstance(c, DescriptiveContext)]
-    return [plain_numbers(c) for c in (task.attributes, *described)]
+    return [digest_of_context(c) for c in (task.attributes, *described)]
 
 
 def _table(
     settings: Settings, task: CompletionTask, rows: list[Row], note: str
 ) -> dict[str, Any]:
-    """The rows with titles, and who is ahead of whom."""
+    """The table with its titles and findings."""
     return {
         "title": "Tags of Debian packages",
         "dataset": "debian",

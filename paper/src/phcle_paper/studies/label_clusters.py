@@ -1,8 +1,8 @@
 """Clusters of AWA's labels by every embedding: the paper's Figure 3, with numbers.
 
-The paper looks at heat maps and says which labels belong together. Here the same
-pictures are drawn, and beside each stands how well it agrees with WordNet, whether the
-weasel is with its family, and whether dogs and cats are together.
+The paper describes heat maps in words. This study draws the same pictures and measures
+how well each agrees with WordNet, whether the weasel is with its family, and whether
+dogs and cats are together.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Settings:
     n_clusters: int  # in the pictures
     cuts: Sequence[int]  # over which the Rand index is averaged
     family_level: int  # steps below WordNet's root
-    compared: Sequence[str]  # embeddings of which it is said how they fare
-    rivals: Sequence[str]  # against these
+    compared: Sequence[str]  # embeddings named in the findings
+    rivals: Sequence[str]  # embeddings they are compared with
     embeddings: Mapping[str, Mapping[str, Any]]  # method and options by name
     caveats: Sequence[str]
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from phcle.contexts import DescriptiveContext, RelationalContext, has_sentence_encoder
 from phcle.datasets import WordNetNouns
 from phcle.errors import OptionError
@@ -19,7 +17,6 @@ __all__ = [
     "gloss_texts",
     "noun_hierarchy",
     "noun_sentences",
-    "plain_numbers",
 ]
 
 ANIMAL = "n00015388"
@@ -71,13 +68,6 @@ def noun_sentences(
 def gloss_texts(nouns: WordNetNouns, synsets: Iterable[str]) -> dict[str, str]:
     """`name: definition` of every synset, without examples."""
     return {x: f"{nouns.name_of(x)}: {nouns.definition_of(x)}" for x in synsets}
-
-
-def plain_numbers(context: DescriptiveContext) -> list[object]:
-    """All that the context knows, as values that a fingerprint can be made of."""
-    values = context.values
-    numbers = values if isinstance(values, np.ndarray) else values.data
-    return [list(context.labels), numbers.tolist()]
 
 
 def _awa(nouns: WordNetNouns, data: Path) -> DescriptiveContext:

@@ -15,7 +15,7 @@ from phcle_paper.datasets import WordPair
 __all__ = ["NounPairs", "Row"]
 
 N_DRAWS = 1000
-"""Of the bootstrap."""
+"""Number of bootstrap draws."""
 
 Floats = npt.NDArray[np.float64]
 Row = dict[str, Any]

@@ -1,13 +1,12 @@
-"""A partial context must not hurt: what a description of some labels does to all.
+"""What a partial context does to the labels that it does not describe.
 
-A description that knows a few dozen labels is added to contexts that know all of them.
-Classes are then recognised unseen, and accuracies are compared with those of the base
-alone: over all classes, over those the description knows, and over those it does not.
-Drift is how much nearer labels of one sort (known to the description, or not) are to
-each other than to labels of the other sort, beyond what the base alone says.
+A description of a few dozen labels is added to contexts of all labels. Zero-shot
+accuracies are compared with those without it: over all classes, the described ones, and
+the others. Drift is how much closer labels of one group (described or not) are
+to each other than to the other group, compared with the base alone.
 
-A fit has a seed, and another seed moves the accuracy by as much as a small context
-does. So every embedding is fitted with several, and accuracies are means over them.
+Another seed changes the accuracy by as much as a small context does, so accuracies are
+means over several seeds.
 """
 
 from __future__ import annotations
@@ -185,7 +184,7 @@ def _scores(
 ) -> list[dict[str, Any]]:
     """Accuracy of every embedding and class of one split, and of the validation."""
     with warnings.catch_warnings():
-        # A logistic regression that stops early is as good for ranking options.
+        # A logistic regression that stops early ranks options just as well.
         warnings.filterwarnings("ignore", module="sklearn")
         frame = evaluate(
             embeddings,
@@ -281,7 +280,7 @@ def _or_none(value: float) -> float | None:
 def _table(
     settings: Settings, benchmark: ImageBenchmark, rows: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The rows with titles, and whether anything was hurt beyond noise."""
+    """The table with its titles, and whether any loss is significant."""
     findings = []
     for options in settings.options:
         added = [x for x in rows if x["options"] == options and x["partial"]]

@@ -24,7 +24,7 @@ COLUMNS = 3
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture: what it is, what it was said to be like, and what of it is true."""
+    """One picture with its class, related labels and predicted attributes."""
 
     title: str
     related: tuple[tuple[str, float], ...]
@@ -39,7 +39,7 @@ def panel_of(
     truth: Mapping[str, Any],
     picture: npt.NDArray[np.uint8] | None,
 ) -> Panel:
-    """What was understood, beside what is true."""
+    """Make a panel from a description and the true attributes."""
     return Panel(
         title,
         tuple((embedding.name_of(x), share) for x, share in found.related),
@@ -67,7 +67,7 @@ def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
     )
     with write_whole(stem.with_name(f"{stem.name}.png")) as path:
         figure.savefig(path, format="png", dpi=150)
-    # Without a salt names in it would be random.
+    # A fixed salt keeps the ids in the file from being random.
     salted = rc_context({"svg.hashsalt": "phcle"})
     with salted, write_whole(stem.with_name(f"{stem.name}.svg")) as path:
         path.write_text(svg_of(figure), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""What pictures of classes never seen show: attributes and related labels.
+"""Attributes and related labels of pictures of unseen classes.
 
 A linear map is learned from features of pictures to vectors of PHCLE. A picture of a
-hidden class is then described by the attributes and the labels of its vector. Of the
-hidden class no picture was seen and no attribute told, by PHCLE or by any rival.
+hidden class is then described by the attributes and labels of its vector. No method
+uses pictures or attributes of the hidden class.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _choose(
     names, counts = np.unique(objects.y, return_counts=True)
     large = names[counts >= settings.fewest_objects]
     large = large[~np.isin(large, hidden)]
-    # Classes of which nothing is known to compare with are no test.
+    # Classes without known attributes cannot be scored.
     large = large[np.isin(large, objects.classes.labels)]
     random = np.random.default_rng(settings.split_seed)
     found: dict[str, dict[str, list[float]]] = {method: {} for method in METHODS}
@@ -249,7 +249,7 @@ def _leads(
 def _figures(
     outcomes: Sequence[Outcome], settings: Settings, request: Request
 ) -> list[dict[str, str]]:
-    """Pictures of what was understood."""
+    """Draw the figures."""
     apy, shapes = outcomes[0], outcomes[-1]
     made = {
         "understanding-apy": (
@@ -381,7 +381,7 @@ def _lead_columns(key: str) -> dict[str, tuple[str, str, str]]:
 
 
 def _finding(outcome: Outcome, ours: str) -> str:
-    """Whom one of our methods leads and whom it does not."""
+    """Which baselines one of our methods beats."""
     words = {"per_attribute": "per attribute", "per_object": "per object"}
     behind = [
         f"{words[key]} of {row['method']} ({row[f'{ours} {key} lead']:+.3f} ± "

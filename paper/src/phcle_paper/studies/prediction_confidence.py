@@ -1,4 +1,4 @@
-"""Whether a confidence means what it says.
+"""How well the confidences of predicted attributes are calibrated.
 
 Some described labels are hidden from one context, PHCLE learns from the rest, and the
 confidences of its predictions for the hidden labels are compared with the truth. The
@@ -21,6 +21,7 @@ from phcle.contexts import Context, DescriptiveContext
 from phcle.datasets import load_imagenet1k
 from phcle.embedding.describe import confidences
 from phcle.errors import ContextError, ConvergenceWarning, check_choice
+from phcle.tuning.completion import dense_values
 from phcle_paper.datasets import load_lad, match_lad
 from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.partial_contexts import awa_of_imagenet
@@ -122,11 +123,9 @@ def _trial(
     sure = confidences(embedding, fitted, embedding.select(hidden).vectors)
     if fitted.calibration is None or sure is None:
         raise ContextError(f"context {source!r} has too few labels to calibrate.")
-    truth = described.rows_for(hidden).values
-    if isinstance(truth, np.ndarray):
-        has_it, is_known = truth > fitted.offset, ~np.isnan(truth)
-    else:
-        has_it, is_known = truth.toarray() > 0, np.ones(sure.shape, dtype=bool)
+    truth = dense_values(described, hidden)
+    has_it = truth > described.matrix.threshold(fitted.offset)
+    is_known = ~np.isnan(truth)
     usual = np.broadcast_to(fitted.calibration.presence, sure.shape)
     return sure[is_known], usual[is_known], has_it[is_known]
 

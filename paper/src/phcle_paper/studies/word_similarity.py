@@ -31,10 +31,9 @@ from phcle_paper.studies.noun_contexts import (
     gloss_texts,
     noun_hierarchy,
     noun_sentences,
-    plain_numbers,
 )
 from phcle_paper.studies.noun_pairs import NounPairs, Row
-from phcle_paper.tables.saved_results import SavedResults, digest_of
+from phcle_paper.tables.saved_results import SavedResults, digest_of, digest_of_context
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
@@ -123,7 +122,7 @@ def _by_phcle(
     variants += [[hierarchy, context] for context in descriptions]
     if len(descriptions) > 1:
         variants.append([hierarchy, *descriptions])
-    numbers = [pairs.scores.tolist(), *map(plain_numbers, descriptions)]
+    numbers = [pairs.scores.tolist(), *map(digest_of_context, descriptions)]
     mark = digest_of([asdict(settings), numbers])
     kept = SavedResults(request.out / "similarity.cells.jsonl", mark)
     trials = {

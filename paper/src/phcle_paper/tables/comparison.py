@@ -1,4 +1,4 @@
-"""Results as tables of plain values, the paper's numbers beside ours."""
+"""Results as tables of plain values, with the paper's numbers beside ours."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ __all__ = ["accuracy_table", "statistics_table"]
 PAPER_SPLITS = {"awa": AWA_PAPER, "awa-corrected": AWA_CORRECTED, "apy": APY_PAPER}
 
 CONFIDENCE = 0.95
-"""A difference is clear if this interval of Student's t leaves zero out."""
+"""Confidence level: a difference is significant if this t interval excludes zero."""
 
 
 def accuracy_table(
     experiment: Experiment, rows: Sequence[dict[str, Any]], notes: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Accuracies in percent of every embedding and classifier, and the verdict."""
+    """Accuracies in percent of all embeddings and classifiers, and the comparison."""
     frame = import_optional(
         "pandas", extra="frames", purpose="an experiment"
     ).DataFrame(list(rows))
@@ -205,7 +205,7 @@ def _verdict(
 
 
 def _sampling(experiment: Experiment) -> list[str]:
-    """What the splits leave out."""
+    """Caveats about the splits."""
     plan = experiment.splits
     found = ["the standard split is a single draw of classes: it proves little"]
     if experiment.generalised:
@@ -218,5 +218,5 @@ def _sampling(experiment: Experiment) -> list[str]:
 
 
 def _percent(share: float) -> float | None:
-    """Percent, or nothing where there is no number, which JSON lacks too."""
+    """Percent; None for NaN, which JSON does not have."""
     return None if math.isnan(share) else 100.0 * float(share)

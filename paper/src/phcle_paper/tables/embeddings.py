@@ -27,13 +27,13 @@ from phcle_paper.tables.settings import EmbeddingPlan, Experiment
 __all__ = ["available", "make_embedding", "make_embeddings", "variant_name"]
 
 NEEDS = {"ALE": "attributes", "WLE": "words"}
-"""The description without which a method has nothing to work with."""
+"""The description that a method cannot do without."""
 
 
 def available(
     experiment: Experiment, benchmark: ImageBenchmark
 ) -> tuple[Experiment, list[str]]:
-    """The experiment without what the data cannot give, and notes on what that is.
+    """The experiment without rows that the data cannot provide, and notes about them.
 
     PHCLE learns from the contexts that are there; a baseline that needs a missing one
     loses the variant.
@@ -56,7 +56,7 @@ def make_embeddings(
     benchmark: ImageBenchmark,
     tell: Callable[[str], None] = lambda message: None,
 ) -> dict[str, dict[str, LabelEmbedding]]:
-    """Every embedding of the experiment: name, then variant, then vectors."""
+    """All embeddings of the experiment, by name and variant."""
     found: dict[str, dict[str, LabelEmbedding]] = {}
     for plan in experiment.embeddings:
         tell(f"making {plan.name} ({len(plan.variants)} variants)")
@@ -74,7 +74,7 @@ def make_embeddings(
 
 
 def variant_name(plan: EmbeddingPlan, position: int) -> str:
-    """What tells a variant from the others of its embedding, in words.
+    """The options in which a variant differs from the others, as text.
 
     >>> plan = EmbeddingPlan("A", "HLE", ({"similarity": "lin"}, {"dim": 3}))
     >>> variant_name(plan, 1)
@@ -132,7 +132,7 @@ def make_embedding(
 def _at_power(
     embedding: LabelEmbedding, power: float, classes: Sequence[str]
 ) -> LabelEmbedding:
-    """The classes that have images, out of all labels at their new strength."""
+    """Vectors of the classes with images, after changing the spectrum of all labels."""
     if power != 1.0:
         embedding = embedding.with_spectrum(power)
     return embedding.select(classes)
@@ -141,7 +141,7 @@ def _at_power(
 def _cut(
     method: str, options: Mapping[str, Any], benchmark: ImageBenchmark
 ) -> dict[str, Any] | None:
-    """The options as far as the data allows them, or None if it does not."""
+    """The options that the data allows; None if it allows none."""
     there = {"hierarchy", *benchmark.descriptions}
     own = dict(options)
     parts = [part.partition(":")[0] for part in own.get("parts", [method])]
@@ -154,7 +154,7 @@ def _cut(
 
 
 def _part(part: str, benchmark: ImageBenchmark) -> LabelEmbedding:
-    """One of several embeddings to be joined; "HLE:lin" says which similarity."""
+    """One of several embeddings to join; "HLE:lin" names the similarity too."""
     method, _, similarity = part.partition(":")
     check_choice("a part", method, ("ALE", "WLE", "HLE", "PMI+SVD"))
     options = {"similarity": similarity} if similarity else {}

@@ -1,4 +1,4 @@
-"""A data set made ready for an experiment: images, and contexts over the same labels.
+"""Data sets prepared for experiments: images, and contexts of the same labels.
 
 Labels are nodes of WordNet. The hierarchy covers all 1000 labels of ImageNet,
 descriptions only the classes that have some: that is the partial setting of the paper.
@@ -27,6 +27,7 @@ from phcle_paper.datasets import (
     load_xlsa17,
 )
 from phcle_paper.tables.label_sentences import label_sentences
+from phcle_paper.tables.saved_results import digest_of_context
 
 __all__ = ["FOLDERS", "ImageBenchmark", "has_features", "load_benchmark", "thinned"]
 
@@ -36,7 +37,7 @@ FOLDERS = {
     "tiny-imagenet": "tiny-imagenet",
     "apy": "xlsa17/APY",
 }
-"""Where a data set lies below the folder of all data."""
+"""Folder of each data set, relative to --data."""
 BAG_OF_WORDS = "bow300.mat"
 
 APY_NODES = {
@@ -63,7 +64,7 @@ APY_NODES = {
     "sheep": "n02411705",
     "horse": "n02374451",
 }
-"""Our reading: the paper does not say which node stands for which class."""
+"""WordNet nodes of aPY's classes; our choice, as the paper does not name them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,20 +94,17 @@ class ImageBenchmark:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of all numbers that an experiment takes from here."""
+        """A fingerprint of all data that an experiment uses."""
         found = hashlib.sha256()
         found.update(np.ascontiguousarray(self.task.X).tobytes())
         found.update("\n".join([*self.task.y.tolist(), *self.classes]).encode())
         for name, context in sorted(self.descriptions.items()):
-            values = context.values
-            numbers = values if isinstance(values, np.ndarray) else values.data
-            found.update("\n".join([name, *context.labels]).encode())
-            found.update(np.ascontiguousarray(numbers).tobytes())
+            found.update(f"{name} {digest_of_context(context)}".encode())
         return found.hexdigest()
 
 
 def has_features(dataset: str, folder: Path) -> bool:
-    """Whether a data set is there with features of images."""
+    """Whether a data set is present, with features of images."""
     own = folder / FOLDERS[dataset]
     if dataset == "tiny-imagenet":
         return own.is_dir()
@@ -138,7 +136,7 @@ def load_benchmark(
 
 
 def thinned(task: ZeroShotTask, most: int, seed: int) -> ZeroShotTask:
-    """The task with at most so many images of a class, drawn by chance; 0: all."""
+    """The task with at most `most` random images per class; 0 keeps all."""
     if not most:
         return task
     random = np.random.default_rng(seed)
@@ -213,7 +211,7 @@ def _tiny(folder: Path, sentences: Path | None) -> ImageBenchmark:
 
 
 def _on_features(data: ImageData) -> str:
-    """What the features are, and what that means for the numbers."""
+    """A note on which features are used."""
     file = data.note.partition(",")[0]  # the note goes on with a split not used here
     if BAG_OF_WORDS not in file:
         return file

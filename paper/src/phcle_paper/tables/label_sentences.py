@@ -1,4 +1,4 @@
-"""Vectors of what the 1000 labels of ImageNet are called and what they mean."""
+"""Sentence vectors of the names and definitions of ImageNet's 1000 labels."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ __all__ = ["assemble"]
 PICTURES = (".png", ".svg")
 
 ORDER = ("table1", "table2", "table3", "retrieval", "clusters", "understanding")
-"""As in the paper; studies of our own come after it."""
+"""Order of the page: that of the paper, then our own studies."""
 
 
 def assemble(out: Path, *, title: str = "PHCLE, reproduced") -> Path:
-    """Write `out/index.html` from the tables that lie in `out`, figures inlined."""
+    """Write `out/index.html` from all tables in `out`, with their figures."""
     tables = []
     for path in sorted(out.glob("*.json"), key=_place):
         table = _read(path)
@@ -42,20 +42,20 @@ def assemble(out: Path, *, title: str = "PHCLE, reproduced") -> Path:
 
 
 def _place(path: Path) -> tuple[int, str]:
-    """Where a table stands in the page, by the name of its file."""
+    """Sort key: position of a table in the page."""
     kind = path.stem.partition("-")[0]
     return (ORDER.index(kind) if kind in ORDER else len(ORDER), path.stem)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """A table, or None for a file that is something else."""
+    """Read a table; None if the file is something else."""
     found = parse_json(read_text(path), str(path))
     keys = {"table", "title", "rows", "caveats", "version"}
     return found if isinstance(found, dict) and keys <= set(found) else None
 
 
 def _as_html(markdown: str, folder: Path) -> Any:
-    """Markdown as HTML: markup in it is shown as text, pictures are put inside."""
+    """Markdown as HTML; markup in it is escaped, and pictures are embedded."""
     parser = needed("markdown_it").MarkdownIt("commonmark", {"html": False})
     parser.enable("table")
     tokens = parser.parse(markdown)
@@ -71,7 +71,7 @@ def _as_html(markdown: str, folder: Path) -> Any:
 
 
 def _picture(folder: Path, name: str) -> str:
-    """A picture of the folder as an address that holds it; nothing for any other."""
+    """A picture of the folder as a data URI; empty for any other file."""
     path = folder / name
     inside = path.resolve().is_relative_to(folder.resolve())
     if not inside or path.suffix not in PICTURES or not path.is_file():

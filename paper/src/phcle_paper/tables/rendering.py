@@ -29,12 +29,12 @@ def write_table(table: Table, stem: Path) -> list[Path]:
 
 
 def as_markdown(table: Table) -> str:
-    """A page to read."""
+    """A table as a page of Markdown."""
     return lay_out(table, body=_body(table))
 
 
 def _body(table: Table) -> list[str]:
-    """The layout of the paper's tables; nothing for a table that lists its columns."""
+    """Lines of a table of the paper; none for a table that lists its columns."""
     if "columns" in table:
         return []
     return _statistics(table) if table["table"] == "table1" else _accuracies(table)
@@ -53,7 +53,7 @@ def _statistics(table: Table) -> list[str]:
 
 
 def _accuracies(table: Table) -> list[str]:
-    """The paper's split, then random splits, then who won."""
+    """Accuracies on the paper's split, on random splits, and the comparison."""
     names = list(dict.fromkeys(row["embedding"] for row in table["rows"]))
     cell = {(row["embedding"], row["classifier"]): row for row in table["rows"]}
     columns = table["classifiers"]
@@ -113,7 +113,7 @@ def _generalised(
 
 
 def _sentence(table: Table, verdict: Table) -> str:
-    """Won, lost or tied, against whom and by how much."""
+    """One comparison as a sentence."""
     column, name = verdict["classifier"], table["reference"]
     if verdict["outcome"] == "alone":
         return f"{column}: there is no other method to compare {name} with"

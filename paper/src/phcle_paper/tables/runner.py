@@ -1,4 +1,4 @@
-"""Runs an experiment cell by cell: one split, one classifier and one embedding each."""
+"""Run an experiment cell by cell: one split, one classifier, one embedding."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def run_cells(
     tell: Tell,
     jobs: int = 1,
 ) -> list[Row]:
-    """Rows of all cells, from the file where they are known and else computed."""
+    """Rows of all cells; saved ones are read, the others computed."""
     mark = fingerprint(experiment, benchmark.digest)
     kept = SavedResults(out / f"{experiment.name}.cells.jsonl", mark)
     if kept.changed:
@@ -118,7 +118,7 @@ def run_cells(
 
 
 def _tasks(experiment: Experiment, benchmark: ImageBenchmark) -> list[ZeroShotTask]:
-    """The paper's split, then random ones, each with its share of the images."""
+    """The paper's split and random splits, each with its number of images."""
     plan = experiment.splits
     paper = thinned(benchmark.task, plan.images_per_class_paper, plan.split_seed)
     random = thinned(benchmark.task, plan.images_per_class, plan.split_seed)

@@ -1,4 +1,4 @@
-"""Finished cells of a table, kept in a file so that an interruption costs one cell.
+"""Saved results: finished cells of a table in a file, so that a run can continue.
 
 The file has one JSON object per line: first the fingerprint of the settings and the
 data, then the rows of one cell each.
@@ -12,22 +12,25 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from phcle import __version__
+from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle.files import write_whole
 from phcle_paper.tables.settings import Experiment
 
-__all__ = ["SavedResults", "digest_of", "fingerprint"]
+__all__ = ["SavedResults", "digest_of", "digest_of_context", "fingerprint"]
 
 Row = dict[str, Any]
 
 FORM = 2
-"""Rises when rows get other columns, so that rows without them are not taken over."""
+"""Version of the rows; raise it when their columns change, so old rows are dropped."""
 
 
 def fingerprint(experiment: Experiment, digest: str) -> str:
-    """What results depend on: settings, data and version.
+    """A fingerprint of what results depend on: settings, data and version.
 
     The number of random splits is no part of it: with more of them, the first stay.
     Nor are the printed numbers and caveats, which change no result.
@@ -48,19 +51,27 @@ def digest_of(what: Any) -> str:
     return sha256(text.encode()).hexdigest()
 
 
+def digest_of_context(context: DescriptiveContext) -> str:
+    """A fingerprint of the labels and values of a context."""
+    found = sha256("\n".join(context.labels).encode())
+    for numbers in context.fingerprint_arrays():
+        found.update(np.ascontiguousarray(numbers.data).tobytes())
+    return found.hexdigest()
+
+
 class SavedResults:
-    """Rows by cell, on disk as soon as they are known."""
+    """Rows by cell; each cell is written to disk when it is finished."""
 
     def __init__(self, path: Path, mark: str) -> None:
         self.path = path
         self.mark = mark
         self.cells: dict[str, list[Row]] = {}
         self.changed = False
-        """Whether the file held results of other settings, which are dropped."""
+        """Whether the file held results of other settings, which were dropped."""
         self._read()
 
     def add(self, cell: str, rows: list[Row]) -> None:
-        """Keep the rows of a cell."""
+        """Save the rows of a cell."""
         self.cells[cell] = rows
         line = json.dumps({"cell": cell, "rows": rows})
         try:
@@ -72,7 +83,7 @@ class SavedResults:
             ) from error
 
     def _read(self) -> None:
-        """Take over what fits, then write it anew without a line cut short."""
+        """Load the rows that fit, then rewrite the file without incomplete lines."""
         found = self._lines() if self.path.is_file() else []
         if found and found[0].get("fingerprint") == self.mark:
             self.cells = {
@@ -88,7 +99,7 @@ class SavedResults:
             temporary.write_text(text, encoding="utf-8")
 
     def _lines(self) -> list[dict[str, Any]]:
-        """Lines that are whole; the last one may not be."""
+        """Complete lines; the last one may be cut short."""
         found = []
         for line in read_lines(self.path):
             try:

@@ -1,4 +1,4 @@
-"""What an experiment is: read from a TOML file, checked, and then never changed.
+"""Settings of an experiment, read from a TOML file and checked.
 
 The package ships one file per table and data set in `configs/`. A key that means
 nothing is refused, because a setting misspelt is a setting not made.
@@ -47,7 +47,7 @@ METHODS: Mapping[str, frozenset[str]] = {
     "PHCLE_NoSp": _LEARNED,
     "PHCLE_FC": _LEARNED,
 }
-"""Ways to make an embedding, each with the options it knows."""
+"""Methods that make an embedding, with their options."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class SplitPlan:
 
 @dataclass(frozen=True)
 class EmbeddingPlan:
-    """One row of the table: a method and the variants that validation chooses from.
+    """One row of the table: a method and its variants, chosen on validation classes.
 
     A variant is a set of options of the method, and the power of its `spectrum` (see
     `LabelEmbedding.with_spectrum`).
@@ -79,7 +79,7 @@ class EmbeddingPlan:
 
 @dataclass(frozen=True)
 class Experiment:
-    """All settings of one table on one data set, and the numbers that were printed."""
+    """All settings of one table on one data set, and the paper's numbers."""
 
     table: str
     dataset: str
@@ -95,7 +95,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """Also the name of its files."""
+        """Name of the experiment and of its files."""
         ending = "-generalised" if self.generalised else ""
         return f"{self.table}-{self.dataset}{ending}"
 
@@ -109,7 +109,7 @@ class Experiment:
 
 
 def load_shipped(table: str, dataset: str) -> Experiment:
-    """The settings that come with the package.
+    """The settings that ship with the package.
 
     >>> load_shipped("table2", "awa").paper["PHCLE"]["eszsl"]
     69.11
@@ -180,7 +180,7 @@ def parse(text: str, where: str) -> Experiment:
 
 
 def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
-    """One row, with the shared options put into every variant."""
+    """One row; shared options are added to every variant."""
     _check_keys(raw, ("name", "method", "options", "variants", "spectrum"), where)
     name = raw.get("name")
     if not isinstance(name, str):

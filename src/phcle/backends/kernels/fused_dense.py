@@ -29,6 +29,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from phcle.backends.half_precision import HalfColumns, HalfRows
 from phcle.backends.kernels.fast_math import (
     exp2,
     log2,
@@ -36,7 +37,6 @@ from phcle.backends.kernels.fast_math import (
     reciprocal,
     shared_reciprocal,
 )
-from phcle.backends.split_halves import HalfColumns, HalfRows
 
 __all__ = [
     "Blocking",

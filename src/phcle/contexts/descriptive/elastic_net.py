@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from phcle.backends.blocks import Block, pad_rows, split_rows
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.descriptive.loss import SpreadRows
 from phcle.contexts.descriptive.scaling import ScaledValues
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
@@ -115,11 +115,11 @@ class DescriptionUpdate(FactorUpdate):
                 tol=tol,
             )
 
-        own = backend.team.own(len(self.blocks))
-        backend.each(lambda i: improve(own[i]), len(own))
+        own = backend.processes.own_blocks(len(self.blocks))
+        backend.map_blocks(lambda i: improve(own[i]), len(own))
         none = np.empty(0, dtype=np.int64)
         rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
-        return backend.team.exchange_rows(U, rows)
+        return backend.processes.exchange_rows(U, rows)
 
 
 def elastic_net(

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
 from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_columns
 from phcle.contexts.checks import check_array, check_number
 from phcle.contexts.descriptive.confidence import Calibration

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from phcle.backends.blocks import Block, pad_rows
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.descriptive.scaling import ScaledValues
 from phcle.contexts.terms import Curvature, Line, Local, Sample, Term, View
 
@@ -33,7 +33,7 @@ class SquaredTerm(Term):
         n_rows = values.entries.shape[0]
         self.backend = backend
         self.blocks = blocks
-        own = backend.team.own(len(blocks))
+        own = backend.processes.own_blocks(len(blocks))
         self.padded = [
             pad_rows(values.entries, block.rows, backend) if number in own else None
             for number, block in enumerate(blocks)
@@ -144,18 +144,18 @@ class _LocalSquared(Local):
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.known
-        self.near = backend.near(self.padded.columns, view.other)
-        residual = self.near.dots(y) - self.padded.values
+        self.entries = backend.known_entries(self.padded.columns, view.other)
+        residual = self.entries.dots(y) - self.padded.values
         pull = self.weights * residual
         self.value = self.value + 0.5 * xp.sum(pull * residual, axis=1)
-        self.gradient = self.gradient + self.near.sums(pull)
+        self.gradient = self.gradient + self.entries.sums(pull)
 
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
         result = self.full[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
-        return result + self.near.sums(self.weights * self.near.dots(z))
+        return result + self.entries.sums(self.weights * self.entries.dots(z))
 
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
@@ -169,7 +169,7 @@ class _LocalSquared(Local):
         trace = self.full * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
         if self.padded is None:
             return trace
-        return trace + self.near.norms(self.weights)
+        return trace + self.entries.norms(self.weights)
 
     def along(self, direction: Array) -> _SquaredLine:
         return _SquaredLine(self, direction)

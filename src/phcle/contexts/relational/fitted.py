@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.blocks import Block
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
 from phcle.contexts.base import (
     UNITS,
     Context,

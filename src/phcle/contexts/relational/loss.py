@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.blocks import Block, pad_rows, split_rows
-from phcle.backends.dense import Columns, DensePart, n_probed
+from phcle.backends.dense import Columns, DensePart, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.relational.column_sampling import draw_columns
 from phcle.contexts.terms import (
     Curvature,
@@ -59,7 +59,7 @@ class LogisticTerm(Term):
         self.column_mass = column_mass
         self.mass = backend.asarray(column_mass)
         self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
-        own = backend.team.own(len(blocks))
+        own = backend.processes.own_blocks(len(blocks))
         self.padded = [
             pad_rows(counts, block.rows, backend) if number in own else None
             for number, block in enumerate(blocks)
@@ -106,7 +106,7 @@ class LogisticView(View):
     def probe(self) -> Columns:
         """A sample of the columns for products with the curvature."""
         mass = self.term.column_mass
-        n = n_probed(len(mass))
+        n = n_sampled_columns(len(mass))
         if self.is_sampled or n == len(mass):
             return self.columns
         # Any seed works, because the optimum does not depend on it.
@@ -141,14 +141,14 @@ class LocalLogistic(Local):
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.near = backend.near(self.padded.columns, view.other)
-        self.near_x = self.near.dots(y)  # (r, width)
+        self.entries = backend.known_entries(self.padded.columns, view.other)
+        self.near_x = self.entries.dots(y)  # (r, width)
         self.near_sigmoid, softplus = backend.logistic(self.near_x)
         self.value = self.value + xp.sum(
             self.weights * (softplus - self.near_x), axis=1
         )
         pull = self.weights * (self.near_sigmoid - 1)
-        self.gradient = self.gradient + self.near.sums(pull)
+        self.gradient = self.gradient + self.entries.sums(pull)
 
     @cached_property
     def _probed(self) -> DensePart:
@@ -177,7 +177,9 @@ class LocalLogistic(Local):
             result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
-        return result + self.near.sums(self._entries(curvature) * self.near.dots(z))
+        return result + self.entries.sums(
+            self._entries(curvature) * self.entries.dots(z)
+        )
 
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
@@ -195,7 +197,7 @@ class LocalLogistic(Local):
         trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
         if self.padded is None:
             return trace
-        return trace + 0.25 * self.near.norms(self.weights)
+        return trace + 0.25 * self.entries.norms(self.weights)
 
     def along(self, direction: Array) -> _LogisticLine:
         return _LogisticLine(self, direction)
@@ -206,7 +208,7 @@ class _LogisticLine(Line):
         self.local = local
         self.dense = local.dense.along(direction)
         if local.padded is not None:
-            self.near_slope = local.near.dots(direction)
+            self.near_slope = local.entries.dots(direction)
 
     def value(self, step: Array, chosen: Array | slice) -> Array:
         local, xp = self.local, self.local.xp
@@ -254,7 +256,7 @@ class ColumnUpdate(FactorUpdate):
             [turned],
             turned.shape[0],
             dim=dim,
-            tile_columns=backend.kept_columns(turned.shape[1], dim),
+            tile_columns=backend.columns_in_memory(turned.shape[1], dim),
         )
         self.term = LogisticTerm(backend, turned, column_rate, row_mass, self.blocks)
 

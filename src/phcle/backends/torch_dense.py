@@ -1,9 +1,9 @@
-"""The dense part on torch's matrix units: halves go in, single-precision sums come out.
+"""The dense part in torch: float16 products on matrix units, summed in float32.
 
-In mixed precision x = Y Zᵀ is a product of halves, whose ten bits of mantissa keep it
-precise, and so is the product with σ · mass. Everything between the two is single. The
-fused kernel does the same without keeping x, and in full precision too. Products with
-the curvature are of halves in both: they only tell where a step goes.
+In mixed precision x = Y Zᵀ and the product with σ · mass are products of float16
+numbers; everything between them is float32. The fused kernel does the same without
+storing x, in full precision as well. Products with the curvature are of float16 numbers
+in both: they only set the direction of a step.
 """
 
 from __future__ import annotations
@@ -15,40 +15,63 @@ from typing import Any
 
 import torch
 
-from phcle.backends.dense import Columns, LineValue, TilePart, n_probed
-from phcle.backends.split_halves import HalfColumns, HalfRows
+from phcle.backends.dense import Columns, LineValue, TilePart, n_sampled_columns
+from phcle.backends.half_precision import HalfColumns, HalfRows
 
 __all__ = ["WIDEST", "FusedColumns", "FusedPart", "MixedPart", "can_fuse"]
 
 WIDEST = {"mixed": 512, "full": 256}
 """Largest d for which the fused kernel beats plain torch, by precision.
 
-The rows' accumulators must fit into registers; full precision needs two of each.
+The accumulators of the rows must fit into registers; full precision needs two of each.
 """
 
 SHARED_MEMORY, RESERVED_MEMORY = 228 * 1024, 1024
-"""Bytes that a multiprocessor of Hopper has, and those of them that no program gets.
+"""Bytes that a Hopper multiprocessor has, and how many of them are reserved.
 
-The widest blocks of the fused kernel take nearly all.
+The widest blocks of the fused kernel need nearly all.
 """
 
 
 @dataclass(frozen=True)
 class FusedColumns:
-    """Columns as the fused kernel reads them: all, and those that tell the spread."""
+    """Columns as the fused kernel reads them.
 
-    every: Any  # PaddedColumns
-    probe: Any
-    columns: Columns  # what both were made of
+    Attributes
+    ----------
+    every : PaddedColumns
+        All columns.
+    sample : PaddedColumns
+        The sample of columns for the curvature.
+    columns : Columns
+        The columns from which both were made.
+    """
+
+    every: Any
+    sample: Any
+    columns: Columns
 
     @classmethod
     def of(cls, columns: Columns, *, precise: bool) -> FusedColumns:
-        """Pad the columns, and draw some in proportion to their share of the trace."""
+        """Pad the columns, and draw a sample in proportion to the share of the trace.
+
+        Parameters
+        ----------
+        columns : Columns
+            In single precision.
+        precise : bool
+            For full rather than mixed precision.
+
+        Returns
+        -------
+        FusedColumns
+            Made once for all blocks.
+        """
         every = _padded(columns, precise=precise)
-        n = n_probed(len(columns.other))
+        n = n_sampled_columns(len(columns.other))
         if n == len(columns.other):
             return cls(every, every, columns)
-        # Evenly spaced over the shares, so that a large share is drawn that often.
+        # Evenly spaced over the cumulative shares: large ones are drawn several times.
         there = (torch.arange(n, device=columns.share.device) + 0.5) / n
         at = torch.searchsorted(columns.share.cumsum(dim=0), there)
         at = at.clamp(max=len(columns.other) - 1)
@@ -58,7 +81,7 @@ class FusedColumns:
 
     @cached_property
     def rounded(self) -> HalfColumns:
-        """All columns rounded once, for products with the curvature."""
+        """All columns in float16, for products with the curvature."""
         return HalfColumns.of(self.columns, precise=False)
 
     @cached_property
@@ -80,7 +103,17 @@ def _longest(columns: Columns) -> torch.Tensor:
 
 
 class FusedPart:
-    """The dense part from the fused kernel; keeps nothing but sums."""
+    """The dense part from the fused kernel; stores only sums.
+
+    Parameters
+    ----------
+    backend : TorchBackend
+        Its limits apply.
+    y : Tensor
+        Rows, (r, d).
+    columns : Columns
+        The prepared other factor, with its fused part.
+    """
 
     def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
         self.backend, self.columns, self.y = backend, columns, y
@@ -106,17 +139,28 @@ class FusedPart:
         """The mean of σ(1 − σ), weighted by each column's share of the trace: (r,)."""
         from phcle.backends.kernels.fused_dense import fused_spread
 
-        return fused_spread(self.y, self.columns.fused.probe)
+        return fused_spread(self.y, self.columns.fused.sample)
 
     @cached_property
     def _curvature(self) -> list[HalfCurvature]:
-        """The curvature of some rows at a time; its columns are few, a probe."""
+        """The curvature of some rows at a time, which bounds the memory."""
         height = max(1, self.backend.tile // max(1, len(self.columns.other)))
         fused = self.columns.fused
         return [HalfCurvature(rows, fused) for rows in self.y.split(height)]
 
     def product(self, z: torch.Tensor) -> torch.Tensor:
-        """The curvature times z, row by row, to three digits: (r, d)."""
+        """Multiply by the curvature, row by row, to three digits.
+
+        Parameters
+        ----------
+        z : array
+            (r, d).
+
+        Returns
+        -------
+        array
+            (r, d).
+        """
         parts, start = [], 0
         for curvature in self._curvature:
             stop = start + len(curvature.bend)
@@ -125,7 +169,18 @@ class FusedPart:
         return torch.cat(parts)
 
     def along(self, direction: torch.Tensor) -> LineValue:
-        """The value along one direction from each row."""
+        """Prepare the value along one direction from each row.
+
+        Parameters
+        ----------
+        direction : array
+            (r, d).
+
+        Returns
+        -------
+        callable
+            Takes steps and the rows that take them; see `LineValue`.
+        """
         from phcle.backends.kernels.fused_dense import fused_dense
 
         def value(step: torch.Tensor, chosen: Any) -> torch.Tensor:
@@ -136,7 +191,7 @@ class FusedPart:
 
 
 class HalfCurvature:
-    """mass σ(1 − σ) of every pair in halves, and products with it."""
+    """mass σ(1 − σ) of every pair in float16, and products with it."""
 
     def __init__(self, y: torch.Tensor, fused: FusedColumns) -> None:
         self.fused, half = fused, fused.rounded
@@ -146,7 +201,7 @@ class HalfCurvature:
     def product(self, z: torch.Tensor) -> torch.Tensor:
         """The curvature times z, row by row: (r, d)."""
         half = self.fused.rounded
-        # Rows of a length for which no product with a column is above 1.
+        # Scale the rows so that no product with a column is above 1.
         size = torch.linalg.vector_norm(z, dim=1, keepdim=True) * self.fused.longest
         size = size.clamp(min=torch.finfo(z.dtype).tiny)
         bent = (HalfRows.of(z / size, half).high @ half.high.T) * self.bend
@@ -154,7 +209,17 @@ class HalfCurvature:
 
 
 class MixedPart(TilePart):
-    """Mixed precision in plain torch: what the fused kernel is compared with."""
+    """Mixed precision in plain torch, where the fused kernel does not run.
+
+    Parameters
+    ----------
+    backend : TorchBackend
+        Supplies the array operations.
+    y : Tensor
+        Rows, (r, d).
+    columns : Columns
+        The prepared other factor, with its rounded part.
+    """
 
     def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
         half: HalfColumns = columns.rounded
@@ -177,7 +242,7 @@ class MixedPart(TilePart):
 
 
 def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """A product of halves, accumulated in single precision."""
+    """A product of float16 numbers, summed in float32."""
     if a.is_cuda:
         return torch.mm(a, b, out_dtype=torch.float32)
     return a.to(torch.float32) @ b.to(torch.float32)
@@ -185,7 +250,18 @@ def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 @lru_cache
 def can_fuse(device: str) -> bool:
-    """Whether the fused kernel runs here: Triton, and a GPU with Hopper's room."""
+    """Whether the fused kernel runs here: needs Triton and a GPU like Hopper.
+
+    Parameters
+    ----------
+    device : str
+        "cpu" or "cuda".
+
+    Returns
+    -------
+    bool
+        Whether Triton is installed and the GPU has enough shared memory.
+    """
     if device == "cpu" or importlib.util.find_spec("triton") is None:
         return False
     properties = torch.cuda.get_device_properties(device)

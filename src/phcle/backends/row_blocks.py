@@ -1,7 +1,7 @@
 """Rows in blocks: bounded memory, and sparse rows padded to one width per block.
 
-A block of rows with its few known columns becomes dense arrays (rows, width) of
-positions and values. Rows are sorted by width first, so little of it is padding.
+The known entries of a block become dense arrays (rows, width) of positions and values.
+Rows are sorted by width first, so there is little padding.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of a factor: where they are, on the host and on the device."""
+    """Some rows of a factor.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Positions of the rows, on the host.
+    at : array
+        The same positions on the device.
+    """
 
     rows: Rows
     at: Array
@@ -30,18 +38,52 @@ class Block:
 
 @dataclass(frozen=True)
 class PaddedRows:
-    """Known entries of a block of rows; padding points at column 0 and is masked."""
+    """Known entries of a block of rows, padded to the same width.
 
-    columns: Array  # (rows, width), positions
-    values: Array  # (rows, width), zero where padded
-    known: Array  # (rows, width), 1 or 0
+    Attributes
+    ----------
+    columns : array
+        Positions of the columns, (rows, width); 0 where padded.
+    values : array
+        (rows, width); zero where padded.
+    known : array
+        (rows, width); 1 for an entry, 0 for padding.
+    """
+
+    columns: Array
+    values: Array
+    known: Array
 
     def take(self, rows: Array) -> PaddedRows:
-        """Some of the rows."""
+        """Select rows.
+
+        Parameters
+        ----------
+        rows : array
+            Positions in this block, or a mask.
+
+        Returns
+        -------
+        PaddedRows
+            The selected rows, with the same width.
+        """
         return PaddedRows(self.columns[rows], self.values[rows], self.known[rows])
 
     def gather(self, factor: Array, backend: Backend) -> Array:
-        """Rows of the other factor at the known columns: (rows, width, dim)."""
+        """Rows of the other factor at the known columns.
+
+        Parameters
+        ----------
+        factor : array
+            The other factor, (columns, dim).
+        backend : Backend
+            Of these arrays.
+
+        Returns
+        -------
+        array
+            (rows, width, dim).
+        """
         xp = backend.xp
         flat = xp.take(factor, xp.reshape(self.columns, (-1,)), axis=0)
         return xp.reshape(flat, (*self.columns.shape, factor.shape[1]))
@@ -55,13 +97,32 @@ def split_rows(
     dim: int,
     tile_columns: int,
 ) -> list[Block]:
-    """Partition rows into blocks that keep both kinds of temporary array small."""
+    """Partition rows into blocks, so that temporary arrays stay small.
+
+    Parameters
+    ----------
+    backend : Backend
+        Its limits apply.
+    patterns : sequence of csr_array
+        Known entries of every context.
+    n_rows : int
+        Rows in all.
+    dim : int
+        Length of a vector.
+    tile_columns : int
+        Columns for which the dense part stores numbers.
+
+    Returns
+    -------
+    list of Block
+        Every row is in one block.
+    """
     width = np.zeros(n_rows, dtype=np.int64)
     for pattern in patterns:
         width = np.maximum(width, np.diff(pattern.indptr))
     order = np.argsort(width, kind="stable")
     most = min(backend.tile // max(tile_columns, dim), backend.most_rows)
-    most = max(1, min(most, -(-n_rows // backend.team.size)))
+    most = max(1, min(most, -(-n_rows // backend.processes.size)))
     blocks, start = [], 0
     while start < n_rows:
         # Rows are sorted by width, so the last row of a block sets its width.
@@ -75,9 +136,23 @@ def split_rows(
 
 
 def pad_rows(pattern: sp.csr_array, rows: Rows, backend: Backend) -> PaddedRows | None:
-    """Pad the known entries of some rows to a common width; None if there are none.
+    """Pad the known entries of some rows to a common width.
 
-    The rows are in order. Entries are moved first and padded on the device.
+    Entries are moved to the device first and padded there.
+
+    Parameters
+    ----------
+    pattern : csr_array
+        Known entries of all rows.
+    rows : ndarray
+        Positions of the rows, ascending.
+    backend : Backend
+        Where the result is stored.
+
+    Returns
+    -------
+    PaddedRows or None
+        None if these rows have no known entries.
     """
     if len(rows) < pattern.shape[0]:
         pattern = pattern[rows]
