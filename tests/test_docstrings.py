@@ -13,15 +13,17 @@ a public method or property of such a class. What numpydoc's validation must fin
 - an example (EX01) for every class and function in `phcle.__all__` and for the
   constructors of such a class.
 
-Three exceptions. The fields of a dataclass may be listed under `Attributes`. A method
-that implements one of a base class or protocol, documented there, needs one line only.
-A command of the command line has its options documented by their help texts: its
-docstring is what `--help` prints.
+Three exceptions. The fields of a dataclass may be listed under `Attributes`; a base
+class documents those that it defines. A method that implements one of a base class or
+protocol, documented there, needs no docstring, and if it has one, a single line will
+do: `help` shows the inherited text. A command of the command line has its options
+documented by their help texts: its docstring is what `--help` prints.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import importlib
 import inspect
 import pkgutil
@@ -65,12 +67,7 @@ COMPLETE = (
     "phcle.cli.terminal_tables",
     "phcle.cli.tune",
     "phcle.cli.tune_scores",
-    "phcle.contexts.data_frames",
-    "phcle.contexts.descriptive.encoding",
-    "phcle.contexts.labels",
-    "phcle.contexts.pairs",
-    "phcle.contexts.readers",
-    "phcle.contexts.relational.annotation_tables",
+    "phcle.contexts",
     "phcle.datasets",
     "phcle.errors",
     "phcle.explorer",
@@ -109,7 +106,7 @@ class PublicName(Validator):
     def doc_all_parameters(self):
         found = super().doc_all_parameters
         if dataclasses.is_dataclass(self.obj):
-            known = {field.name for field in dataclasses.fields(self.obj)}
+            known = {f.name for f in dataclasses.fields(self.obj) if f.init}
             listed = self._doc_parameters(["Attributes"])
             found |= {name: listed[name] for name in listed if name in known}
         return found
@@ -118,11 +115,21 @@ class PublicName(Validator):
     def signature_parameters(self):
         if isinstance(self.obj, type) and not has_own_constructor(self.obj):
             return ()
-        return super().signature_parameters
+        inherited = inherited_fields(self.obj)
+        return tuple(x for x in super().signature_parameters if x not in inherited)
+
+
+def inherited_fields(cls):
+    """Fields of a dataclass that a base class documents."""
+    bases = cls.__mro__[1:] if isinstance(cls, type) else ()
+    found = [base for base in bases if dataclasses.is_dataclass(base)]
+    return {field.name for base in found for field in dataclasses.fields(base)}
 
 
 def has_own_constructor(cls):
     """Whether phcle wrote the constructor, rather than Python or another library."""
+    if issubclass(cls, enum.Enum):
+        return False
     maker = next(
         k for k in cls.__mro__ if "__init__" in vars(k) or "__new__" in vars(k)
     )
@@ -201,6 +208,8 @@ def faults(module_name):
     found = []
     for name, value, is_inherited in public_names(module_name):
         checks = CHECKS
+        if is_inherited and not value.__doc__:
+            continue
         if is_inherited or is_command(value):
             checks = checks - INHERITED
         if not needs_example(name):

@@ -1,4 +1,4 @@
-"""One vocabulary over partial contexts."""
+"""Join contexts that know different labels into one vocabulary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ __all__ = ["Aligned", "align"]
 
 @dataclass(frozen=True)
 class Aligned:
-    """Contexts, in the order of their kinds, and the labels that any of them knows."""
+    """Contexts and their common vocabulary.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels that any context names.
+    contexts : tuple of Context
+        The contexts, ordered by kind.
+    """
 
     labels: tuple[str, ...]
     contexts: tuple[Context, ...]
@@ -29,18 +37,18 @@ def align(
     complete_only: bool = False,
     must_inform: bool = True,
 ) -> Aligned:
-    """Join contexts by label; the vocabulary is the union of what they name.
+    """Join contexts by label; the vocabulary is the union of their labels.
 
     Parameters
     ----------
     contexts : Context or iterable of Context
         What is known about the labels.
     labels : iterable of str, optional
-        Restricts and orders the vocabulary.
-    complete_only : bool
-        Keep only labels that every context observes.
-    must_inform : bool
-        Refuse by name a context or a label without any information.
+        The vocabulary, in this order. By default all labels of all contexts.
+    complete_only : bool, default False
+        Keep only labels that every context knows.
+    must_inform : bool, default True
+        Refuse contexts and labels about which nothing is known.
 
     Returns
     -------
@@ -68,7 +76,7 @@ def _informed(
     complete_only: bool,
     must_inform: bool,
 ) -> tuple[str, ...]:
-    """The labels to keep, given what the contexts say about them."""
+    """The labels to keep, given what the contexts know about them."""
     observed = [set(context.observed_labels) for context in contexts]
     if must_inform:
         _refuse_empty(contexts, observed, vocabulary)
@@ -97,13 +105,13 @@ def _refuse_empty(
     for context, labels in zip(contexts, observed, strict=True):
         if not labels:
             raise ContextError(
-                f"context {context.name!r} relates no two labels, so it says nothing; "
-                "leave it out, or add the edges that join its labels."
+                f"context {context.name!r} relates no two labels; leave it "
+                "out, or add edges between its labels."
             )
         if labels.isdisjoint(vocabulary):
             raise ContextError(
                 f"context {context.name!r} says nothing about any of the labels "
-                f"{some(vocabulary)}; leave it out, or check how it spells its labels."
+                f"{some(vocabulary)}; leave it out, or check the spelling of labels."
             )
 
 

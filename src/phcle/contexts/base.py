@@ -1,15 +1,15 @@
-"""What every kind of context offers, so that no other code asks for the kind.
+"""What every kind of context offers. No other code asks which kind a context is.
 
 A kind is two classes in a package of its own:
 
 - a `Context` is what the user gives: labels, columns and numbers in the user's units;
 - a `FittedContext` is the same context inside a fit or an embedding. `Context.in_fit`
-  lays its numbers out over the labels of the problem and scales them. The solver then
-  learns its `factor`, and `FittedContext.learned` drops what only the solver needed.
+  arranges its numbers by the labels of the problem and scales them. The solver then
+  learns its `factor`, and `FittedContext.learned` drops what only the solver needs.
 
-The solver sees the learning half of `FittedContext`; the embedding, storage and fold-in
-see the other half. A factor is whatever vectors the context owns, one row per column:
-its context starts it, updates it, penalises it and stores it.
+The solver uses the first half of `FittedContext`; the embedding, storage and fold-in
+use the second half. A factor holds the vectors that belong to the context, one per
+column. Its context starts, updates, penalises and stores it.
 """
 
 from __future__ import annotations
@@ -50,30 +50,61 @@ Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 UNITS = 100.0
-"""Counts, or squared deviation, of an average label in every context. Contexts are
-scaled to it before they are weighed, so one setting of the λ's serves many data."""
+"""Contexts are scaled to this sum of counts, or of squared deviations, per label. With
+the same scale everywhere, one choice of the λ's suits many data sets; at 100, values
+of λ near 1 work well."""
 
 
 @dataclass(frozen=True)
 class Penalties:
-    """The λ's of the objective, and k, the negatives per count."""
+    """The penalties λ of the objective, and k.
 
-    negatives: float  # k
-    descriptive: float  # λ1
-    sparsity: float  # λ2
-    ridge: float  # λ3
-    context_ridge: float  # λ4
+    Attributes
+    ----------
+    negatives : float
+        k, the negatives per count of relational contexts.
+    descriptive : float
+        λ1, the weight of descriptive contexts against relational ones.
+    sparsity : float
+        λ2, the penalty on absolute values of U.
+    ridge : float
+        λ3, the penalty on squares of W and U.
+    context_ridge : float
+        λ4, the penalty on squares of C.
+    """
+
+    negatives: float
+    descriptive: float
+    sparsity: float
+    ridge: float
+    context_ridge: float
 
 
 class Context(ABC):
-    """What is known about some labels, in the user's units."""
+    """What the user knows about some labels, in the user's units.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the kind of context.
+    order : int
+        Contexts of a lower order come first in files and tables.
+    name : str
+        Name of the context.
+    labels : tuple of str
+        Names of the rows.
+    columns : tuple of str
+        Names of the columns.
+    hierarchy : HierarchyCounts or None
+        How a hierarchy was turned into the context; None if it comes from none.
+    """
 
     kind: ClassVar[str]
-    order: ClassVar[int]  # contexts of a lower order come first in files and tables
+    order: ClassVar[int]
     name: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
-    hierarchy: Any = None  # how a hierarchy became the context; None if none did
+    hierarchy: Any = None
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -83,7 +114,7 @@ class Context(ABC):
     @property
     @abstractmethod
     def has_values(self) -> Flags:
-        """Which rows hold at least one count or known value: (labels,)."""
+        """Whether each row has a count or a known value: (labels,)."""
 
     @cached_property
     def observed_labels(self) -> tuple[str, ...]:
@@ -95,27 +126,66 @@ class Context(ABC):
         )
 
     def naming_also(self, others: Iterable[str]) -> Context:
-        """The context with further labels, if it can say something about them."""
+        """Add labels that other contexts name, if this one knows something about them.
+
+        Parameters
+        ----------
+        others : iterable of str
+            Labels that the other contexts name.
+
+        Returns
+        -------
+        Context
+            The context with further labels, or the context itself.
+        """
         return self
 
     @property
     @abstractmethod
     def n_stored(self) -> int:
-        """How many counts or known values take memory."""
+        """Number of counts or known values that take memory."""
 
     @abstractmethod
     def fingerprint_arrays(self) -> list[Any]:
-        """All numbers, for a fingerprint of the data."""
+        """Return all numbers, for a fingerprint of the data.
+
+        Returns
+        -------
+        list of arrays
+            Dense or sparse arrays.
+        """
 
     def of_kind(self, kind: str) -> Context:
-        """The context with its hierarchy turned into counts in another way."""
+        """Turn the hierarchy of the context into counts in another way.
+
+        Parameters
+        ----------
+        kind : str
+            A `kind` of `RelationalContext.from_hierarchy`.
+
+        Returns
+        -------
+        Context
+            The new counts of the same labels.
+        """
         raise ContextError(
             f"context {self.name!r} comes from no hierarchy, so it has no kind."
         )
 
     @abstractmethod
     def in_fit(self, labels: Sequence[str]) -> FittedContext:
-        """The context over the labels of a problem, scaled."""
+        """Arrange the context by the labels of a problem and scale it.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the problem.
+
+        Returns
+        -------
+        FittedContext
+            The context as the solver uses it, not learned yet.
+        """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,120 +194,310 @@ class FittedContext(ABC):
 
     Attributes
     ----------
-    name, columns
-        As the user gave them; columns that no label uses are gone.
-    data
-        The user's rows of the labels at hand, None if the context knows none of them.
-    weight
-        α or β.
+    name : str
+        Name of the context.
+    columns : tuple of str
+        Names of the columns that some label uses.
+    data : Context or None
+        The user's rows of the present labels; None if the context knows none of them.
+    weight : float
+        α or β, the weight of the context in the objective.
     factor : array of shape (columns, dim)
         Learned vectors; empty until they are learned.
+    kind : str
+        Name of the kind of context.
+    updated_after_labels : bool
+        Whether the paper's Algorithm 1 updates the factor after W.
     """
 
     kind: ClassVar[str]
-    updated_after_labels: ClassVar[bool]  # in the paper's Algorithm 1
+    updated_after_labels: ClassVar[bool]
     name: str
     columns: tuple[str, ...]
     data: Any
     weight: float = 1.0
     factor: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
-    # ---- the learning half: numbers laid out over the labels of a problem ----
+    # ---- for the solver: numbers arranged by the labels of a problem ----
 
     @property
     @abstractmethod
     def observed(self) -> Flags:
-        """Which labels of the problem the context knows."""
+        """Whether the context knows each label of the problem: (labels,)."""
 
     @property
     @abstractmethod
     def entries(self) -> sp.csr_array:
-        """Known cells that the term of W goes over one by one: (labels, columns)."""
+        """Known cells that the term of W computes separately: (labels, columns)."""
 
     @property
     def n_dense_columns(self) -> int:
-        """Columns that the term of W goes over for every label, known or not."""
+        """Number of columns that the term of W computes for every label."""
         return 0
 
     @property
     def masses(self) -> tuple[Floats, Floats] | None:
-        """Masses of labels and columns to draw samples by; None: no sampling."""
+        """Masses of labels and columns for drawing samples; None if none are drawn."""
         return None
 
     @abstractmethod
     def take(self, rows: Ints) -> Self:
-        """The context over some of the labels of the problem."""
+        """Return the context over some of the labels of the problem.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels.
+
+        Returns
+        -------
+        FittedContext
+            The context over these labels, in this order.
+        """
 
     @abstractmethod
     def hide_rows(self, rows: Ints) -> Self:
-        """The context with nothing known about some labels."""
+        """Return the context as if it knew nothing about some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels to hide.
+
+        Returns
+        -------
+        FittedContext
+            The context over the same labels and columns.
+        """
 
     @abstractmethod
     def hide_columns(self, hidden: Flags) -> Self:
-        """The context as if it had only the other columns."""
+        """Return the context as if it knew nothing about some columns.
+
+        Parameters
+        ----------
+        hidden : array of bool of shape (columns,)
+            The columns to hide.
+
+        Returns
+        -------
+        FittedContext
+            The context over the same labels and columns.
+        """
 
     def without_empty_columns(self) -> Self:
-        """The context without columns that no label at hand uses."""
+        """Return the context without columns that no present label uses.
+
+        Returns
+        -------
+        FittedContext
+            The context over the same labels.
+        """
         return self
 
     @abstractmethod
     def fingerprint_arrays(self) -> list[Any]:
-        """All scaled numbers, for the fingerprint of a checkpoint."""
+        """Return all scaled numbers, for the fingerprint of a checkpoint.
+
+        Returns
+        -------
+        list of arrays
+            Dense or sparse arrays.
+        """
 
     @abstractmethod
     def term_weight(self, weight: float, lam: Penalties) -> float:
-        """What the term is multiplied by if the context has this weight."""
+        """Return the number that multiplies the term of the context.
+
+        Parameters
+        ----------
+        weight : float
+            α or β.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        float
+            The weight, times λ1 for some kinds.
+        """
 
     @abstractmethod
     def label_term(
         self, backend: Backend, blocks: Sequence[Block], lam: Penalties
     ) -> Term:
-        """The term of the objective, seen from the rows of W."""
+        """Return the term of the objective for updates of W.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        blocks : sequence of Block
+            Blocks of labels that are updated together.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        Term
+            The term over the rows of W.
+        """
 
     @abstractmethod
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> FactorUpdate:
-        """What updates the factor while W is fixed."""
+        """Return what updates the factor while W is fixed.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        dim : int
+            Length of a vector.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        FactorUpdate
+            The update of this kind of context.
+        """
 
     @abstractmethod
     def factor_penalties(
         self, xp: Any, factor: Array, lam: Penalties
     ) -> Mapping[str, float]:
-        """Penalties on the factor, by the name of their λ."""
+        """Compute the penalties on the factor.
+
+        Parameters
+        ----------
+        xp : module
+            Array namespace of the factor.
+        factor : array of shape (columns, dim)
+            The factor.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        mapping from str to float
+            Value by name of the penalty.
+        """
 
     @abstractmethod
     def factor_ridge(self, lam: Penalties) -> float:
-        """The λ of the squared penalty on the factor, for balancing it against W."""
+        """Return the λ of the squared penalty on the factor.
+
+        Parameters
+        ----------
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        float
+            λ3 or λ4. It balances the factor against W.
+        """
 
     @abstractmethod
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
     ) -> StartTarget:
-        """What W times the factor should be at the start, for this weight."""
+        """Return what W times the factor should be at the spectral start.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        weight : float
+            Weight of the term.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        StartTarget
+            Products with the target.
+        """
 
     @abstractmethod
     def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
-        """The unweighted term in plain NumPy, double precision: the reference."""
+        """Compute the unweighted term in NumPy and double precision, as a reference.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        factor : array of shape (columns, dim)
+            The factor.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        float
+            The term.
+        """
 
     def floor(self, lam: Penalties) -> float:
-        """A lower bound of `loss` over all factors."""
+        """Return a lower bound of `loss` over all factors.
+
+        Parameters
+        ----------
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        float
+            The bound, 0 by default.
+        """
         return 0.0
 
     @abstractmethod
     def held_out_losses(
         self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
     ) -> Floats:
-        """Loss of each label if predictions count by each trust: (trusts, labels).
+        """Compute the loss of each label for several trusts in the predictions.
 
-        Trust 0 is a model that knows nothing, 1 takes predictions as they are.
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        factor : array of shape (columns, dim)
+            The factor.
+        lam : Penalties
+            Penalties of the fit.
+        trusts : sequence of float
+            From 0, a model that knows nothing, to 1, the predictions as they are.
+
+        Returns
+        -------
+        array of shape (trusts, labels)
+            The losses.
         """
 
     def learned(
         self, labels: Sequence[str], weight: float, factor: Floats
     ) -> FittedContext:
-        """The context as the embedding keeps it, without what only solvers need."""
+        """Return the context as the embedding stores it.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the embedding.
+        weight : float
+            α or β at the end of the fit.
+        factor : array of shape (columns, dim)
+            Learned vectors.
+
+        Returns
+        -------
+        FittedContext
+            The context without what only the solver needs.
+        """
         return replace(self, weight=weight, factor=factor)
 
-    # ---- the other half: what an embedding asks ----
+    # ---- for embedding, storage and fold-in ----
 
     @property
     def observed_labels(self) -> tuple[str, ...]:
@@ -245,7 +505,18 @@ class FittedContext(ABC):
         return () if self.data is None else tuple(self.data.observed_labels)
 
     def knows(self, label: str) -> bool:
-        """Whether the context says anything about the label."""
+        """Tell whether the context knows anything about a label.
+
+        Parameters
+        ----------
+        label : str
+            A label.
+
+        Returns
+        -------
+        bool
+            Whether it has a count or a known value.
+        """
         if self.data is None or label not in self.data.index:
             return False
         return bool(self.data.has_values[self.data.index[label]])
@@ -266,12 +537,38 @@ class FittedContext(ABC):
         return False
 
     def with_calibration(self, calibration: Calibration | None) -> FittedContext:
-        """The context with a calibration, if it predicts anything."""
+        """Return the context with a calibration, if it predicts anything.
+
+        Parameters
+        ----------
+        calibration : Calibration or None
+            Turns predictions into probabilities.
+
+        Returns
+        -------
+        FittedContext
+            The context with the calibration, or the context itself.
+        """
         return self
 
     @abstractmethod
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
-        """Minus the derivative of the weighted term by x = w·c: (columns,)."""
+        """Compute minus the derivative of the weighted term by x = w·c.
+
+        Parameters
+        ----------
+        label : str
+            A label of the embedding.
+        vector : array of shape (dim,)
+            Its vector w.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        array of shape (columns,)
+            How strongly each column pulls the label towards its vector c.
+        """
 
     @property
     def hierarchy(self) -> Hierarchy | None:
@@ -279,41 +576,105 @@ class FittedContext(ABC):
         return None
 
     def shared_nodes(self, a: str, b: str) -> tuple[str, ...]:
-        """Nodes of the hierarchy above both labels, nearest first."""
+        """Return the nodes of the hierarchy above both labels.
+
+        Parameters
+        ----------
+        a : str
+            A label.
+        b : str
+            Another label.
+
+        Returns
+        -------
+        tuple of str
+            The nodes, nearest first; empty without a hierarchy.
+        """
         return () if self.hierarchy is None else self.hierarchy.shared_ancestors(a, b)
 
     @property
     @abstractmethod
     def file_kinds(self) -> tuple[str, ...]:
-        """Kinds of file that the context may have been read from."""
+        """Kinds of file that contexts like this are read from."""
 
     def details(self) -> dict[str, Any]:
-        """What a summary of the embedding says about this kind of context."""
+        """Return what a summary of the embedding says about this kind of context.
+
+        Returns
+        -------
+        dict
+            Settings by name; empty by default.
+        """
         return {}
 
     @abstractmethod
     def for_new_labels(self, context: Context | None, labels: Sequence[str]) -> Self:
-        """The same factor with the rows of new labels, laid out for the solver.
+        """Return the context over labels that are folded in.
 
-        `context` is what the user says about the new labels; None: nothing.
+        Parameters
+        ----------
+        context : Context or None
+            What the user knows about the new labels; None if nothing.
+        labels : sequence of str
+            The new labels.
+
+        Returns
+        -------
+        FittedContext
+            The same factor with the new rows, arranged for the solver.
         """
 
     @abstractmethod
     def joined(self, later: Self) -> Self:
-        """The same factor with the rows of both."""
+        """Join the rows of this context and of folded-in labels.
+
+        Parameters
+        ----------
+        later : FittedContext
+            The same context over the later labels.
+
+        Returns
+        -------
+        FittedContext
+            The same factor with the rows of both.
+        """
 
     @abstractmethod
     def pack(self, store: TensorStore) -> dict[str, Any]:
-        """Put all numbers and names into the store; return the settings."""
+        """Put all numbers and names into a file's store.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to put them.
+
+        Returns
+        -------
+        dict
+            Settings that JSON can store.
+        """
 
     @classmethod
     @abstractmethod
     def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedContext:
-        """The reverse of `pack`."""
+        """Make the context from what `pack` stored.
+
+        Parameters
+        ----------
+        packed : mapping
+            The settings, with name, weight and kind.
+        store : TensorStore
+            The numbers and names.
+
+        Returns
+        -------
+        FittedContext
+            The context, not checked yet.
+        """
 
     @abstractmethod
     def check(self) -> None:
-        """Refuse parts that do not fit each other: a file may come from anybody."""
+        """Refuse parts that do not fit together, because files can be forged."""
 
     def _other_kind(self) -> ContextError:
         return ContextError(
@@ -322,14 +683,14 @@ class FittedContext(ABC):
 
 
 def warn_unknown_columns(name: str, columns: Sequence[str]) -> None:
-    """Warn that columns of new labels are left out, for the fit did not have them.
+    """Warn that columns of new labels are ignored because the fit did not have them.
 
     Parameters
     ----------
     name : str
         Name of the context.
     columns : sequence of str
-        The unknown columns; nothing happens if there are none.
+        The unknown columns; without any, there is no warning.
     """
     if columns:
         warnings.warn(
@@ -341,20 +702,40 @@ def warn_unknown_columns(name: str, columns: Sequence[str]) -> None:
 
 
 class PredictingContext(Protocol):
-    """A fitted context whose `predicts_columns` is true, and what it can do then."""
+    """A fitted context that predicts values: its `predicts_columns` is true.
+
+    Attributes
+    ----------
+    name : str
+        Name of the context.
+    columns : tuple of str
+        Names of the columns.
+    weight : float
+        α or β, the weight of the context in the objective.
+    factor : array of shape (columns, dim)
+        Learned vectors.
+    offset : array of shape (columns,)
+        Mean of each column, in the user's units.
+    scale : array of shape (columns,)
+        Scale of each column, in the user's units.
+    data : Context or None
+        The user's rows of the present labels.
+    calibration : Calibration or None
+        Turns predictions into probabilities; None if the fit had too few labels.
+    """
 
     name: str
     columns: tuple[str, ...]
     weight: float
     factor: Floats
-    offset: npt.NDArray[np.float64]  # (columns,), in the user's units
-    scale: npt.NDArray[np.float64]  # (columns,), in the user's units
+    offset: npt.NDArray[np.float64]
+    scale: npt.NDArray[np.float64]
     data: Any
-    calibration: Calibration | None  # None: too few labels to learn it from
+    calibration: Calibration | None
 
     @property
     def observed(self) -> Flags:
-        """Which labels of the problem the context knows."""
+        """Whether the context knows each label of the problem: (labels,)."""
 
     @property
     def observed_labels(self) -> tuple[str, ...]:
@@ -365,14 +746,47 @@ class PredictingContext(Protocol):
         """Largest known value of every column, in the user's units."""
 
     def predict(self, vectors: Floats) -> npt.NDArray[np.float64]:
-        """Predicted values, in the user's units: (rows, columns)."""
+        """Predict values from label vectors.
+
+        Parameters
+        ----------
+        vectors : array of shape (rows, dim)
+            Label vectors.
+
+        Returns
+        -------
+        array of shape (rows, columns)
+            Predictions, in the user's units.
+        """
 
     def observed_row(self, label: str) -> npt.NDArray[np.float64]:
-        """Known values of a label, NaN where unknown, in the user's units."""
+        """Return the known values of a label.
+
+        Parameters
+        ----------
+        label : str
+            A label.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Values in the user's units; NaN is missing.
+        """
 
     @property
     def value_kind(self) -> Literal["numbers", "tags", "text"]:
-        """How a person gives a value: as "numbers", "tags" or "text"."""
+        """How a person enters a value: as "numbers", "tags" or "text"."""
 
     def only(self, column: str) -> PredictingContext:
-        """The context cut down to one column."""
+        """Return the context with one column only.
+
+        Parameters
+        ----------
+        column : str
+            The column; an unknown one is refused.
+
+        Returns
+        -------
+        PredictingContext
+            The smaller context.
+        """

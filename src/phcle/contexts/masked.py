@@ -1,10 +1,10 @@
-"""MaskedMatrix: numbers of which some are unknown, dense or sparse.
+"""MaskedMatrix: numbers with missing values, dense or sparse.
 
-Code outside this module never asks how a matrix is laid out. There are two layouts:
+Code outside this module never asks for the layout. There are two layouts:
 
-- dense: an array in which NaN marks an unknown value;
+- dense: an array in which NaN is a missing value;
 - sparse: stored values, zeros elsewhere, and a mask of the known cells. Without a mask
-  every cell is known, so an absent tag of a listed label is a known zero.
+  every cell is known, so a tag that a listed label lacks is a known zero.
 """
 
 from __future__ import annotations
@@ -40,19 +40,30 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 SMALLEST = 1e-100
-"""Values all below this are scaled up before they are squared."""
+"""If all values are smaller than this, they are scaled up before they are squared: the
+square of 1e-100 is still a normal number."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Statistics of every column over its known values: (columns,) each.
+    """Statistics of each column over its known values.
 
-    Squares are in units of `unit`², so that tiny values do not vanish when squared.
+    Attributes
+    ----------
+    count : array of shape (columns,)
+        Number of known values.
+    mean : array of shape (columns,)
+        Mean, in the user's units.
+    squares : array of shape (columns,)
+        Sum of squared deviations from the mean, in units of `unit`².
+    unit : float
+        Unit of `squares`. It is small for tiny values, which would otherwise become
+        zero when squared.
     """
 
     count: Floats
     mean: Floats
-    squares: Floats  # sum of squared deviations from the mean
+    squares: Floats
     unit: float
 
     @property
@@ -62,7 +73,15 @@ class Moments:
 
 
 class MaskedMatrix(ABC):
-    """Numbers with a mask of what is known."""
+    """Numbers of which some are missing.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of rows and columns.
+    n_known : int
+        Number of known cells.
+    """
 
     shape: tuple[int, int]
     n_known: int
@@ -70,7 +89,7 @@ class MaskedMatrix(ABC):
     @property
     @abstractmethod
     def n_stored(self) -> int:
-        """How many known values take memory: zeros of sparse values do not."""
+        """Number of known values that take memory; zeros of sparse values take none."""
 
     @property
     def is_complete(self) -> bool:
@@ -80,7 +99,7 @@ class MaskedMatrix(ABC):
     @property
     @abstractmethod
     def arrays(self) -> tuple[Any, sp.csr_array | None]:
-        """Values and mask as the user knows them; dense values have no mask."""
+        """Values and mask as the user gives them; dense values have no mask."""
 
     @property
     @abstractmethod
@@ -89,15 +108,48 @@ class MaskedMatrix(ABC):
 
     @abstractmethod
     def take(self, rows: Sequence[int] | Ints) -> MaskedMatrix:
-        """Some of the rows, in this order."""
+        """Return some of the rows.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Positions of the rows.
+
+        Returns
+        -------
+        MaskedMatrix
+            These rows, in this order.
+        """
 
     @abstractmethod
     def on_columns(self, at: Ints) -> MaskedMatrix:
-        """The columns at these positions; −1 gives a column without values."""
+        """Return some of the columns.
+
+        Parameters
+        ----------
+        at : array of int
+            Positions of the columns; −1 stands for a column without values.
+
+        Returns
+        -------
+        MaskedMatrix
+            These columns, in this order.
+        """
 
     @abstractmethod
     def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
-        """The rows of both."""
+        """Append the rows of another matrix.
+
+        Parameters
+        ----------
+        below : MaskedMatrix
+            A matrix with the same columns, in any layout.
+
+        Returns
+        -------
+        MaskedMatrix
+            The rows of both.
+        """
 
     @abstractmethod
     def _as_sparse(self) -> _Sparse:
@@ -105,48 +157,159 @@ class MaskedMatrix(ABC):
 
     @abstractmethod
     def row(self, i: int) -> Floats:
-        """One row, with NaN for unknown values."""
+        """Return one row.
+
+        Parameters
+        ----------
+        i : int
+            Position of the row.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Its values; NaN is missing.
+        """
 
     @abstractmethod
     def known_cells(self) -> tuple[Ints, Ints]:
-        """Rows and columns of all known cells."""
+        """Return the positions of all known cells.
+
+        Returns
+        -------
+        rows, columns : arrays of int
+            Positions of their rows and columns.
+        """
 
     @abstractmethod
     def cells(self, rows: Ints, columns: Ints) -> Floats:
-        """Values of known cells."""
+        """Return the values of known cells.
+
+        Parameters
+        ----------
+        rows : array of int
+            Rows of the cells.
+        columns : array of int
+            Columns of the cells.
+
+        Returns
+        -------
+        array of float
+            Their values.
+        """
 
     @abstractmethod
     def column(self, i: int) -> Floats:
-        """One column, with NaN for unknown values."""
+        """Return one column.
+
+        Parameters
+        ----------
+        i : int
+            Position of the column.
+
+        Returns
+        -------
+        array of shape (rows,)
+            Its values; NaN is missing.
+        """
 
     @abstractmethod
     def threshold(self, mean: Floats) -> Floats:
-        """A label has an attribute if its value is above this: (columns,)."""
+        """Return the value above which a label has an attribute.
+
+        Parameters
+        ----------
+        mean : array of shape (columns,)
+            Mean of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The means of dense values, and zeros for sparse values.
+        """
 
     @abstractmethod
     def n_having(self, mean: Floats) -> Floats:
-        """How many known cells of each column are above the threshold: (columns,)."""
+        """Count the known cells of each column that are above the threshold.
+
+        Parameters
+        ----------
+        mean : array of shape (columns,)
+            Mean of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The counts.
+        """
 
     @abstractmethod
     def largest(self) -> Floats:
-        """Largest known value of each column; −inf where there is none."""
+        """Return the largest known value of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The values; −inf for a column without known values.
+        """
 
     @abstractmethod
     def moments(self) -> Moments:
-        """Count, mean and squared deviation of each column, without overflow."""
+        """Compute count, mean and squared deviation of each column without overflow.
+
+        Returns
+        -------
+        Moments
+            The statistics.
+        """
 
     @abstractmethod
     def split(self, offset: Floats, scale: Floats) -> tuple[Ints, FullRows, Any]:
-        """Centre and scale: complete rows, and known cells of the others as CSR."""
+        """Centre and scale the values; separate complete rows from the others.
+
+        Parameters
+        ----------
+        offset : array of shape (columns,)
+            What is subtracted.
+        scale : array of shape (columns,)
+            What is divided by.
+
+        Returns
+        -------
+        rows : array of int
+            Positions of the complete rows.
+        full : FullRows
+            Their values.
+        entries : csr_array of shape (rows, columns)
+            Known cells of the other rows; zeros are stored.
+        """
 
     @abstractmethod
     def wrong_cell(self) -> tuple[int, int, float] | None:
-        """Row, column and value of the first that is infinite or far too large."""
+        """Find the first value that is infinite or too large.
+
+        Returns
+        -------
+        tuple of (int, int, float), or None
+            Its row, column and value; None if there is none.
+        """
 
     def some_known_cells(
         self, most: int, rng: np.random.Generator
     ) -> tuple[Ints, Ints]:
-        """Known cells, or a random choice of `most` of them."""
+        """Return the positions of known cells, or of a random sample of them.
+
+        Parameters
+        ----------
+        most : int
+            Largest size of the sample.
+        rng : numpy.random.Generator
+            Draws the sample.
+
+        Returns
+        -------
+        rows, columns : arrays of int
+            Positions of their rows and columns.
+        """
         rows, columns = self.known_cells()
         if len(rows) <= most:
             return rows, columns
@@ -154,10 +317,15 @@ class MaskedMatrix(ABC):
         return rows[chosen], columns[chosen]
 
     def presence(self) -> Floats:
-        """Share of the known cells of each column that hold its attribute.
+        """Estimate the share of labels that have each attribute.
 
-        Half a label with the attribute and half a label without it are added: what no
-        known label has may still turn up.
+        Half a label with the attribute and half a label without it are added, because
+        an attribute that no known label has is still possible.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Shares above 0 and below 1.
         """
         found = self.moments()
         # A column without known values counts as one label without the attribute.
@@ -166,27 +334,28 @@ class MaskedMatrix(ABC):
 
 
 def masked_matrix(values: Any, observed: Any, name: str) -> MaskedMatrix:
-    """Values, and for sparse ones perhaps a mask, as a matrix of either layout.
+    """Make a matrix from values and, for sparse values, an optional mask.
 
     Parameters
     ----------
     values : array or sparse matrix
-        The numbers; NaN marks an unknown one in an array.
+        The numbers; NaN is a missing value in a dense array.
     observed : sparse matrix or None
-        Known cells of a sparse matrix; None means all of them.
+        Known cells of sparse values; None means all of them.
     name : str
         Name of the context, for error messages.
 
     Returns
     -------
     MaskedMatrix
+        The matrix in the layout of `values`.
     """
     if isinstance(values, MaskedMatrix):
         return values
     if not sp.issparse(values):
         if observed is not None:
             raise ContextError(
-                f"context {name!r}: dense values mark the unknown by NaN; "
+                f"context {name!r}: in dense values NaN is a missing value; "
                 "observed= is for sparse values."
             )
         return _Dense(np.asarray(values, dtype=np.float64))
@@ -203,14 +372,14 @@ def masked_matrix(values: Any, observed: Any, name: str) -> MaskedMatrix:
     n_outside = values.nnz - sp.csr_array(values * mask).nnz
     if n_outside:
         raise ContextError(
-            f"context {name!r}: {n_outside} values stand where observed is false; "
+            f"context {name!r}: {n_outside} values are where observed is false; "
             "remove them or mark them as observed."
         )
     return _Sparse(values, mask)
 
 
 class _Dense(MaskedMatrix):
-    """An array in which NaN is unknown."""
+    """An array in which NaN is a missing value."""
 
     def __init__(self, values: Floats) -> None:
         self.values = values
@@ -296,7 +465,7 @@ class _Dense(MaskedMatrix):
         return np.flatnonzero(is_full), DenseRows(centred[is_full]), entries
 
     def wrong_cell(self) -> tuple[int, int, float] | None:
-        wrong = np.abs(self.values) > LARGEST  # infinity is; NaN is not
+        wrong = np.abs(self.values) > LARGEST  # false for NaN
         if not wrong.any():
             return None
         row, column = np.unravel_index(int(np.argmax(wrong)), self.shape)
@@ -373,7 +542,7 @@ class _Sparse(MaskedMatrix):
     ) -> tuple[Ints, Ints]:
         if self.mask is not None or self.n_known <= most:
             return super().some_known_cells(most, rng)
-        # Without a list of all cells, which may be far more than the stored ones.
+        # No list of all cells: there may be far more than stored ones.
         chosen = rng.choice(self.n_known, most, replace=False)
         rows, columns = np.divmod(chosen, self.shape[1])
         return rows, columns
@@ -444,14 +613,14 @@ def _unit_of(stored: Floats) -> float:
 
 def _moments(count: Floats, mean: Floats, squares: Floats, unit: float) -> Moments:
     """Statistics of values that were divided by `unit`."""
-    # Rounding leaves a trace of deviation on constant columns.
+    # Constant columns have a small deviation from rounding: set it to zero.
     rounding = np.finfo(np.float64).eps * mean
     squares[squares <= count * rounding**2] = 0.0
     return Moments(count, mean * unit, squares, unit)
 
 
 class FullRows(ABC):
-    """Centred and scaled rows without gaps, for products with factors."""
+    """Centred and scaled rows without missing values, for products with factors."""
 
     @property
     @abstractmethod
@@ -460,23 +629,70 @@ class FullRows(ABC):
 
     @abstractmethod
     def take(self, rows: Ints) -> FullRows:
-        """Some of the rows."""
+        """Return some of the rows.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the rows.
+
+        Returns
+        -------
+        FullRows
+            These rows, in this order.
+        """
 
     @abstractmethod
     def toarray(self) -> Floats:
-        """All values as one array."""
+        """Return all values as one array.
+
+        Returns
+        -------
+        array of shape (rows, columns)
+            The values.
+        """
 
     @abstractmethod
     def energy(self) -> Floats:
-        """Squared length of each row."""
+        """Compute the squared length of each row.
+
+        Returns
+        -------
+        array of shape (rows,)
+            The squared lengths.
+        """
 
     @abstractmethod
     def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
-        """‖A − W Uᵀ‖² in double precision, without making A dense."""
+        """Compute ‖A − W Uᵀ‖² in double precision, without making A dense.
+
+        Parameters
+        ----------
+        W : array of shape (rows, dim)
+            Vectors of the rows.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        float
+            The squared error.
+        """
 
     @abstractmethod
     def place(self, backend: Backend) -> PlacedRows:
-        """The rows on a back end."""
+        """Move the rows to a back end.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+
+        Returns
+        -------
+        PlacedRows
+            Products with the rows.
+        """
 
 
 class PlacedRows(Protocol):
@@ -491,7 +707,13 @@ class PlacedRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DenseRows(FullRows):
-    """Rows as one array."""
+    """Rows stored as one array.
+
+    Attributes
+    ----------
+    values : array of shape (rows, columns)
+        The values.
+    """
 
     values: Floats
 
@@ -608,14 +830,14 @@ def pack_matrix(matrix: MaskedMatrix, store: TensorStore) -> str:
 
 
 def unpack_matrix(layout: str, store: TensorStore, n_columns: int) -> tuple[Any, Any]:
-    """The values and the mask that `pack_matrix` stored, not yet checked.
+    """Return the values and the mask that `pack_matrix` stored, without checks.
 
     Parameters
     ----------
     layout : str
         What `pack_matrix` returned.
     store : TensorStore
-        Where the matrix lies.
+        Where the matrix is stored.
     n_columns : int
         Columns that it must have.
 

@@ -1,4 +1,4 @@
-"""Matrices with named rows and columns: one form for all, checked against the names."""
+"""Conversion and checks of matrices with named rows and columns."""
 
 from __future__ import annotations
 
@@ -23,13 +23,27 @@ __all__ = [
 ]
 
 LARGEST = 1e100
-"""Largest count or value allowed, so that sums of squares stay finite."""
+"""Largest count or value allowed. The square of 1e100 is far below the largest float64,
+so sums of squares stay finite."""
 
 
 def take_rows(
     matrix: sp.csr_array, rows: Sequence[int] | npt.NDArray[np.int64]
 ) -> sp.csr_array:
-    """Rows of a sparse matrix by position; −1 gives an empty row."""
+    """Return rows of a sparse matrix by position.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        The matrix.
+    rows : sequence of int
+        Positions of the rows; −1 stands for an empty row.
+
+    Returns
+    -------
+    csr_array
+        The rows, in this order.
+    """
     wanted = np.asarray(rows, dtype=np.int64)
     if len(wanted) == matrix.shape[0] and (wanted == np.arange(len(wanted))).all():
         return matrix.copy()
@@ -44,7 +58,20 @@ def take_rows(
 
 
 def as_csr(matrix: Any, name: str) -> sp.csr_array:
-    """Any two-dimensional array as canonical CSR of float64 without stored zeros."""
+    """Convert any two-dimensional array to canonical CSR without stored zeros.
+
+    Parameters
+    ----------
+    matrix : array or sparse matrix
+        The numbers.
+    name : str
+        Name of the context, for error messages.
+
+    Returns
+    -------
+    csr_array of float64
+        The same numbers; `matrix` itself if it has this form.
+    """
     if (
         isinstance(matrix, sp.csr_array)
         and matrix.dtype == np.float64
@@ -71,7 +98,19 @@ def as_csr(matrix: Any, name: str) -> sp.csr_array:
 def check_axes(
     name: str, labels: Sequence[str], columns: Sequence[str], shape: tuple[int, ...]
 ) -> None:
-    """Refuse a shape that does not fit the names, and names that repeat."""
+    """Refuse a shape that does not fit the names, and repeated names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the context, for error messages.
+    labels : sequence of str
+        Names of the rows.
+    columns : sequence of str
+        Names of the columns.
+    shape : tuple of int
+        Shape of the array.
+    """
     if shape != (len(labels), len(columns)):
         raise ContextError(
             f"context {name!r}: the array has shape {shape}, but there are "
@@ -79,7 +118,7 @@ def check_axes(
             "and one name per column."
         )
     for names, what in ((labels, "label"), (columns, "column")):
-        if not "".join(names).isascii():  # quick to tell, as most are
+        if not "".join(names).isascii():  # a fast test that most names pass
             for text in names:
                 refuse_half_characters(text, f"context {name!r}", what)
         if len(set(names)) < len(names):
@@ -96,14 +135,46 @@ def csr_with_zeros(
     values: npt.NDArray[np.float64],
     shape: tuple[int, int],
 ) -> sp.csr_array:
-    """CSR that keeps stored zeros: a value equal to its column's mean is known."""
+    """Make a CSR matrix that keeps stored zeros.
+
+    A stored zero is a known value that equals the mean of its column.
+
+    Parameters
+    ----------
+    rows : array of int
+        Rows of the entries.
+    columns : array of int
+        Columns of the entries.
+    values : array of float
+        The entries.
+    shape : tuple of int
+        Shape of the matrix.
+
+    Returns
+    -------
+    csr_array
+        The matrix.
+    """
     order = np.lexsort((columns, rows))
     indptr = np.searchsorted(rows[order], np.arange(shape[0] + 1))
     return sp.csr_array((values[order], columns[order], indptr), shape=shape)
 
 
 def keep_entries(matrix: sp.csr_array, wanted: npt.NDArray[np.bool_]) -> sp.csr_array:
-    """The entries where a mask (rows, 1) or (1, columns) is true; zeros stay stored."""
+    """Keep only the entries of some rows or columns; stored zeros stay.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (rows, columns)
+        The matrix.
+    wanted : array of bool of shape (rows, 1) or (1, columns)
+        The rows or columns to keep.
+
+    Returns
+    -------
+    csr_array of shape (rows, columns)
+        The matrix with these entries.
+    """
     entries = sp.coo_array(matrix)
     rows, columns = entries.coords
     inside = np.broadcast_to(wanted, matrix.shape)[rows, columns]

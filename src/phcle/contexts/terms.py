@@ -1,12 +1,12 @@
-"""How the solver sees the term of a context: from the rows of the factor it updates.
+"""How the solver uses the term of a context when it updates the rows of a factor.
 
-Every kind of context answers the same questions about a block of rows y (r × d) of one
-factor while the other factor is fixed: value and gradient at y, a curvature to build a
-step from, and the value along a step. `W` sees every context; the factor of a context
-sees its own context alone; a label that is folded in later sees whatever it has. So one
-update serves them all.
+While the other factor is fixed, every kind of context answers the same questions about
+a block of rows y (r × d): value and gradient at y, a curvature for a step, and values
+along a step. `W` depends on every context, the factor of a context on its own context
+only, and a label that is folded in on the contexts that know it. One update serves all
+of them.
 
-Symbols: y a row being updated, Z the other factor, x = y·z, σ the logistic function.
+Symbols: y a row that is updated, Z the other factor, x = y·z, σ the logistic function.
 """
 
 from __future__ import annotations
@@ -34,62 +34,176 @@ __all__ = [
 ]
 
 Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
-"""Positions of columns, and the mass that each of them stands for."""
+"""Positions of sampled columns, and the mass that each represents."""
 
 
 class Curvature(Enum):
-    """Which second derivative a step is built from."""
+    """The second derivative that a step uses.
 
-    MATCHED = auto()  # exact on known entries, right in trace on the dense part
-    PROBED = auto()  # exact, but the dense part comes from a sample of columns
-    BOUND = auto()  # an upper bound for every y: softplus'' is at most 1/4
+    Attributes
+    ----------
+    MATCHED
+        Exact for known entries; for the dense part only the trace is exact.
+    PROBED
+        Exact for known entries; the dense part is estimated from a sample of columns.
+    BOUND
+        An upper bound for every y: the second derivative of softplus is at most 1/4.
+    """
+
+    MATCHED = auto()
+    PROBED = auto()
+    BOUND = auto()
 
 
 class Line(Protocol):
     """A term along one direction from each row."""
 
     def value(self, step: Array, chosen: Array | slice) -> Array:
-        """Values at y + step × direction, for the chosen rows: (chosen,)."""
+        """Compute the term after a step along the direction.
+
+        Parameters
+        ----------
+        step : array of shape (chosen,)
+            Length of the step of each chosen row.
+        chosen : array of int, or slice
+            The rows.
+
+        Returns
+        -------
+        array of shape (chosen,)
+            Values at y + step × direction.
+        """
 
 
 class Local(Protocol):
-    """A term at a block of rows."""
+    """A term at a block of rows.
 
-    value: Array  # (r,)
-    gradient: Array  # (r, d)
+    Attributes
+    ----------
+    value : array of shape (r,)
+        Value of each row.
+    gradient : array of shape (r, dim)
+        Gradient of each row.
+    """
+
+    value: Array
+    gradient: Array
 
     def product(self, z: Array, curvature: Curvature) -> Array:
-        """Curvature times z, row by row: (r, d)."""
+        """Multiply the curvature of each row by a vector.
+
+        Parameters
+        ----------
+        z : array of shape (r, dim)
+            A vector for each row.
+        curvature : Curvature
+            Which curvature.
+
+        Returns
+        -------
+        array of shape (r, dim)
+            The products.
+        """
 
     def mean_curvature(self, curvature: Curvature) -> Array:
-        """Roughly the mean curvature over the block, to precondition with: (d, d)."""
+        """Estimate the mean curvature of the block, for preconditioning.
+
+        Parameters
+        ----------
+        curvature : Curvature
+            Which curvature.
+
+        Returns
+        -------
+        array of shape (dim, dim)
+            A rough mean.
+        """
 
     def bound_trace(self) -> Array:
-        """Trace of the bound on the curvature, so at least its norm: (r,)."""
+        """Compute the trace of the bound on the curvature, which bounds its norm.
+
+        Returns
+        -------
+        array of shape (r,)
+            The trace of each row.
+        """
 
     def along(self, direction: Array) -> Line:
-        """The term along a direction (r, d)."""
+        """Restrict the term to a direction from each row.
+
+        Parameters
+        ----------
+        direction : array of shape (r, dim)
+            A direction for each row.
+
+        Returns
+        -------
+        Line
+            The term along these directions.
+        """
 
 
 class View(Protocol):
-    """A term with the other factor and the context's weight filled in."""
+    """A term with given other factor and weight."""
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
-        """The term at rows `y`: all rows of a block, or the `chosen` ones."""
+        """Evaluate the term at a block of rows.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block.
+        y : array of shape (r, dim)
+            The rows.
+        chosen : array of int, optional
+            Positions of `y` in the block. By default `y` is the whole block.
+
+        Returns
+        -------
+        Local
+            The term at these rows.
+        """
 
 
 class Term(Protocol):
-    """One context, laid out over blocks of rows."""
+    """The term of one context, arranged in blocks of rows."""
 
     def on(self, backend: Backend) -> Term:
-        """The same term on a back end that differs only in how it multiplies."""
+        """Return the same term on a back end that only multiplies in another way.
+
+        Parameters
+        ----------
+        backend : Backend
+            The other back end.
+
+        Returns
+        -------
+        Term
+            The term there.
+        """
 
     def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> View:
-        """Fix the other factor and the weight; `sample` stands for all columns."""
+        """Fix the other factor and the weight.
+
+        Parameters
+        ----------
+        other : array of shape (columns, dim)
+            The other factor.
+        weight : float
+            Weight of the term.
+        sample : Sample, optional
+            Columns that represent all columns in the dense part. By default all are
+            used.
+
+        Returns
+        -------
+        View
+            The term for this factor and weight.
+        """
 
 
 RowUpdate = Callable[[Array, Sequence[View], float, Sequence[Block]], Array]
-"""A solver's update of a factor from its views, its ridge and its blocks of rows."""
+"""A solver's update of a factor, given its views, ridge and blocks of rows."""
 
 
 class FactorUpdate(Protocol):
@@ -105,20 +219,65 @@ class FactorUpdate(Protocol):
         sample: Sample | None = None,
         tol: float = 1e-5,
     ) -> Array:
-        """The factor, improved; never worse if `update_rows` never makes it worse.
+        """Improve the factor. It gets no worse if `update_rows` makes no row worse.
 
-        `update_rows` is the solver's own update, for contexts whose rows it can do;
-        `sample` stands for all labels; `tol` ends an iteration of the context's own.
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        factor : array of shape (columns, dim)
+            The factor.
+        weight : float
+            Weight of the term.
+        update_rows : callable
+            The solver's own update of rows, for contexts that need no other.
+        sample : Sample, optional
+            Labels that represent all labels. By default all are used.
+        tol : float, default 1e-5
+            Relative change at which an iteration of the context's own ends.
+
+        Returns
+        -------
+        array of shape (columns, dim)
+            The improved factor.
         """
 
 
 class StartTarget(Protocol):
-    """What W times the factor of a context should be at the spectral start."""
+    """What W times the factor of a context should be at the spectral start.
 
-    weight: float  # of the target among those of all contexts
+    Attributes
+    ----------
+    weight : float
+        Weight of this target among the targets of all contexts.
+    """
+
+    weight: float
 
     def product(self, V: Array) -> Array:
-        """Target times V: (columns, p) → (labels, p)."""
+        """Multiply the target by a matrix.
+
+        Parameters
+        ----------
+        V : array of shape (columns, p)
+            The matrix.
+
+        Returns
+        -------
+        array of shape (labels, p)
+            The product.
+        """
 
     def transposed(self, W: Array) -> Array:
-        """Transposed target times W: (labels, p) → (columns, p)."""
+        """Multiply the transposed target by a matrix.
+
+        Parameters
+        ----------
+        W : array of shape (labels, p)
+            The matrix.
+
+        Returns
+        -------
+        array of shape (columns, p)
+            The product.
+        """

@@ -25,16 +25,49 @@ Floats = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, eq=False)
 class LabelEmbedding:
-    """Labels, their vectors, and what the vectors were learned from.
+    """One vector per label, and what the vectors were learned from.
 
+    `PHCLE.fit` makes it, `save` and `phcle.load` store it. It can also be made from any
+    labels and vectors; methods that need contexts (`describe`, `explain`) then have
+    less or nothing to say. It behaves like a collection of its labels:
+    `embedding["cat"]` is a vector, and `len`, `in` and iteration work.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        The labels.
+    vectors : array of shape (labels, dim)
+        A vector for each label, of finite numbers.
+    names : mapping from str to str, optional
+        Readable names of labels and of nodes of their hierarchy.
+    contexts : tuple of FittedContext, optional
+        The contexts of the fit, with what was learned about them.
+    penalties : mapping from str to float, optional
+        Penalties of the fit, which adding labels and explaining similarities need.
+    options : mapping, optional
+        Options of the fit.
+    history : tuple of mappings, optional
+        A record for each sweep of the fit: the objective and its terms.
+    versions : mapping from str to str, optional
+        Versions of the libraries that made the fit.
+    origin : mapping, optional
+        How the fit ran, and the files that it read.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.0], [0.6, 0.8]]))
+    >>> pets
+    LabelEmbedding(2 labels × 2)
+    >>> pets["dog"]
+    array([0.6, 0.8])
     >>> pets.nearest("cat", k=1)
     [('dog', 0.6)]
     """
 
     labels: tuple[str, ...]
-    vectors: Floats  # (labels, d)
-    names: Mapping[str, str] = field(default_factory=dict)  # label or node -> readable
+    vectors: Floats
+    names: Mapping[str, str] = field(default_factory=dict)
     contexts: tuple[FittedContext, ...] = ()
     penalties: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -121,18 +154,56 @@ class LabelEmbedding:
         return cast(tuple[PredictingContext, ...], found)
 
     def name_of(self, label: str) -> str:
-        """Readable name of a label or of a node of its hierarchy."""
+        """Return the readable name of a label or of a node of its hierarchy.
+
+        Parameters
+        ----------
+        label : str
+            The label or node.
+
+        Returns
+        -------
+        str
+            Its name, or `label` itself if it has none.
+        """
         return self.names.get(label, label)
 
     def labels_called(self, text: str) -> tuple[str, ...]:
-        """The label with this id, or else all that have this readable name."""
+        """Find labels by id or by readable name.
+
+        Parameters
+        ----------
+        text : str
+            An id, or a name in upper or lower case.
+
+        Returns
+        -------
+        tuple of str
+            The label with this id, or else all labels with this name. It may be empty.
+        """
         text = normal(str(text))
         if text in self._index:
             return (text,)
         return tuple(self._by_name.get(text.lower(), ()))
 
     def resolve(self, label: str) -> str:
-        """The label meant by an id or by a readable name, in any case."""
+        """Find the one label that an id or a readable name means.
+
+        Parameters
+        ----------
+        label : str
+            An id, or a name in upper or lower case.
+
+        Returns
+        -------
+        str
+            The label.
+
+        Raises
+        ------
+        UnknownLabelError
+            If there is no such label, or if several labels have this name.
+        """
         found = self.labels_called(label)
         if len(found) == 1:
             return found[0]
@@ -148,7 +219,18 @@ class LabelEmbedding:
         )
 
     def vector_of(self, label_or_vector: str | npt.ArrayLike) -> Floats:
-        """The vector of a label, or the checked vector itself."""
+        """Return the vector of a label, or check a given vector.
+
+        Parameters
+        ----------
+        label_or_vector : str or array of shape (dim,)
+            A label, a readable name, or any vector.
+
+        Returns
+        -------
+        array of shape (dim,)
+            The vector.
+        """
         if isinstance(label_or_vector, str):
             return self[label_or_vector]
         vector = np.asarray(label_or_vector, dtype=np.float64)
@@ -166,9 +248,32 @@ class LabelEmbedding:
         *,
         among: Iterable[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """Labels most similar by cosine, best first; never the label itself.
+        """Find the labels that are most similar to a label or vector.
 
-        `among` names the labels that may be answers; by default all may.
+        Parameters
+        ----------
+        label_or_vector : str or array of shape (dim,)
+            A label, a readable name, or any vector.
+        k : int, default 10
+            How many labels to return.
+        among : iterable of str, optional
+            Labels to search. By default all labels are searched.
+
+        Returns
+        -------
+        list of (str, float)
+            Labels and their cosine similarities, most similar first. The label itself
+            is never among them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> vectors = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+        >>> pets = LabelEmbedding(("cat", "dog", "fish"), vectors)
+        >>> pets.nearest("cat", k=2)
+        [('dog', 0.6), ('fish', 0.0)]
+        >>> pets.nearest([0.0, 2.0], k=1, among=["cat", "dog"])
+        [('dog', 0.8)]
         """
         return self.nearest_many([label_or_vector], k, among=among)[0]
 
@@ -179,7 +284,24 @@ class LabelEmbedding:
         *,
         among: Iterable[str] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """The nearest labels of each of many labels or vectors, as `nearest` has it."""
+        """Find the most similar labels for many labels or vectors at once.
+
+        This is much faster than many calls of `nearest`, and gives the same answers.
+
+        Parameters
+        ----------
+        queries : iterable of str or array of shape (dim,)
+            Labels, readable names or vectors.
+        k : int, default 10
+            How many labels to return for each query.
+        among : iterable of str, optional
+            Labels to search. By default all labels are searched.
+
+        Returns
+        -------
+        list of list of (str, float)
+            For each query what `nearest` returns.
+        """
         vectors, own = self.queries_of(queries, k)
         labels, units = self.labels, self.unit_vectors
         if among is not None:
@@ -195,7 +317,22 @@ class LabelEmbedding:
     def queries_of(
         self, queries: Iterable[str | npt.ArrayLike], k: int
     ) -> tuple[Floats, list[str | None]]:
-        """Checked queries at length one, and which of them are which label."""
+        """Check queries and convert them to vectors of length one.
+
+        Parameters
+        ----------
+        queries : iterable of str or array of shape (dim,)
+            Labels, readable names or vectors.
+        k : int
+            How many neighbours are wanted; it must be 1 or more.
+
+        Returns
+        -------
+        vectors : array of shape (queries, dim)
+            The vectors, each of length one.
+        own : list of str or None
+            For each query its label; None if it was a vector.
+        """
         if k < 1:
             raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
         given = list(_no_text(queries))
@@ -206,36 +343,111 @@ class LabelEmbedding:
         return unit_rows(vectors), own
 
     def describe(self, label_or_vector: str | npt.ArrayLike, k: int = 6) -> Description:
-        """Related labels with shares, and the strongest attributes.
+        """Describe a label or vector by related labels and by attributes.
 
-        Attributes known for the label and attributes predicted by the model are
-        listed apart.
+        Parameters
+        ----------
+        label_or_vector : str or array of shape (dim,)
+            A label, a readable name, or any vector.
+        k : int, default 6
+            Most related labels, known attributes and predicted attributes to list.
+
+        Returns
+        -------
+        Description
+            Related labels with their shares, the strongest attributes that are known,
+            and the strongest that the model predicts, with their probabilities.
+
+        Examples
+        --------
+        >>> from phcle import PHCLE, DescriptiveContext
+        >>> tags = {"cat": ["fur", "tail"], "dog": ["fur", "tail"], "fish": ["fins"]}
+        >>> embedding = PHCLE(dim=2).fit(DescriptiveContext.from_tags(tags)).embedding_
+        >>> found = embedding.describe("cat")
+        >>> sorted(attribute.name for attribute in found.observed)
+        ['fur', 'tail']
         """
         return describe(self, label_or_vector, k)
 
     def explain(self, a: str, b: str, k: int = 5) -> Explanation:
-        """What two labels share, context by context; the parts add up to the cosine."""
+        """Explain the similarity of two labels, context by context.
+
+        Parameters
+        ----------
+        a : str
+            A label or readable name.
+        b : str
+            Another label or readable name.
+        k : int, default 5
+            Most columns to list for each context.
+
+        Returns
+        -------
+        Explanation
+            The cosine similarity, the part that each context adds to it, and the
+            columns with the largest parts. The parts add up to the similarity.
+
+        Examples
+        --------
+        >>> from phcle import PHCLE, DescriptiveContext
+        >>> tags = {"cat": ["fur", "tail"], "dog": ["fur", "tail"], "fish": ["fins"]}
+        >>> embedding = PHCLE(dim=2).fit(DescriptiveContext.from_tags(tags)).embedding_
+        >>> [part.context for part in embedding.explain("cat", "dog").parts]
+        ['tags']
+        """
         return explain(self, self.resolve(a), self.resolve(b), k)
 
     def contexts_of(self, label: str) -> dict[str, bool]:
-        """Which contexts know the label."""
+        """Say which contexts know a label.
+
+        Parameters
+        ----------
+        label : str
+            A label or readable name.
+
+        Returns
+        -------
+        dict from str to bool
+            For each context, whether it has a count or value of the label.
+        """
         label = self.resolve(label)
         return {context.name: context.knows(label) for context in self.contexts}
 
     def select(self, labels: Iterable[str]) -> LabelEmbedding:
-        """The vectors of some labels alone, in this order, without the contexts."""
+        """Return the vectors of some labels, without the contexts.
+
+        Parameters
+        ----------
+        labels : iterable of str
+            Labels or readable names.
+
+        Returns
+        -------
+        LabelEmbedding
+            These labels in this order.
+        """
         kept = [self.resolve(label) for label in listed(labels)]
         rows = [self._index[label] for label in kept]
         return LabelEmbedding(tuple(kept), self.vectors[rows], names=self.names)
 
     def with_spectrum(self, power: float) -> LabelEmbedding:
-        """The vectors with every principal direction at its strength to a power.
+        """Make strong or weak directions of the vectors count more.
 
-        V = P·S·Qᵀ becomes P·S^power·Qᵀ: 1 leaves the vectors alone, below 1 weak
-        directions count more (0 whitens), above 1 strong ones do. A factorisation
-        splits its strength between labels and contexts, so that 2 brings vectors of
-        PHCLE to the geometry of what they predict. Contexts do not fit the new space
-        and are left out.
+        With the singular value decomposition P·S·Qᵀ of the vectors, the new vectors are
+        P·S^power·Qᵀ. PHCLE splits the strength of each direction between labels and
+        columns, so a power of 2 gives vectors whose similarities are those of the
+        predicted values.
+
+        Parameters
+        ----------
+        power : float
+            1 changes nothing. Below 1, weak directions count more (0 whitens); above 1,
+            strong ones do.
+
+        Returns
+        -------
+        LabelEmbedding
+            The new vectors, without contexts, which do not fit them.
         """
         if not np.isfinite(power) or power < 0:
             raise ContextError(f"power must be 0 or more. Got {power!r} instead.")
@@ -257,7 +469,24 @@ class LabelEmbedding:
         contexts: Iterable[FittedContext],
         names: Mapping[str, str],
     ) -> LabelEmbedding:
-        """Other labels in the space of this embedding."""
+        """Return other labels in the same vector space.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The new labels.
+        vectors : array of shape (labels, dim)
+            Their vectors.
+        contexts : iterable of FittedContext
+            What the contexts know about them.
+        names : mapping from str to str
+            Their readable names; the present names are kept too.
+
+        Returns
+        -------
+        LabelEmbedding
+            The new labels alone.
+        """
         return replace(
             self,
             labels=tuple(labels),
@@ -267,7 +496,18 @@ class LabelEmbedding:
         )
 
     def joined(self, later: LabelEmbedding) -> LabelEmbedding:
-        """The embedding and labels that were folded into it, as one."""
+        """Join the embedding with labels that `fold_in` returned.
+
+        Parameters
+        ----------
+        later : LabelEmbedding
+            New labels; none of them may be in this embedding.
+
+        Returns
+        -------
+        LabelEmbedding
+            All labels.
+        """
         both = set(self.labels) & set(later.labels)
         if both:
             raise ContextError(
@@ -285,17 +525,35 @@ class LabelEmbedding:
         )
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """A row per label, as a frame of "pandas", "polars" or "pyarrow".
+        """Convert the vectors to a data frame.
 
-        Labels are the index of pandas, and the first column of the others, where
-        `DescriptiveContext.from_frame` finds them again.
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, default "pandas"
+            Library of the frame.
+
+        Returns
+        -------
+        data frame
+            One row per label and one column per dimension. Labels are the index of a
+            pandas frame, and the first column of other frames;
+            `DescriptiveContext.from_frame` finds them there.
         """
         from phcle.embedding.to_frame import embedding_frame
 
         return embedding_frame(self, library)
 
     def save(self, path: str | Path) -> None:
-        """Write one pickle-free file; an existing one is replaced only when whole."""
+        """Write the embedding to one file without pickled code.
+
+        An existing file is replaced only when the new one is complete. `phcle.load`
+        reads it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, usually with the ending `.phcle`.
+        """
         from phcle.embedding.storage import save
 
         save(self, Path(path))

@@ -1,6 +1,6 @@
-"""One file per embedding: all numbers as tensors, all names as UTF-8 bytes.
+"""Save and load embeddings: one file with all numbers as tensors and all names as text.
 
-Every context packs and unpacks itself; this module knows no kinds.
+Every context stores itself; this module does not depend on the kinds of context.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 
 
 def save(embedding: LabelEmbedding, path: Path) -> None:
-    """Write an embedding; an existing file is replaced only by a whole one.
+    """Write an embedding to a file.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         What to write.
     path : Path
-        The file.
+        The file. An existing one is replaced only when the new one is complete.
     """
     store = TensorStore({"vectors": embedding.vectors})
     store.put_names("labels", embedding.labels)
@@ -58,7 +58,10 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
 
 
 def load(path: str | Path) -> LabelEmbedding:
-    """Read an embedding; a damaged, cut or foreign file is refused.
+    """Read an embedding from a file.
+
+    Loading runs no code of the file. A file that is damaged, incomplete or not an
+    embedding is refused.
 
     Parameters
     ----------
@@ -68,12 +71,21 @@ def load(path: str | Path) -> LabelEmbedding:
     Returns
     -------
     LabelEmbedding
+        The embedding.
+
+    Raises
+    ------
+    FileError
+        If the file does not exist or is not a complete embedding.
 
     Examples
     --------
-    >>> load("missing.phcle")
-    Traceback (most recent call last):
-    phcle.errors.FileError: missing.phcle: no such file.
+    >>> import tempfile
+    >>> import numpy as np
+    >>> path = Path(tempfile.mkdtemp()) / "pets.phcle"
+    >>> LabelEmbedding(("cat", "dog"), np.eye(2)).save(path)
+    >>> load(path).labels
+    ('cat', 'dog')
     """
     path = Path(path)
     foreign = "a safetensors file, but not a label embedding of phcle."

@@ -1,8 +1,8 @@
-"""Labels that arrive later: solve their rows of W with all else fixed.
+"""Add labels to an embedding: solve their rows of W while everything else is fixed.
 
-With C and U fixed the problem of one label is convex and small. `fit` ends with the
-same solve for its own labels, so a training label that is folded in again gets its own
-vector back, and stationarity makes similarities explainable.
+With C and U fixed, each label is a small convex problem. `fit` ends with the same solve
+for its own labels. So a training label that is folded in again gets its own vector
+back, and similarities can be explained exactly.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def solve_labels(
     *,
     tol: float = 1e-4,
 ) -> tuple[Floats, Floats]:
-    """Find W at its optimum for fixed factors.
+    """Find the best W for fixed factors.
 
     Parameters
     ----------
@@ -75,14 +75,15 @@ def solve_labels(
         One for each context.
     weights : mapping
         α and β by context.
-    tol : float
-        Newton steps of a row end with one that moves it by no more than this share of
-        its length; the distance left is then a small part of it.
+    tol : float, default 1e-4
+        A row is done when a Newton step moves it by at most this share of its length.
 
     Returns
     -------
-    tuple of two arrays
-        W in double precision, and the value of each context's term.
+    W : array of shape (labels, dim)
+        The rows in double precision.
+    values : array of shape (contexts,)
+        The value of each context's term.
     """
     stages = _stages(backend, problem, tol, has_start=start is not None)
     W: Any = start
@@ -161,26 +162,31 @@ def fold_in(
     device: str = "cpu",
     dtype: str = "float32",
 ) -> LabelEmbedding:
-    """Embed labels that were not in the fit, from whichever contexts they have.
+    """Embed labels that were not in the fit, from whatever is known about them.
 
-    Columns that the fit did not know are left out, with a warning that counts them.
+    Nothing is learned anew: the vectors of the other labels stay the same. Columns that
+    the fit did not have are ignored with a warning.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        Learned by `PHCLE`.
+        An embedding that `PHCLE` learned.
     contexts : Context or iterable of Context
-        What is known about the new labels. Contexts carry the names they had at the
-        fit; a taxonomy needs only the new edges.
-    names : mapping, optional
+        What is known about the new labels, under the names that the contexts had at the
+        fit. Any context may be missing. A taxonomy needs only the new edges.
+    names : mapping from str to str, optional
         Readable names of the new labels.
-    backend, device, dtype : str
-        Where and in which precision to compute, as in `PHCLE`.
+    backend : {"auto", "numpy", "numba", "torch"}, default "auto"
+        Library that computes, as in `PHCLE`. Change it only for very many labels.
+    device : str, default "cpu"
+        Device that computes, as in `PHCLE`, such as "cuda".
+    dtype : {"float32", "float64"}, default "float32"
+        Precision, as in `PHCLE`.
 
     Returns
     -------
     LabelEmbedding
-        The new labels alone; `embedding.joined(...)` puts both together.
+        The new labels alone. `embedding.joined(...)` adds them to the others.
 
     Examples
     --------
@@ -188,8 +194,11 @@ def fold_in(
     >>> tags = {"cat": ["fur"], "dog": ["fur", "tail"], "fish": ["fins"]}
     >>> embedding = PHCLE(dim=2).fit(DescriptiveContext.from_tags(tags)).embedding_
     >>> new = DescriptiveContext.from_tags({"wolf": ["fur", "tail"]})
-    >>> fold_in(embedding, new).labels
+    >>> wolf = fold_in(embedding, new)
+    >>> wolf.labels
     ('wolf',)
+    >>> wolf.nearest("wolf", k=1), embedding.joined(wolf).nearest("wolf", k=1)[0][0]
+    ([], 'dog')
     """
     if not embedding.contexts:
         raise ContextError(

@@ -80,7 +80,7 @@ def test_mask_given_by_the_user_is_not_changed():
 def test_values_outside_the_mask_are_refused():
     values = sp.csr_array([[1.0, 5.0], [0, 0], [0, 0]])
     observed = sp.csr_array([[True, False], [False, False], [True, True]])
-    with pytest.raises(ContextError, match=r"'mine': 1 values stand where observed"):
+    with pytest.raises(ContextError, match=r"'mine': 1 values are where observed"):
         dense(values, observed=observed)
 
 
@@ -90,7 +90,7 @@ def test_mask_of_another_shape_is_refused():
 
 
 def test_mask_on_dense_values_is_refused():
-    with pytest.raises(ContextError, match=r"dense values mark the unknown by NaN"):
+    with pytest.raises(ContextError, match=r"in dense values NaN is a missing value"):
         dense(observed=sp.csr_array(np.ones((3, 2))))
 
 

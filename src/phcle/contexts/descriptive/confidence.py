@@ -30,25 +30,57 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 MOST_VALUES = 200_000
-"""Hidden values used of one trial and context: three coefficients need no more."""
+"""Most hidden values used of one trial and context. Three coefficients need no more."""
 
 MARGIN = 1e-3
-"""Shares of labels are kept this far from 0 and 1, where the logit is infinite."""
+"""Shares of labels are kept this far from 0 and 1, where the logit is infinite. So an
+attribute is never taken for rarer than 1 in 1000."""
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A logistic curve, and what it needs to know of every column."""
+    """Turns predicted values into probabilities with a logistic curve.
 
-    presence: Floats  # (columns,): share of the known labels that have the attribute
-    deviation: Floats  # (columns,): standard deviation, in the user's units
+    Attributes
+    ----------
+    presence : array of shape (columns,)
+        Share of the known labels that have each attribute.
+    deviation : array of shape (columns,)
+        Standard deviation of each column, in the user's units.
+    intercept : float
+        Intercept of the curve.
+    prior : float
+        Weight of the logit of `presence`.
+    slope : float
+        Weight of the prediction, in standard deviations from the mean.
+    n_values : int
+        Number of hidden values that the curve was learned from.
+    """
+
+    presence: Floats
+    deviation: Floats
     intercept: float
-    prior: float  # weight of the logit of `presence`
-    slope: float  # weight of the prediction, in deviations from the mean
-    n_values: int  # hidden values that the curve was learned from
+    prior: float
+    slope: float
+    n_values: int
 
     def confidence(self, predicted: Floats, offset: Floats, support: Floats) -> Floats:
-        """Chance that each predicted attribute is there: (labels, columns)."""
+        """Compute the probability that each label has each attribute.
+
+        Parameters
+        ----------
+        predicted : array of shape (labels, columns)
+            Predictions, in the user's units.
+        offset : array of shape (columns,)
+            Means of the columns at the fit.
+        support : array of shape (labels,)
+            Support of each label.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            Probabilities.
+        """
         x = self.intercept + self.prior * logit(self.presence)
         steps = steps_from_mean(predicted, offset, self.deviation)
         x = x + self.slope * support[:, None] * steps
@@ -57,7 +89,17 @@ class Calibration:
 
 @dataclass
 class HiddenValues:
-    """Hidden values of one context over several trials: predictions and truth."""
+    """Predictions of hidden values and the truth, of one context over several trials.
+
+    Attributes
+    ----------
+    steps : list of arrays
+        For each trial, predictions in supported standard deviations from the mean.
+    prior : list of arrays
+        For each trial, the logit of how common each attribute is.
+    truth : list of arrays of bool
+        For each trial, whether the label has the attribute.
+    """
 
     steps: list[Floats] = field(default_factory=list)
     prior: list[Floats] = field(default_factory=list)
@@ -65,7 +107,7 @@ class HiddenValues:
 
     @property
     def n_values(self) -> int:
-        """How many values there are."""
+        """Number of hidden values."""
         return sum(map(len, self.truth))
 
     def add(
@@ -78,7 +120,7 @@ class HiddenValues:
         supports: Floats,
         rng: np.random.Generator,
     ) -> None:
-        """Add the values of some labels, or a sample of them if they are very many.
+        """Add the values of some labels, or a sample if there are very many.
 
         Parameters
         ----------
@@ -87,7 +129,7 @@ class HiddenValues:
         labels : list of str
             Labels that were predicted.
         hidden : set of str
-            All hidden labels, from which nothing else may be learned either.
+            All hidden labels; statistics of the columns must not use them.
         predicted : array of shape (labels, columns)
             Predictions, in the user's units.
         offset : array of shape (columns,)
@@ -107,14 +149,31 @@ class HiddenValues:
         self.steps.append(supports[rows] * steps[rows, columns])
 
     def calibration(self, matrix: MaskedMatrix) -> Calibration:
-        """The curve that makes the hidden truth likeliest, for all known values."""
+        """Fit the curve to the hidden values.
+
+        Parameters
+        ----------
+        matrix : MaskedMatrix
+            All known values, for the statistics of the columns.
+
+        Returns
+        -------
+        Calibration
+            The curve.
+        """
         deviation = matrix.moments().deviation
         return Calibration(
             matrix.presence(), deviation, *self.coefficients(), self.n_values
         )
 
     def coefficients(self) -> tuple[float, float, float]:
-        """Intercept, weight of the prior, and slope."""
+        """Fit a logistic regression with a weak penalty.
+
+        Returns
+        -------
+        tuple of three floats
+            Intercept, weight of the prior, and slope.
+        """
         from scipy.optimize import minimize
 
         X = np.column_stack(
@@ -125,12 +184,12 @@ class HiddenValues:
             ]
         )
         y = np.concatenate(self.truth).astype(np.float64)
-        neutral = np.array([0.0, 1.0, 0.0])  # an attribute is as likely as common
+        neutral = np.array([0.0, 1.0, 0.0])  # probability = share of labels
 
         def loss(b: Floats) -> tuple[float, Floats]:
             x = X @ b
             error = 1 / (1 + np.exp(-np.clip(x, -50, 50))) - y
-            # A weak penalty: few values must not give wild curves.
+            # A weak penalty, so that few values do not give extreme curves.
             away = b - neutral
             value = np.logaddexp(0, x).sum() - y @ x + away @ away / 2
             return float(value), np.asarray(X.T @ error + away)
@@ -144,7 +203,20 @@ class HiddenValues:
 def support(
     vectors: npt.NDArray[np.floating], described: npt.NDArray[np.floating]
 ) -> Floats:
-    """Cosine of every vector with the nearest described one, to the fourth power."""
+    """Compute the support of vectors: how near a described label is.
+
+    Parameters
+    ----------
+    vectors : array of shape (rows, dim)
+        Label vectors.
+    described : array of shape (labels, dim)
+        Vectors of labels that the context describes.
+
+    Returns
+    -------
+    array of shape (rows,)
+        The fourth power of the cosine with the nearest described label.
+    """
     best = np.zeros(len(vectors))
     own = _unit(vectors)
     for start in range(0, len(described), 10_000):
@@ -159,13 +231,39 @@ def _unit(vectors: npt.NDArray[np.floating]) -> Floats:
 
 
 def logit(share: Floats) -> Floats:
-    """Log odds, finite for every share."""
+    """Compute log odds that stay finite.
+
+    Parameters
+    ----------
+    share : array
+        Numbers from 0 to 1.
+
+    Returns
+    -------
+    array
+        Log odds, of the same shape.
+    """
     inside = np.clip(share, MARGIN, 1 - MARGIN)
     return np.asarray(np.log(inside / (1 - inside)))
 
 
 def steps_from_mean(predicted: Floats, offset: Floats, deviation: Floats) -> Floats:
-    """How many deviations a prediction lies above the mean; 0 for constant columns."""
+    """Express predictions in standard deviations from the mean.
+
+    Parameters
+    ----------
+    predicted : array of shape (rows, columns)
+        Predictions.
+    offset : array of shape (columns,)
+        Means.
+    deviation : array of shape (columns,)
+        Standard deviations.
+
+    Returns
+    -------
+    array of shape (rows, columns)
+        The distances; 0 for a constant column.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = (predicted - offset) / deviation
     return np.where(deviation > 0, steps, 0.0)

@@ -33,32 +33,43 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DescriptiveContext(Context):
-    """Values of labels (rows) for descriptions (columns), any of them unknown.
+    """Values of labels (rows) for descriptions (columns), with missing values.
 
-    Dense values mark an unknown one by NaN. Sparse values are known wherever
-    `observed` (a sparse mask) is true, or in full where there is no mask, so that an
-    absent tag of a present label is a known zero.
+    Most contexts are made by one of the `from_…` constructors.
 
     Parameters
     ----------
     name : str
-        Name of the context.
-    labels, columns : tuple of str
-        Names of the rows and columns.
+        Name of the context. All contexts of a fit need different names.
+    labels : tuple of str
+        Names of the rows.
+    columns : tuple of str
+        Names of the columns.
     values : array or sparse matrix of shape (labels, columns)
-        The values, in the user's units.
-    observed : sparse matrix, optional
-        Which values are known; for sparse values only. None: all of them.
-    standardize : bool
-        Give every column its own scale, instead of one for all.
-    readable : bool
-        Whether a column's name means something to a person.
+        The values, in your units. In a dense array, NaN is a missing value.
+    observed : sparse matrix of shape (labels, columns), optional
+        Which values are known; for sparse values only. By default all of them are, so a
+        tag that a label lacks is a known zero.
+    standardize : bool, default False
+        Scale every column by its own spread. By default one scale serves all columns.
+        Use it if columns are in different units.
+    readable : bool, default True
+        Whether column names mean something to a person. `describe` and `explain` list
+        only such columns.
     source : Source, optional
-        What later labels are encoded by.
+        How the values were made. Labels that are added to an embedding later are
+        encoded in the same way.
+
+    Attributes
+    ----------
+    matrix : MaskedMatrix
+        The values and what is known, in one object.
 
     Examples
     --------
     >>> animals = DescriptiveContext.from_tags({"cat": ["fur"], "fish": ["fins"]})
+    >>> animals
+    DescriptiveContext('tags': 2 labels × 2 columns, 4 values known)
     >>> animals.columns
     ('fins', 'fur')
     """
@@ -78,7 +89,7 @@ class DescriptiveContext(Context):
 
     def __post_init__(self) -> None:
         matrix = masked_matrix(self.values, self.observed, self.name)
-        is_checked = matrix is self.values  # it comes from another context
+        is_checked = matrix is self.values  # another context has checked it
         values, observed = matrix.arrays
         found = {"matrix": matrix, "values": values, "observed": observed}
         for name, part in found.items():
@@ -129,8 +140,7 @@ class DescriptiveContext(Context):
             )
         if not self.labels or not self.columns or self.n_observed == 0:
             raise ContextError(
-                f"context {self.name!r} is empty: no value is known, so it says "
-                "nothing; leave it out."
+                f"context {self.name!r} is empty: no value is known; leave it out."
             )
 
     def with_matrix(
@@ -141,7 +151,24 @@ class DescriptiveContext(Context):
         columns: Sequence[str] | None = None,
         source: Source | None = None,
     ) -> DescriptiveContext:
-        """The same context with other values, labels or columns."""
+        """Return the context with other values, labels or columns.
+
+        Parameters
+        ----------
+        matrix : MaskedMatrix
+            The new values.
+        labels : sequence of str, optional
+            Names of its rows. By default those of this context.
+        columns : sequence of str, optional
+            Names of its columns. By default those of this context.
+        source : Source, optional
+            How the new values were made. By default this is not known.
+
+        Returns
+        -------
+        DescriptiveContext
+            The new context, with the other settings of this one.
+        """
         return DescriptiveContext(
             self.name,
             self.labels if labels is None else tuple(labels),
@@ -154,7 +181,18 @@ class DescriptiveContext(Context):
         )
 
     def rows_for(self, labels: Sequence[str]) -> DescriptiveContext:
-        """Return the context cut down to those of `labels` that it describes."""
+        """Return the context with only some of its labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The labels to keep; those that the context does not list are ignored.
+
+        Returns
+        -------
+        DescriptiveContext
+            The smaller context, in the order of `labels`.
+        """
         if tuple(labels) == self.labels:
             return self
         kept = [label for label in labels if label in self.index]
@@ -188,15 +226,42 @@ class DescriptiveContext(Context):
         name: str = "attributes",
         standardize: bool | None = None,
     ) -> DescriptiveContext:
-        """A data frame of attributes, of pandas, Polars or PyArrow; NaN is unknown.
+        """Make a context from a data frame of attributes.
 
-        `labels` names the column of labels. By default they are the index of a pandas
-        frame, and the first column of any other.
+        Numbers and truth values are used as they are. A text column becomes one column
+        per value, such as `colour=red`. NaN and empty cells are missing values.
 
-        Numbers and truth values are taken as they are; a column of text becomes one
-        column per value (`colour=red`). With `standardize` left open, each column
-        gets its own scale if their spreads differ more than tenfold: then they are
-        likely in different units.
+        Parameters
+        ----------
+        frame : data frame of pandas, Polars or PyArrow
+            One row per label, one column per attribute.
+        labels : str, optional
+            Name of the column of labels. By default the labels are the index of a
+            pandas frame, and the first column of any other frame.
+        name : str, default "attributes"
+            Name of the context.
+        standardize : bool, optional
+            Scale every column by its own spread. By default this is done if the spreads
+            differ more than tenfold, because the columns are then probably in different
+            units.
+
+        Returns
+        -------
+        DescriptiveContext
+            The attributes.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame(
+        ...     {"legs": [4, 2, None], "colour": ["red", "blue", "red"]},
+        ...     index=["fox", "jay", "crab"],
+        ... )
+        >>> looks = DescriptiveContext.from_frame(frame)
+        >>> looks.columns
+        ('legs', 'colour=blue', 'colour=red')
+        >>> looks.n_observed
+        8
         """
         kept, cells = labelled_columns(frame, labels, name)
         return cls.from_cells(kept, cells, name, standardize)
@@ -209,7 +274,33 @@ class DescriptiveContext(Context):
         name: str,
         standardize: bool | None = None,
     ) -> DescriptiveContext:
-        """Columns of raw cells, as frames and CSV files have them."""
+        """Make a context from columns of cells, as in a table.
+
+        Cells are converted as by `from_frame`; numbers may be given as text.
+
+        Parameters
+        ----------
+        labels : tuple of str
+            One label per row.
+        cells : mapping from str to sequence
+            Cells of each column, by its title.
+        name : str
+            Name of the context.
+        standardize : bool, optional
+            Scale every column by its own spread, as in `from_frame`.
+
+        Returns
+        -------
+        DescriptiveContext
+            The attributes.
+
+        Examples
+        --------
+        >>> cells = {"legs": ["4", "2"], "can fly": ["no", ""]}
+        >>> DescriptiveContext.from_cells(("fox", "jay"), cells, "looks").values
+        array([[ 4.,  0.],
+               [ 2., nan]])
+        """
         columns, titles, values = encoding.encode_columns(labels, cells, name)
         if standardize is None:
             standardize = encoding.units_differ(values)
@@ -222,7 +313,28 @@ class DescriptiveContext(Context):
     def from_tags(
         cls, tags: Mapping[Any, Iterable[Any]], *, name: str = "tags"
     ) -> DescriptiveContext:
-        """Tags of each label; a label left out is unknown, a tag left out is absent."""
+        """Make a context from the tags of each label.
+
+        Parameters
+        ----------
+        tags : mapping from label to iterable of str
+            A listed label lacks all tags that are not in its list. A label that is not
+            listed has missing values.
+        name : str, default "tags"
+            Name of the context.
+
+        Returns
+        -------
+        DescriptiveContext
+            One column per tag: 1 for labels that have it, and 0 for others.
+
+        Examples
+        --------
+        >>> tags = {"cat": ["fur", "tail"], "fish": ["tail"]}
+        >>> DescriptiveContext.from_tags(tags).values.toarray()
+        array([[1., 1.],
+               [0., 1.]])
+        """
         labels, given = _split(tags, name)
         rows = []
         for label, own in zip(labels, given, strict=True):
@@ -249,12 +361,39 @@ class DescriptiveContext(Context):
         encoder: Callable[[list[str]], Any] | Any | str | None = None,
         min_count: int = 2,
     ) -> DescriptiveContext:
-        """A text about each label, as TF-IDF words or through an encoder.
+        """Make a context from a text about each label.
 
-        `encoder` is any callable from a list of texts to an array of vectors, an
-        object with an `encode` method, or "sentences" for the sentence encoder of
-        the extra `phcle[sentences]`. Without one, words are weighted by TF-IDF; those
-        in fewer than `min_count` texts are left out.
+        Parameters
+        ----------
+        texts : mapping from label to str
+            One text per label. Leave out labels without a text.
+        name : str, default "texts"
+            Name of the context.
+        encoder : callable, object or "sentences", optional
+            Turns texts into vectors: a function from a list of texts to an array of
+            shape (texts, columns), an object with such a method `encode`, or
+            "sentences" for the encoder of the extra `phcle[sentences]`. By default the
+            columns are words with TF-IDF weights, which `explain` can name. An encoder
+            compares meanings, and serves short texts that share few words.
+        min_count : int, default 2
+            Words in fewer texts are left out; only used without `encoder`. Use 1 for a
+            few short texts.
+
+        Returns
+        -------
+        DescriptiveContext
+            The texts as numbers.
+
+        Examples
+        --------
+        >>> texts = {"cat": "a small pet that can purr", "dog": "a loyal pet"}
+        >>> DescriptiveContext.from_texts(texts).columns
+        ('pet',)
+        >>> def lengths(texts):
+        ...     return [[len(text)] for text in texts]
+        >>> DescriptiveContext.from_texts(texts, encoder=lengths).values
+        array([[25.],
+               [11.]])
         """
         labels, documents = _split(texts, name)
         for label, text in zip(labels, documents, strict=True):
@@ -288,12 +427,31 @@ class DescriptiveContext(Context):
         name: str = "vectors",
         labels: Iterable[Any] | Mapping[Any, str] | None = None,
     ) -> DescriptiveContext:
-        """Vectors of another model: a mapping, a file, or gensim's `KeyedVectors`.
+        """Make a context from vectors of another model.
 
-        A path is read as word2vec or GloVe text, or as word2vec binary (`.bin`), and
-        only the wanted labels are kept in memory. `labels` selects; as a mapping it
-        also says under which word each label is found (`{"n02123045": "tabby"}`). A
-        label that is not found is unknown here.
+        Parameters
+        ----------
+        vectors : mapping from label to vector, path, or gensim KeyedVectors
+            A path is read as a text file of word2vec or GloVe, or as a binary file of
+            word2vec if it ends in `.bin`.
+        name : str, default "vectors"
+            Name of the context.
+        labels : iterable of str, or mapping from label to str, optional
+            Labels to use. A mapping also gives the word under which each label is
+            found, such as `{"n02123045": "tabby"}`. Labels without a vector are missing
+            from the context. By default every vector is used; give `labels` for a large
+            file, because only their vectors are then kept in memory.
+
+        Returns
+        -------
+        DescriptiveContext
+            One column per dimension. The columns have no readable names.
+
+        Examples
+        --------
+        >>> vectors = {"cat": [0.9, 0.1], "dog": [0.8, 0.3], "car": [-0.5, 0.7]}
+        >>> DescriptiveContext.from_vectors(vectors, labels=["cat", "dog"]).labels
+        ('cat', 'dog')
         """
         wanted: dict[str, str] | None = None
         if labels is not None:

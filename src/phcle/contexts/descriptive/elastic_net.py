@@ -4,9 +4,10 @@ With W fixed, row u_a of U minimises
 
     λ1 β / 2 · Σ_{w observed} (A_wa − w·u_a)² + λ2 ‖u_a‖₁ + λ3 / 2 · ‖u_a‖²
 
-Only the Gram matrix of the observed labels and Aᵀ W enter, so an iteration costs
-descriptions × d², however many labels there are (Algorithm 2 of the paper, with a step
-that fits the masked loss, a restart, and a check that nothing goes up).
+Only the Gram matrix of the observed labels and Aᵀ W are needed, so the cost of an
+iteration, descriptions × d², does not depend on the number of labels. This is Algorithm
+2 of the paper with a step size that fits the masked loss, a restart, and a check that
+the objective does not rise.
 """
 
 from __future__ import annotations
@@ -17,20 +18,35 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.descriptive.loss import SpreadRows
 from phcle.contexts.descriptive.scaling import ScaledValues
-from phcle.contexts.terms import RowUpdate, Sample
+from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
 
 __all__ = ["DescriptionUpdate", "elastic_net"]
 
 
 MOST_STEPS = 50
-"""FISTA steps per sweep (InnerMaxIter of the paper)."""
+"""Most FISTA steps per sweep: InnerMaxIter of the paper."""
 
 ROW_PASSES = 20
-"""Arrays of a block that an iteration goes over: together they should stay in cache."""
+"""Arrays of a block that an iteration uses. It sets the block size so that they fit
+into the cache together."""
 
 
-class DescriptionUpdate:
-    """Updates U of one descriptive context, block of descriptions by block."""
+class DescriptionUpdate(FactorUpdate):
+    """Updates U of one descriptive context, in blocks of descriptions.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    values : ScaledValues
+        A and I of the context.
+    dim : int
+        Length of a vector.
+    sparsity : float
+        λ2.
+    ridge : float
+        λ3.
+    """
 
     def __init__(
         self,
@@ -47,7 +63,7 @@ class DescriptionUpdate:
         self.full_values = SpreadRows(backend, values)
         self.observed = backend.indices(np.flatnonzero(values.observed))
         if values.entries.nnz:
-            # A Gram matrix per description: blocks keep them few.
+            # Every description has its own Gram matrix; blocks limit their memory.
             blocks = split_rows(
                 backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
             )
@@ -69,13 +85,13 @@ class DescriptionUpdate:
         sample: Sample | None = None,
         tol: float = 1e-5,
     ) -> Array:
-        """U, improved for this W; `weight` is λ1 β, and all labels are always used."""
+        """Improve U for this W; `weight` is λ1 β. A sample of labels is not used."""
         xp, backend = self.backend.xp, self.backend
         U = xp.asarray(factor, copy=True)
         target = self.full_values.transposed_product(W)  # (columns, d)
         fully = xp.take(W, self.full_values.rows, axis=0)
         full_gram = xp.matmul(fully.T, fully)
-        # λmax over all observed labels bounds that of every description's own.
+        # λmax over all observed labels is at least that of each description.
         known = xp.take(W, self.observed, axis=0)
         steepest = float(xp.linalg.eigvalsh(xp.matmul(known.T, known))[-1])
 
@@ -120,8 +136,31 @@ def elastic_net(
 ) -> Array:
     """Minimise ½ uᵀ G u − target·u + sparsity‖u‖₁ + ridge/2 ‖u‖² for every row u.
 
-    `gram` is (d, d), or (rows, d, d) with one matrix per row; `steepest` bounds their
-    largest eigenvalues. No row ends above where it started.
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    gram : array of shape (dim, dim) or (rows, dim, dim)
+        G, shared by all rows or one for each.
+    target : array of shape (rows, dim)
+        Targets.
+    start : array of shape (rows, dim)
+        Where the rows begin.
+    sparsity : float
+        λ2.
+    ridge : float
+        λ3.
+    steepest : float
+        Upper bound of the eigenvalues of all G.
+    max_iter : int
+        Most steps.
+    tol : float
+        Relative change at which the iteration ends.
+
+    Returns
+    -------
+    array of shape (rows, dim)
+        The rows; none is worse than at the start.
     """
     xp = backend.xp
 
@@ -132,7 +171,7 @@ def elastic_net(
         smooth = xp.sum(u * (0.5 * bent - target + 0.5 * ridge * u), axis=1)
         return smooth + sparsity * xp.sum(xp.abs(u), axis=1)
 
-    # τ, a little above the bound: eigenvalues carry rounding.
+    # τ is a little above the bound, because eigenvalues are rounded.
     slack = 1 + 4 * start.shape[1] * float(np.finfo(backend.dtype).eps)
     tau = steepest * slack + ridge
     if tau <= 0:

@@ -23,6 +23,7 @@ from phcle.contexts.descriptive.reencoding import Source, unpack_source
 from phcle.contexts.descriptive.scaling import ScaledValues
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import pack_matrix, unpack_matrix
+from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, did_you_mean
 from phcle.files.tensor_store import TensorStore
 
@@ -34,24 +35,39 @@ Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 CURVE = ("intercept", "prior", "slope", "n_values")
-"""Plain numbers of a calibration that a file holds."""
+"""Numbers of a calibration that a file stores as JSON."""
 
 NO_VALUES = ScaledValues.nothing(0, 0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedDescriptive(FittedContext):
-    """Values A with a mask I, centred and scaled; offsets and scales in user's units.
+    """Values A with a mask I, centred and scaled. The factor is U.
 
-    Its factor is U, one vector per description.
+    The attributes of every kind are documented in `FittedContext`.
+
+    Attributes
+    ----------
+    offset : array of shape (columns,)
+        Mean of each column, in the user's units.
+    scale : array of shape (columns,)
+        Scale of each column, in the user's units.
+    readable : bool
+        Whether column names mean something to a person.
+    source : Source or None
+        How labels that are added later are encoded.
+    calibration : Calibration or None
+        Turns predictions into probabilities; None if the fit had too few labels.
+    values : ScaledValues
+        A over the labels of a problem; empty after the fit.
     """
 
-    offset: Doubles  # (columns,)
-    scale: Doubles  # (columns,)
+    offset: Doubles
+    scale: Doubles
     readable: bool
-    source: Source | None = None  # what later labels are encoded by
-    calibration: Calibration | None = None  # None: too few labels to learn it from
-    values: ScaledValues = NO_VALUES  # A over the labels of a problem
+    source: Source | None = None
+    calibration: Calibration | None = None
+    values: ScaledValues = NO_VALUES
 
     kind = "descriptive"
     updated_after_labels = True
@@ -119,7 +135,7 @@ class FittedDescriptive(FittedContext):
         self, labels: Sequence[str], weight: float, factor: Floats
     ) -> FittedDescriptive:
         data = self.data
-        if data is not None:  # later labels are encoded by `source`, not by these
+        if data is not None:  # the rows of its source are not needed any more
             data = data.with_matrix(data.matrix)
         return replace(self, weight=weight, factor=factor, data=data, values=NO_VALUES)
 
@@ -136,7 +152,7 @@ class FittedDescriptive(FittedContext):
 
     @property
     def value_kind(self) -> Literal["numbers", "tags", "text"]:
-        """How a person gives a value: as "numbers", "tags" or "text"."""
+        """How a person enters a value: as "numbers", "tags" or "text"."""
         if self.source is not None and self.source.is_text:
             return "text"
         return "tags" if self.data is not None and self.data.is_sparse else "numbers"
@@ -153,7 +169,18 @@ class FittedDescriptive(FittedContext):
         return replace(self, calibration=calibration)
 
     def predict(self, vectors: Floats) -> Doubles:
-        """Predicted values of label vectors, in the user's units: (rows, columns)."""
+        """Predict values from label vectors.
+
+        Parameters
+        ----------
+        vectors : array of shape (rows, dim)
+            Label vectors.
+
+        Returns
+        -------
+        array of shape (rows, columns)
+            Predictions, in the user's units.
+        """
         fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
         return fitted * self.scale + self.offset
 
@@ -165,13 +192,35 @@ class FittedDescriptive(FittedContext):
         return np.maximum(self.data.matrix.largest(), self.offset)
 
     def observed_row(self, label: str) -> Doubles:
-        """Known values of a label, NaN where unknown, in the user's units."""
+        """Return the known values of a label.
+
+        Parameters
+        ----------
+        label : str
+            A label.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Values in the user's units; NaN is missing.
+        """
         if self.data is None or label not in self.data.index:
             return np.full(len(self.columns), np.nan)
         return self.data.matrix.row(self.data.index[label])
 
     def only(self, column: str) -> FittedDescriptive:
-        """One column alone, as far as it is known; refuses an unknown one."""
+        """Return the context with one column only.
+
+        Parameters
+        ----------
+        column : str
+            The column; an unknown one is refused.
+
+        Returns
+        -------
+        FittedDescriptive
+            The smaller context.
+        """
         if column not in self.columns:
             raise ContextError(
                 f"context {self.name!r} has no column {column!r}."
@@ -195,7 +244,7 @@ class FittedDescriptive(FittedContext):
         )
 
     def _data_on(self, at: Ints, columns: tuple[str, ...]) -> DescriptiveContext | None:
-        """The data on some columns; None if nothing is known of them."""
+        """The data on some columns; None if no value of them is known."""
         if self.data is None:
             return None
         matrix = self.data.matrix.on_columns(at)
@@ -225,7 +274,7 @@ class FittedDescriptive(FittedContext):
         return replace(self, data=data, values=values)
 
     def _encoded(self, context: DescriptiveContext) -> DescriptiveContext | None:
-        """New labels on the columns of the fit; None if nothing is known of them."""
+        """New labels on the columns of the fit; None if no value of them is known."""
         encoded = None
         if self.source is not None and context.source is not None:
             encoded = context.source.encoded_like(self.source, self.columns, self.name)
@@ -325,7 +374,7 @@ class FittedDescriptive(FittedContext):
                 )
 
 
-class _ValueTarget:
+class _ValueTarget(StartTarget):
     """The centred values at the spectral start; missing ones default to the mean."""
 
     def __init__(self, backend: Backend, values: ScaledValues, weight: float) -> None:

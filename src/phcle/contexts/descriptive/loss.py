@@ -1,4 +1,4 @@
-"""The term of a descriptive context: squared errors of what is known."""
+"""The term of a descriptive context: squared errors of the known values."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ import numpy as np
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.descriptive.scaling import ScaledValues
-from phcle.contexts.terms import Curvature, Sample
+from phcle.contexts.terms import Curvature, Line, Local, Sample, Term, View
 
 __all__ = ["SpreadRows", "SquaredTerm"]
 
 
-class SquaredTerm:
-    """λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)²."""
+class SquaredTerm(Term):
+    """The term λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)².
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    values : ScaledValues
+        A and I of the context.
+    blocks : sequence of Block
+        Blocks of labels that are updated together.
+    """
 
     def __init__(
         self, backend: Backend, values: ScaledValues, blocks: Sequence[Block]
@@ -38,18 +48,26 @@ class SquaredTerm:
         self.full_values = SpreadRows(backend, values)
 
     def on(self, backend: Backend) -> SquaredTerm:
-        """The same term: it has no large product to do in another way."""
+        """The term itself: it has no large product to compute in another way."""
         return self
 
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None
     ) -> _SquaredView:
-        """Fix the other factor and the weight (λ1 β); all columns are always used."""
+        """Fix U and the weight λ1 β. All columns are used, never a sample."""
         return _SquaredView(self, other, weight)
 
 
 class SpreadRows:
-    """Complete rows of A, centred, among all labels."""
+    """Complete rows of A, at their places among all labels.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    values : ScaledValues
+        A and I of the context.
+    """
 
     def __init__(self, backend: Backend, values: ScaledValues) -> None:
         self.xp = backend.xp
@@ -58,18 +76,40 @@ class SpreadRows:
         self.values = values.full.place(backend)
 
     def product(self, U: Array) -> Array:
-        """A U over all labels, zero where a label is not fully known: (labels, d)."""
+        """Compute A U.
+
+        Parameters
+        ----------
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        array of shape (labels, dim)
+            The product; zero for labels without a complete row.
+        """
         shape = (self.n_rows, U.shape[1])
         result = self.xp.zeros(shape, dtype=U.dtype, device=U.device)
         result[self.rows] = self.values.product(U)
         return result
 
     def transposed_product(self, W: Array) -> Array:
-        """Aᵀ W over the fully known labels: (columns, d)."""
+        """Compute Aᵀ W over the labels with a complete row.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+
+        Returns
+        -------
+        array of shape (columns, dim)
+            The product.
+        """
         return self.values.transposed_product(self.xp.take(W, self.rows, axis=0))
 
 
-class _SquaredView:
+class _SquaredView(View):
     def __init__(self, term: SquaredTerm, other: Array, weight: float) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
@@ -80,7 +120,7 @@ class _SquaredView:
         return _LocalSquared(self, block, y, chosen)
 
 
-class _LocalSquared:
+class _LocalSquared(Local):
     def __init__(
         self, view: _SquaredView, block: int, y: Array, chosen: Array | None
     ) -> None:
@@ -135,7 +175,7 @@ class _LocalSquared:
         return _SquaredLine(self, direction)
 
 
-class _SquaredLine:
+class _SquaredLine(Line):
     """A parabola per row."""
 
     def __init__(self, local: _LocalSquared, direction: Array) -> None:

@@ -1,8 +1,8 @@
-"""What descriptive values were made from, so that later labels are encoded alike.
+"""How descriptive values were made, so that new labels are encoded in the same way.
 
 The weight of a word depends on how rare it was among the texts of the fit, and a text
-cell becomes one column per value that the fit knew. So a label that arrives later must
-be encoded by the source of the fit, not by its own.
+cell becomes one column for each value that the fit knew. So the source of the fit, not
+that of the new labels, decides how new labels are encoded.
 """
 
 from __future__ import annotations
@@ -29,42 +29,109 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Values of later labels in the columns of the fit."""
+    """Values of new labels in the columns of the fit.
 
-    values: Any  # array with NaN, or sparse matrix
+    Attributes
+    ----------
+    values : array or sparse matrix of shape (labels, columns)
+        The values; NaN is missing in an array.
+    says_something : bool
+        Whether any value is known, or any word was found.
+    """
+
+    values: Any
     says_something: bool
 
 
 class Source(ABC):
-    """What values were made from; a stored embedding keeps it without the rows."""
+    """What values were made from; a stored embedding keeps it without the rows.
+
+    Attributes
+    ----------
+    is_text : bool
+        Whether a person enters a value as a text.
+    """
 
     is_text: ClassVar[bool] = False  # whether a person gives a value as a text
 
     @abstractmethod
     def take(self, rows: Sequence[int]) -> Source:
-        """What belongs to some rows."""
+        """Return the source of some rows.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Positions of the rows.
+
+        Returns
+        -------
+        Source
+            The source of these rows.
+        """
 
     @abstractmethod
     def encoded_like(
         self, fitted: Source, columns: Sequence[str], name: str
     ) -> Encoded | None:
-        """These rows in the columns of the fit; None if the fit had another source."""
+        """Encode these rows in the columns of a fit.
+
+        Parameters
+        ----------
+        fitted : Source
+            The source of the fit.
+        columns : sequence of str
+            Columns of the fit.
+        name : str
+            Name of the context, for warnings.
+
+        Returns
+        -------
+        Encoded or None
+            The values; None if the fit had another kind of source.
+        """
 
     @abstractmethod
     def pack(self, store: TensorStore) -> str:
-        """Put what fold-in needs into the store; return the name of the class."""
+        """Put what fold-in needs into a file's store.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to put it.
+
+        Returns
+        -------
+        str
+            Name of the kind of source, for `unpack_source`.
+        """
 
     @abstractmethod
     def check(self, n_columns: int, where: str) -> None:
-        """Refuse parts that do not fit the number of columns."""
+        """Refuse parts that do not fit the number of columns.
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns of the context.
+        where : str
+            The context, for messages.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Words(Source):
-    """Texts and the weight of each word."""
+    """Texts and the weight of each word.
+
+    Attributes
+    ----------
+    rarity : array of shape (columns,)
+        Inverse document frequency of each word at the fit.
+    documents : tuple of str
+        The texts, one per row.
+    """
 
     is_text = True
-    rarity: Floats  # (columns,): inverse document frequency at the fit
+    rarity: Floats
     documents: tuple[str, ...] = ()
 
     def take(self, rows: Sequence[int]) -> Words:
@@ -88,9 +155,17 @@ class Words(Source):
 
 @dataclass(frozen=True, eq=False)
 class Cells(Source):
-    """Cells by title, and which title each column came from."""
+    """Cells of a table, and the column of the table that each column came from.
 
-    titles: tuple[str, ...]  # (columns,)
+    Attributes
+    ----------
+    titles : tuple of str
+        For each column of the context the title of its column in the table.
+    cells : mapping from str to sequence
+        Cells by title.
+    """
+
+    titles: tuple[str, ...]
     cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def take(self, rows: Sequence[int]) -> Cells:
@@ -130,18 +205,19 @@ class Cells(Source):
 
 
 def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
-    """The source that a file names.
+    """Make the source that a file stores.
 
     Parameters
     ----------
     packed : str or None
         What `Source.pack` returned.
     store : TensorStore
-        Where it put its numbers and names.
+        Its numbers and names.
 
     Returns
     -------
     Source or None
+        The source without rows.
     """
     if packed == "words":
         return Words(store["rarity"])

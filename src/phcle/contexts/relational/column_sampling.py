@@ -1,7 +1,7 @@
-"""A few columns that stand for all of them.
+"""Samples of columns that represent all columns.
 
 The dense part of the objective sums over all pairs of labels and columns. A sample of
-the columns, drawn in proportion to their mass, estimates it without bias.
+the columns, drawn in proportion to their mass, gives an unbiased estimate.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
     """Draw about `n` columns in proportion to their mass.
 
     A column is in the sample with probability p = min(1, t · mass), where t makes the
-    p's sum up to n, and stands for the mass / p. So the sum over the sample of mass
-    times something is an unbiased estimate of the sum over all columns, and a column
-    with p = 1 adds no error. The draw is systematic (one random number and a random
-    order), so the size hardly varies.
+    p's sum to n. Its mass is divided by p. So the sum of mass times something over the
+    sample is an unbiased estimate of the sum over all columns, and a column with p = 1
+    adds no error. The draw is systematic (one random number and a random order), so the
+    size of the sample varies little.
 
     Parameters
     ----------
     mass : array of shape (columns,)
-        What the columns are drawn by.
+        Mass of each column.
     n : int
         About how many columns to draw.
     rng : numpy.random.Generator
@@ -37,7 +37,7 @@ def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
     Returns
     -------
     tuple of two arrays
-        Positions of the drawn columns, and the mass that each stands for.
+        Positions of the drawn columns, and their masses divided by p.
     """
     chance = _chances(mass, n)
     order = rng.permutation(len(mass))
@@ -49,7 +49,7 @@ def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
 
 
 def _chances(mass: Floats, n: int) -> Floats:
-    """min(1, t · mass), with the t for which they sum up to n (or all are 1)."""
+    """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
     certain = np.zeros(len(mass), dtype=bool)
     while True:
         rest = mass[~certain].sum()

@@ -1,4 +1,4 @@
-"""Counting what occurs together: edges, annotations, and words around labels."""
+"""Count what occurs together: edges, annotations, and words near labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,26 @@ Counts = tuple[tuple[str, ...], sp.csr_array]
 def count_edges(
     edges: Iterable[Sequence[Any]], *, name: str, directed: bool, self_loops: bool
 ) -> Counts:
-    """Sum the weights of `(label, label[, weight])` rows into a square matrix."""
+    """Sum the weights of edges into a square matrix.
+
+    Parameters
+    ----------
+    edges : iterable of tuples, or data frame
+        Rows `(label, label)` or `(label, label, weight)`.
+    name : str
+        Name of the context, for messages.
+    directed : bool
+        Count an edge only from its first label to its second.
+    self_loops : bool
+        Accept edges from a label to itself.
+
+    Returns
+    -------
+    labels : tuple of str
+        The labels in order of first appearance.
+    counts : csr_array of shape (labels, labels)
+        The sums of weights.
+    """
     weights: defaultdict[tuple[str, str], float] = defaultdict(float)
     table = rows_of(
         edges, ("source", "target"), f"context {name!r}", optional=("weight",)
@@ -34,8 +53,8 @@ def count_edges(
         one, other = as_label(edge[0], where), as_label(edge[1], where)
         if one == other and not self_loops:
             raise ContextError(
-                f"{where}: {one!r} is joined to itself; remove the edge, or say "
-                "self_loops=True if it is meant."
+                f"{where}: {one!r} is joined to itself; remove the edge, or use "
+                "self_loops=True."
             )
         weight = _weight(edge[2] if len(edge) == 3 else 1.0, where)
         weights[one, other] += weight
@@ -46,7 +65,22 @@ def count_edges(
 
 
 def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:
-    """For every two labels, the number of items that have both."""
+    """Count for every two labels the items that have both.
+
+    Parameters
+    ----------
+    rows : iterable of (item, label), or data frame
+        One row for each label of each item.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    labels : tuple of str
+        The labels in order of first appearance.
+    counts : csr_array of shape (labels, labels)
+        Symmetric counts without a diagonal.
+    """
     pairs: dict[tuple[str, str], None] = {}
     number = 0
     table = rows_of(rows, ("item", "label"), f"context {name!r}")
@@ -81,7 +115,28 @@ def count_text(
     window: int,
     min_count: int,
 ) -> Counts:
-    """Words around each mention of a label; a label may be several words long."""
+    """Count the words near each mention of a label; a label may be several words long.
+
+    Parameters
+    ----------
+    documents : iterable of str
+        The texts.
+    labels : sequence of str
+        Labels to look for.
+    name : str
+        Name of the context, for messages.
+    window : int
+        How many words before and after a mention are counted.
+    min_count : int
+        Words that occur near labels fewer times in total are left out.
+
+    Returns
+    -------
+    words : tuple of str
+        The words in sorted order.
+    counts : csr_array of shape (labels, words)
+        How often each word is near each label.
+    """
     for option, value in (("window", window), ("min_count", min_count)):
         if value < 1:
             raise OptionError(f"{option} must be 1 or more. Got {value!r} instead.")
@@ -111,12 +166,12 @@ def count_text(
 
 
 def _words(text: str) -> list[str]:
-    """Lower-case words; a hyphen or an underscore separates, as in WordNet's names."""
+    """Lower-case words; hyphens and underscores separate them, as in WordNet."""
     return re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
 
 
 def _phrases(labels: Sequence[str], name: str) -> dict[tuple[str, ...], str]:
-    """Labels by the words to look for; two labels must not be the same words."""
+    """Labels by the words to look for; two labels must not have the same words."""
     phrases: dict[tuple[str, ...], str] = {}
     for label in labels:
         words = tuple(_words(label))
@@ -137,7 +192,7 @@ def _phrases(labels: Sequence[str], name: str) -> dict[tuple[str, ...], str]:
 def _mentions(
     words: list[str], phrases: dict[tuple[str, ...], str], longest: int
 ) -> Iterator[tuple[str, int, int]]:
-    """Where labels stand in the words; the longest match wins."""
+    """Find labels in a list of words; the longest match wins."""
     start = 0
     while start < len(words):
         for length in range(min(longest, len(words) - start), 0, -1):
@@ -151,7 +206,7 @@ def _mentions(
 
 def _weight(value: Any, where: str) -> float:
     try:
-        # Python would take 1_000 for a number, nobody else does.
+        # Python reads 1_000 as a number, other programs do not.
         weight = float("nan" if "_" in str(value) else value)
     except (TypeError, ValueError, OverflowError):
         weight = float("nan")

@@ -1,4 +1,4 @@
-"""RelationalContext: which labels occur together or stand near each other."""
+"""RelationalContext: which labels occur together or are near each other."""
 
 from __future__ import annotations
 
@@ -28,21 +28,40 @@ __all__ = ["RelationalContext"]
 
 @dataclass(frozen=True, eq=False)
 class RelationalContext(Context):
-    """Sparse counts of labels (rows) against whatever they occur with (columns).
+    """Counts of labels (rows) and what they occur with (columns).
 
-    A label without a single count is treated as absent from the context. Columns may
-    be other labels, the ancestors in a taxonomy, or the words of a corpus.
+    Columns can be other labels, ancestors in a taxonomy, or words of a text. A label
+    without any count is unknown to the context. Most contexts are made by one of the
+    `from_…` constructors.
 
+    Parameters
+    ----------
+    name : str
+        Name of the context. All contexts of a fit need different names.
+    labels : tuple of str
+        Names of the rows.
+    columns : tuple of str
+        Names of the columns.
+    counts : sparse or dense array of shape (labels, columns)
+        Counts or weights: finite, zero or more.
+    hierarchy : HierarchyCounts, optional
+        How a hierarchy was turned into these counts. Labels that are added to an
+        embedding later are counted in the same way.
+
+    Examples
+    --------
     >>> pets = RelationalContext.from_edges([("cat", "dog"), ("dog", "wolf", 2)])
-    >>> pets.labels, pets.columns
-    (('cat', 'dog', 'wolf'), ('cat', 'dog', 'wolf'))
+    >>> pets
+    RelationalContext('edges': 3 labels × 3 columns, 4 counts)
+    >>> pets.labels
+    ('cat', 'dog', 'wolf')
     """
 
     name: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
-    counts: sp.csr_array  # (labels, columns), finite, not negative
-    hierarchy: HierarchyCounts | None = None  # how to count labels that come later
+    counts: sp.csr_array
+    hierarchy: HierarchyCounts | None = None
 
     kind = "relational"
     order = 0
@@ -73,7 +92,7 @@ class RelationalContext(Context):
         return [self.counts]
 
     def in_fit(self, labels: Sequence[str]) -> FittedRelational:
-        """The context over the labels of a problem, at `UNITS` counts per label."""
+        """The context over some labels, scaled to `UNITS` counts per label."""
         from phcle.contexts.relational.fitted import FittedRelational
 
         counts = self.rows_for(labels)
@@ -106,7 +125,18 @@ class RelationalContext(Context):
         return UNITS * n_observed / total
 
     def rows_for(self, labels: Sequence[str]) -> sp.csr_array:
-        """Counts of these labels, in this order; a label not here gets an empty row."""
+        """Return the counts of some labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The wanted labels. A label that the context does not list gets an empty row.
+
+        Returns
+        -------
+        csr_array of shape (labels, columns)
+            The counts, in the order of `labels`.
+        """
         if tuple(labels) == self.labels:  # the usual case, and faster
             return self.counts.copy()
         return take_rows(self.counts, [self.index.get(label, -1) for label in labels])
@@ -114,7 +144,20 @@ class RelationalContext(Context):
     def on_columns(
         self, columns: Sequence[str], labels: Sequence[str]
     ) -> RelationalContext:
-        """The context cut down to some columns and to those labels it lists."""
+        """Return the context with only some of its labels and columns.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The columns to keep; the context must have them.
+        labels : sequence of str
+            The labels to keep; those that the context does not list are ignored.
+
+        Returns
+        -------
+        RelationalContext
+            The smaller context.
+        """
         kept = tuple(label for label in labels if label in self.index)
         if kept == self.labels and tuple(columns) == self.columns:
             return self
@@ -125,9 +168,20 @@ class RelationalContext(Context):
         )
 
     def naming_also(self, others: Iterable[str]) -> RelationalContext:
-        """Return the context with further nodes of its hierarchy as labels.
+        """Add labels that are nodes of the hierarchy.
 
-        Only a hierarchy whose labels were left open grows; all else is unchanged.
+        Only a hierarchy whose constructor was given no `labels` can grow. Any other
+        context is returned unchanged.
+
+        Parameters
+        ----------
+        others : iterable of str
+            Labels that the other contexts name.
+
+        Returns
+        -------
+        RelationalContext
+            The context with the further labels.
         """
         if self.hierarchy is None or self.hierarchy.labels_are_fixed:
             return self
@@ -138,7 +192,18 @@ class RelationalContext(Context):
         return _from_hierarchy_counts(self.hierarchy, (*self.labels, *more), self.name)
 
     def of_kind(self, kind: str) -> Context:
-        """The same hierarchy turned into counts in another way, with its defaults."""
+        """Turn the same hierarchy into counts in another way.
+
+        Parameters
+        ----------
+        kind : str
+            A `kind` of `from_hierarchy`. Its options have their default values.
+
+        Returns
+        -------
+        RelationalContext
+            The new counts of the same labels.
+        """
         if self.hierarchy is None:
             return super().of_kind(kind)
         if kind == self.hierarchy.kind:
@@ -156,10 +221,34 @@ class RelationalContext(Context):
         name: str = "matrix",
         self_loops: bool = False,
     ) -> RelationalContext:
-        """Counts as an array or SciPy sparse matrix, one row per label.
+        """Make a context from an array of counts.
 
-        `contexts` names the columns; left out, the columns are the labels themselves,
-        and the diagonal is left out, with a warning, unless `self_loops` asks for it.
+        Parameters
+        ----------
+        counts : array or SciPy sparse matrix of shape (labels, columns)
+            Finite counts or weights, zero or more.
+        labels : iterable of str or int
+            Names of the rows.
+        contexts : iterable of str or int, optional
+            Names of the columns. By default the columns are the labels themselves.
+        name : str, default "matrix"
+            Name of the context.
+        self_loops : bool, default False
+            Keep counts of a label with itself. By default they are left out with a
+            warning, because they say nothing about other labels. Only used without
+            `contexts`.
+
+        Returns
+        -------
+        RelationalContext
+            The counts.
+
+        Examples
+        --------
+        >>> RelationalContext.from_matrix(
+        ...     [[3, 0], [1, 2]], labels=["cat", "fish"], contexts=["purr", "swim"]
+        ... )
+        RelationalContext('matrix': 2 labels × 2 columns, 3 counts)
         """
         rows = as_labels(labels, f"context {name!r}")
         columns = (
@@ -181,13 +270,36 @@ class RelationalContext(Context):
         directed: bool = False,
         self_loops: bool = False,
     ) -> RelationalContext:
-        """Edges of a graph: `(label, label)` or `(label, label, weight)`.
+        """Make a context from the edges of a graph.
 
-        A data frame has them in its columns source, target and, if there is one,
-        weight, or else in its first two or three.
-        Edges count both ways unless `directed`, and the weights of an edge that is
-        given more than once add up. An edge from a label to itself is an error unless
-        `self_loops` says that it is meant.
+        Parameters
+        ----------
+        edges : iterable of tuples, or data frame
+            Rows `(label, label)` or `(label, label, weight)`. The default weight is 1,
+            and the weights of repeated edges add up. A data frame has the columns
+            `source`, `target` and optionally `weight`; if one of the first two is
+            missing, its first two or three columns are used.
+        name : str, default "edges"
+            Name of the context.
+        directed : bool, default False
+            Count an edge only from its first label to its second. By default it counts
+            in both directions.
+        self_loops : bool, default False
+            Accept edges from a label to itself. By default they are an error.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels.
+
+        Examples
+        --------
+        >>> edges = [("Bonn", "Cologne"), ("Cologne", "Kiel", 3)]
+        >>> roads = RelationalContext.from_edges(edges)
+        >>> roads.counts.toarray()
+        array([[0., 1., 0.],
+               [1., 0., 3.],
+               [0., 3., 0.]])
         """
         labels, counts = cooccurrence.count_edges(
             edges, name=name, directed=directed, self_loops=self_loops
@@ -198,10 +310,32 @@ class RelationalContext(Context):
     def from_annotations(
         cls, rows: Iterable[Sequence[Any]], *, name: str = "annotations"
     ) -> RelationalContext:
-        """Multi-label annotations `(item, label)`: labels of one item co-occur.
+        """Count how often two labels belong to the same item.
 
-        A row given twice is counted once, with a warning. A label that never occurs
-        with another is listed without counts.
+        Parameters
+        ----------
+        rows : iterable of (item, label), or data frame
+            One row for each label of each item, such as the objects in a picture. A
+            data frame has the columns `item` and `label`, or these two come first.
+            Repeated rows count once, with a warning.
+        name : str, default "annotations"
+            Name of the context.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels. A label that never occurs with another has no counts.
+
+        See Also
+        --------
+        RelationalContext.from_annotation_table : For tables larger than memory.
+
+        Examples
+        --------
+        >>> rows = [("photo 1", "cat"), ("photo 1", "sofa"), ("photo 2", "cat")]
+        >>> RelationalContext.from_annotations(rows).counts.toarray()
+        array([[0., 1.],
+               [1., 0.]])
         """
         labels, counts = cooccurrence.count_annotations(rows, name=name)
         return cls(name, labels, labels, counts)
@@ -216,17 +350,33 @@ class RelationalContext(Context):
         label: str = "label",
         memory: str = "1GB",
     ) -> RelationalContext:
-        """The same from a table that need not fit into memory.
+        """Count annotations in a table that may be larger than memory.
 
         Parameters
         ----------
-        source
-            A CSV, TSV or Parquet file, which an embedded DuckDB counts, or a table of
-            Ibis on any engine (Spark, say), which counts it there.
-        item, label
-            Names of the two columns.
-        memory
-            What DuckDB may use before it spills to disk.
+        source : path or Ibis table
+            A CSV, TSV or Parquet file, which DuckDB counts (this needs the extra
+            `phcle[engine]`), or a table of any Ibis back end, such as Spark, which
+            counts it there.
+        name : str, default "annotations"
+            Name of the context.
+        item : str, default "item"
+            Column of the items.
+        label : str, default "label"
+            Column of the labels.
+        memory : str, default "1GB"
+            How much memory DuckDB may use before it uses the disk. More memory is
+            faster.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels, as from `from_annotations`.
+
+        Examples
+        --------
+        >>> RelationalContext.from_annotation_table("photos.csv")  # doctest: +SKIP
+        RelationalContext('annotations': 80 labels × 80 columns, 4012 counts)
         """
         labels, counts = annotation_tables.count_annotation_table(
             source, name=name, item=item, label=label, memory=memory
@@ -243,11 +393,35 @@ class RelationalContext(Context):
         window: int = 5,
         min_count: int = 2,
     ) -> RelationalContext:
-        """Words within `window` positions of a label's mention in the documents.
+        """Count the words near each mention of a label in texts.
 
-        A label may be several words long; case, hyphens, underscores and punctuation
-        between them do not matter. Words that stand near labels fewer than `min_count`
-        times are left out, and a label that is not mentioned is unknown here.
+        Parameters
+        ----------
+        documents : iterable of str
+            The texts.
+        labels : iterable of str
+            Labels to look for. A label may be several words long; case, hyphens,
+            underscores and punctuation between words do not matter. A label that no
+            text mentions has no counts.
+        name : str, default "text"
+            Name of the context.
+        window : int, default 5
+            How many words before and after a mention are counted.
+        min_count : int, default 2
+            Words that occur near labels fewer times in total are left out. Use 1 for a
+            few short texts.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against words.
+
+        Examples
+        --------
+        >>> texts = ["A cat can purr.", "The cat will purr and the dog will bark."]
+        >>> sounds = RelationalContext.from_text(texts, ["cat", "dog"], window=2)
+        >>> sounds.columns
+        ('purr', 'the', 'will')
         """
         wanted = as_labels(labels, f"context {name!r}")
         words, counts = cooccurrence.count_text(
@@ -267,29 +441,50 @@ class RelationalContext(Context):
         radius: int | None = None,
         random_state: int = 0,
     ) -> RelationalContext:
-        """A taxonomy as `(child, parent)` pairs, a frame of them, or a DiGraph.
+        """Make a context from a taxonomy.
 
         Parameters
         ----------
-        edges
-            Pairs, a data frame with the columns child and parent (or else its first
-            two), or a NetworkX `DiGraph` with an edge from each child to its parent.
-            Several parents and several roots are fine; cycles are not.
-        kind
-            "ancestors": the columns are the nodes above a label, each weighing
-            exp(−distance/decay). "path": labels near each other, exp(−path/decay).
-            "shared": labels by the information of the ancestors they share. "walks":
-            nodes that random walks from a label visit. Above 5000 labels, "path" and
-            "shared" link only labels below an ancestor of at most 100.
-        labels
-            Nodes to embed. Left out: the leaves, and at fit any node that another
-            context names.
-        decay
-            How fast weight falls with distance; 4 for "ancestors", 2 for "path".
-        radius
-            Longest path, or walk, that counts; "path" and "walks" only.
-        random_state
+        edges : iterable of (child, parent), data frame, or networkx.DiGraph
+            A data frame has the columns `child` and `parent`, or these two come first.
+            A graph has an edge from each child to its parent. A node may have several
+            parents, and there may be several roots; cycles are an error.
+        name : str, default "hierarchy"
+            Name of the context.
+        kind : {"ancestors", "path", "shared", "walks"}, default "ancestors"
+            How labels are related. With "ancestors", the columns are the nodes above
+            the labels, with weight exp(−distance/decay). With "path", the columns are
+            labels, with weight exp(−path/decay). With "shared", they are labels, and
+            the weight is the information content of the shared ancestors. With "walks",
+            they are the nodes that random walks from a label visit. The default works
+            well for most data and for any number of labels; above 5000 labels, "path"
+            and "shared" use only ancestors of at most 100 labels.
+        labels : iterable of str, optional
+            Nodes to embed. By default these are the leaves, and at the fit also the
+            nodes that another context names.
+        decay : float, optional
+            How slowly the weight falls with distance. By default 4 for "ancestors" and
+            2 for "path"; the other kinds have no decay.
+        radius : int, optional
+            Longest path that counts ("path"; by default any), or length of a walk
+            ("walks"; by default 6).
+        random_state : int, default 0
             Seed of the random walks.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against nodes or labels.
+
+        Examples
+        --------
+        >>> edges = [("cat", "felid"), ("lion", "felid")]
+        >>> edges += [("felid", "animal"), ("dog", "animal")]
+        >>> tree = RelationalContext.from_hierarchy(edges)
+        >>> tree.labels
+        ('cat', 'lion', 'dog')
+        >>> tree.columns
+        ('felid', 'animal')
         """
         hierarchy = Hierarchy.from_edges(edges, name=name)
         recipe = HierarchyCounts(
@@ -322,13 +517,13 @@ def _from_hierarchy_counts(
 
 
 def _without_diagonal(counts: sp.csr_array, name: str) -> sp.csr_array:
-    """Drop what labels count with themselves, and tell how many did."""
+    """Drop counts of labels with themselves, with a warning."""
     n_loops = np.count_nonzero(counts.diagonal())
     if n_loops == 0:
         return counts
     warnings.warn(
         f"context {name!r}: {n_loops} labels occur with themselves; this diagonal is "
-        "left out, self_loops=True keeps it.",
+        "left out. self_loops=True keeps it.",
         ContextWarning,
         stacklevel=3,
     )
@@ -353,9 +548,9 @@ def _check_counts(context: RelationalContext) -> None:
                 f"for label {context.labels[row]!r} and column "
                 f"{context.columns[counts.indices[entry]]!r}; correct or remove it."
             )
-    # A few new edges may link no two labels by themselves: a fit knows the rest.
+    # New edges of a hierarchy may link no labels: the embedding has the others.
     if counts.nnz == 0 and context.hierarchy is None:
         raise ContextError(
-            f"context {name!r} is empty: no label has a single count (one that never "
-            "occurs with anything has none), so it says nothing; leave it out."
+            f"context {name!r} is empty: no label has a count (a label that never "
+            "occurs with another has none); leave it out."
         )

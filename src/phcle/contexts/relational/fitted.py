@@ -27,6 +27,7 @@ from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import ColumnUpdate, LogisticTerm
 from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
@@ -38,27 +39,40 @@ Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 BELOW = 2.5
-"""How far below no association (x = −log k) pairs without a count start."""
+"""Pairs without a count start this far below no association, x = −log k. At 2.5, their
+odds are a twelfth, so that the start already keeps unrelated labels apart."""
 
 RECIPE = ("kind", "decay", "radius", "random_state", "labels_are_fixed")
-"""Settings of a hierarchy's counts that a file holds."""
+"""Settings of a hierarchy's counts that a file stores."""
 
 
 def _no_counts() -> sp.csr_array:
-    """What stands in for counts once the fit is over."""
+    """An empty matrix in place of the counts after the fit."""
     return sp.csr_array((0, 0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedRelational(FittedContext):
-    """Counts D, scaled, with the masses that make up B = k · rows · columns / total.
+    """Scaled counts D, and the masses that give B = k · rows · columns / total.
 
-    Its factor is C, one vector per column.
+    The factor is C, one vector per column. The attributes of every kind are documented
+    in `FittedContext`.
+
+    Attributes
+    ----------
+    column_mass : array of shape (columns,)
+        Sum of D over the labels of the fit.
+    total : float
+        Sum of D over labels and columns.
+    scale : float
+        D is `scale` times the user's counts.
+    counts : csr_array of shape (labels, columns)
+        D over the labels of a problem; empty after the fit.
     """
 
-    column_mass: Doubles  # Σ_w D (columns,)
-    total: float  # ΣΣ D
-    scale: float  # D = scale × the user's counts
+    column_mass: Doubles
+    total: float
+    scale: float
     counts: sp.csr_array = field(default_factory=_no_counts)
     """D over the labels of a problem."""
 
@@ -68,7 +82,7 @@ class FittedRelational(FittedContext):
 
     @property
     def row_mass(self) -> Doubles:
-        """Σ_c D of every label: zero for labels that the context does not know."""
+        """Sum of D over the columns: zero for labels that the context does not know."""
         return np.asarray(self.counts.sum(axis=1), np.float64).ravel()
 
     def _row_rate(self, lam: Penalties) -> Doubles:
@@ -98,7 +112,7 @@ class FittedRelational(FittedContext):
         is_kept = np.ones(self.counts.shape[0], dtype=bool)
         is_kept[rows] = False
         counts = keep_entries(self.counts, is_kept[:, None])
-        # A column that lost all its labels keeps a trace of mass: B must be positive.
+        # A column without labels keeps a little mass, because B must be positive.
         mass = np.asarray(counts.sum(axis=0), np.float64).ravel()
         mass = np.maximum(mass, 1e-9 * self.column_mass)
         return replace(self, counts=counts, column_mass=mass, total=float(mass.sum()))
@@ -193,7 +207,7 @@ class FittedRelational(FittedContext):
 
     @property
     def recipe(self) -> HierarchyCounts | None:
-        """How a hierarchy became these counts; None if they come from none."""
+        """How a hierarchy was turned into the counts; None if they come from none."""
         return None if self.data is None else self.data.hierarchy
 
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
@@ -254,7 +268,7 @@ class FittedRelational(FittedContext):
             (*self.data.labels, *later.data.labels),
             self.columns,
             sp.csr_array(sp.vstack([self.data.counts, later.data.counts])),
-            later.data.hierarchy or self.data.hierarchy,  # the later one knows more
+            later.data.hierarchy or self.data.hierarchy,  # the later one has more edges
         )
         return replace(self, data=data)
 
@@ -328,8 +342,8 @@ def _on_columns(
     return sp.csr_array(context.rows_for(labels) @ pick)
 
 
-class _LogRatioTarget:
-    """Log-ratio log(D/B) of the counts at the start, and one low value elsewhere."""
+class _LogRatioTarget(StartTarget):
+    """Log-ratios log(D/B) of counts, and one low value for pairs without a count."""
 
     def __init__(
         self,
@@ -352,13 +366,11 @@ class _LogRatioTarget:
         self.low = backend.asarray(low * np.ones((D.shape[1], 1)))
 
     def product(self, V: Array) -> Array:
-        """Target times V: (columns, p) → (labels, p)."""
         return self.backend.sparse_product(self.above, V) - self.known * (
             self.low.T @ V
         )
 
     def transposed(self, W: Array) -> Array:
-        """Transposed target times W: (labels, p) → (columns, p)."""
         return self.backend.sparse_product(self.turned, W) - self.low * (
             self.known.T @ W
         )

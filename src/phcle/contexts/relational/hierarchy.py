@@ -1,8 +1,7 @@
 """The ways to turn a taxonomy into counts.
 
-`HierarchyCounts` is the recipe that turns a `Hierarchy` into relational counts. It
-stays with the context, so that a label that arrives after the fit is counted the same
-way.
+`HierarchyCounts` is the recipe that turns a `Hierarchy` into relational counts. The
+context keeps it, so that labels added after the fit are counted in the same way.
 """
 
 from __future__ import annotations
@@ -23,24 +22,42 @@ from phcle.errors import ContextWarning, OptionError, did_you_mean, some
 __all__ = ["KINDS", "Hierarchy", "HierarchyCounts"]
 
 DENSE_LIMIT = 5_000
-"""Up to this many labels, every pair below a common ancestor may be counted."""
+"""Up to this many labels, every pair with a common ancestor may be counted. The 25
+million pairs of 5000 labels still fit into memory."""
 
 LARGE_GROUP = 100
-"""Above `DENSE_LIMIT`, ancestors of more labels than this do not link label pairs:
-they are too general to say much, and their pairs would fill the memory."""
+"""Above `DENSE_LIMIT`, ancestors of more labels than this do not link pairs of labels.
+They are too general to say much, and their pairs would fill the memory."""
 
 N_WALKS = 40
-"""Random walks from each label."""
+"""Random walks from each label. More walks give less noise but take longer."""
 
 LABELS_AT_ONCE = 20_000
-"""Labels whose walks are drawn together, so that memory stays bounded."""
+"""Number of labels whose walks are drawn together; it limits memory."""
 
 Named = tuple[tuple[str, ...], sp.csr_array]
 
 
 @dataclass(frozen=True)
 class HierarchyCounts:
-    """How a hierarchy becomes counts; see `RelationalContext.from_hierarchy`."""
+    """How a hierarchy becomes counts; see `RelationalContext.from_hierarchy`.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        The taxonomy.
+    kind : {"ancestors", "path", "shared", "walks"}
+        How labels are related.
+    decay : float or None
+        How slowly weights fall with distance; None is the default of the kind.
+    radius : int or None
+        Longest path that counts, or length of a walk; None is the default of the kind.
+    random_state : int
+        Seed of random walks.
+    labels_are_fixed : bool
+        Whether the user chose the labels. If not, other contexts may add nodes as
+        labels.
+    """
 
     hierarchy: Hierarchy
     kind: str = "ancestors"
@@ -76,23 +93,64 @@ class HierarchyCounts:
                 )
 
     def count(self, labels: Sequence[str]) -> Named:
-        """Count the labels: names of the columns, and a (labels, columns) matrix."""
+        """Count labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Nodes of the hierarchy.
+
+        Returns
+        -------
+        columns : tuple of str
+            Nodes or labels that are counted with the labels.
+        counts : csr_array of shape (labels, columns)
+            Their weights.
+        """
         columns, counts = KINDS[self.kind](self, labels)
         if self.kind in LABELS_ARE_COLUMNS:
             return columns, counts
-        # A node that a single label meets says nothing about how labels relate.
+        # A node of a single label says nothing about how labels relate.
         n_labels = np.bincount(counts.indices, minlength=len(columns))
         used = np.flatnonzero(n_labels > 1)
         return tuple(columns[i] for i in used), sp.csr_array(counts[:, used])
 
     def extended(self, new: Hierarchy, *, name: str) -> HierarchyCounts:
-        """The recipe on the hierarchy with new edges."""
+        """Add edges to the hierarchy.
+
+        Parameters
+        ----------
+        new : Hierarchy
+            The new edges.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        HierarchyCounts
+            The same recipe on the larger hierarchy.
+        """
         return replace(self, hierarchy=self.hierarchy.extended(new, name=name))
 
     def count_on(
         self, labels: Sequence[str], *, trained: Sequence[str], columns: Sequence[str]
     ) -> sp.csr_array:
-        """Counts of later labels, beside the trained ones, on the columns of a fit."""
+        """Count labels that are added later on the columns of a fit.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The new labels, nodes of the hierarchy.
+        trained : sequence of str
+            Labels of the fit.
+        columns : sequence of str
+            Columns of the fit.
+
+        Returns
+        -------
+        csr_array of shape (labels, columns)
+            The counts of the new labels.
+        """
         everyone = tuple(labels)
         if self.kind in LABELS_ARE_COLUMNS:
             at_fit = (label for label in trained if label in self.hierarchy.index)
@@ -126,7 +184,7 @@ def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
 
 
 def _count_walks(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
-    """Columns are nodes: visits by random walks over the edges, from each label."""
+    """Columns are nodes: how often random walks from each label visit them."""
     tree = recipe.hierarchy
     visits, n_visits = [], []
     for start in range(0, len(labels), LABELS_AT_ONCE):
@@ -145,8 +203,8 @@ def _walk(recipe: HierarchyCounts, labels: Sequence[str]) -> tuple[Ints, Ints]:
     first = np.searchsorted(ends[:, 0], np.arange(len(tree.nodes) + 1))
     degree = np.diff(first)
     start = np.array([tree.index[label] for label in labels], dtype=np.int64)
-    # Every label draws from a seed of its own, so its walks do not depend on who else
-    # is counted: a label that is folded in later walks as it would have at the fit.
+    # Every label has its own seed, so its walks do not depend on the other labels: a
+    # label that is folded in later gets the walks that it would have had at the fit.
     draws = np.stack(
         [
             np.random.default_rng(
@@ -175,7 +233,7 @@ def _on_nodes(
     nodes: Ints,
     weights: npt.NDArray[np.float64] | Ints,
 ) -> Named:
-    """A matrix whose columns are those nodes that occur."""
+    """A matrix whose columns are the nodes that occur."""
     used, columns = np.unique(nodes, return_inverse=True)
     counts = sp.csr_array(
         (weights.astype(np.float64), (rows, columns)), shape=(n_labels, len(used))
@@ -184,7 +242,7 @@ def _on_nodes(
 
 
 def _count_paths(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
-    """Columns are labels: exp(−path/decay), the path leading over a common ancestor."""
+    """Columns are labels: exp(−path/decay), where paths lead over a common ancestor."""
     n, decay = len(labels), recipe.decay or 2.0
     steps = _linking_ancestors(recipe.hierarchy, labels)  # (labels, nodes), plus one
     below = sp.csr_array(steps.T)  # (nodes, labels)
@@ -202,10 +260,10 @@ def _count_paths(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
             groups.append(group)
         if sum(map(len, groups)) < n:
             near = np.unique(np.concatenate([below.indices[:0], *groups]))
-        else:  # as many as all labels: looking at each is faster than sorting
+        else:  # checking all labels is faster than sorting this many
             near = np.flatnonzero(path < farthest)
         near_path = path[near]
-        path[near] = farthest  # clean for the next label
+        path[near] = farthest  # reset for the next label
         kept = near != row  # a label does not occur with itself
         if recipe.radius is not None:
             kept &= near_path <= recipe.radius
@@ -233,8 +291,9 @@ def _count_shared(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
 def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
     """Steps up to each node that links labels, plus one: (labels, nodes).
 
-    A node links if it is above two labels or more. If there are many labels, it must
-    not be above too many of them either, and who is left without a link is told.
+    A node links labels if it is above at least two of them. If there are many labels,
+    it must not be above too many; a warning names the labels that are left without
+    links.
     """
     n = len(labels)
     rows, nodes, steps = tree.ancestor_distances(labels)
@@ -246,7 +305,7 @@ def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
         lost = [labels[i] for i in np.flatnonzero(n_links == 0).tolist()]
         warnings.warn(
             f"{len(lost)} of {n} labels share only ancestors of more than "
-            f"{LARGE_GROUP} labels, too many to link in pairs, and are linked to none: "
+            f"{LARGE_GROUP} labels, too many to link in pairs, and get no links: "
             f"{some(lost)}; kind='ancestors' has no such limit.",
             ContextWarning,
             stacklevel=6,
@@ -263,10 +322,10 @@ KINDS: dict[str, Callable[[HierarchyCounts, Sequence[str]], Named]] = {
     "shared": _count_shared,
     "walks": _count_walks,
 }
-"""The constructions by name; the first is the default."""
+"""Functions that count, by kind. The first kind is the default."""
 
 LABELS_ARE_COLUMNS = ("path", "shared")
 """Kinds that count labels against labels; the others count them against nodes."""
 
 USED_BY = {"decay": ("ancestors", "path"), "radius": ("path", "walks")}
-"""Which kinds an option belongs to."""
+"""Kinds that each option applies to."""

@@ -1,4 +1,4 @@
-"""The term of a relational context: a dense part of rank-one weight, and its counts."""
+"""The term of a relational context: counts, and a dense part of rank one."""
 
 from __future__ import annotations
 
@@ -14,15 +14,38 @@ from phcle.backends.dense import Columns, DensePart, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.relational.column_sampling import draw_columns
-from phcle.contexts.terms import Curvature, RowUpdate, Sample
+from phcle.contexts.terms import (
+    Curvature,
+    FactorUpdate,
+    Line,
+    Local,
+    RowUpdate,
+    Sample,
+    Term,
+    View,
+)
 
 __all__ = ["ColumnUpdate", "LogisticTerm"]
 
 Floats = npt.NDArray[np.float64]
 
 
-class LogisticTerm:
-    """α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ."""
+class LogisticTerm(Term):
+    """The term α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    counts : csr_array of shape (rows, columns)
+        D.
+    row_rate : array of shape (rows,)
+        Rate of each row.
+    column_mass : array of shape (columns,)
+        Mass of each column.
+    blocks : sequence of Block
+        Blocks of rows that are updated together.
+    """
 
     def __init__(
         self,
@@ -43,7 +66,6 @@ class LogisticTerm:
         ]
 
     def on(self, backend: Backend) -> LogisticTerm:
-        """The same term on a back end that differs only in how it multiplies."""
         term = copy(self)
         term.backend = backend
         return term
@@ -55,16 +77,12 @@ class LogisticTerm:
         *,
         sample: Sample | None = None,
     ) -> LogisticView:
-        """Fix the other factor and the weight.
-
-        `sample`, positions of columns and the masses they stand for, takes the place of
-        all columns in the dense part; the Gram matrix stays exact.
-        """
+        """Fix the other factor and the weight; the Gram matrix stays exact."""
         return LogisticView(self, other, weight, sample)
 
 
-class LogisticView:
-    """The term with its factor; shared by all blocks."""
+class LogisticView(View):
+    """The term with given other factor, for all blocks."""
 
     def __init__(
         self,
@@ -91,7 +109,7 @@ class LogisticView:
         n = n_sampled_columns(len(mass))
         if self.is_sampled or n == len(mass):
             return self.columns
-        # Any fixed seed will do: the optimum does not depend on the path to it.
+        # Any seed works, because the optimum does not depend on it.
         return self._pick(*draw_columns(mass, n, np.random.default_rng(0)))
 
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
@@ -100,11 +118,10 @@ class LogisticView:
         return backend.columns(other, backend.asarray(mass))
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
-        """The term at rows `y`: a block's, or those at `chosen` places of it."""
         return LocalLogistic(self, block, y, chosen)
 
 
-class LocalLogistic:
+class LocalLogistic(Local):
     """The term at some rows."""
 
     def __init__(
@@ -135,13 +152,13 @@ class LocalLogistic:
 
     @cached_property
     def _probed(self) -> DensePart:
-        """The dense part from which products with the curvature come."""
+        """The dense part for products with the curvature."""
         if self.view.probe is self.view.columns:
             return self.dense
         return self.view.term.backend.dense_part(self.y, self.view.probe)
 
     def _shared(self, curvature: Curvature) -> Array:
-        """Factor on the shared Gram matrix; matched, it gives the true trace: (r,)."""
+        """What multiplies the shared Gram matrix; MATCHED has the exact trace: (r,)."""
         if curvature is Curvature.BOUND:
             return 0.25 * self.rate
         return self.rate * self.dense.spread
@@ -153,7 +170,6 @@ class LocalLogistic:
         return self.weights * self.near_sigmoid * (1 - self.near_sigmoid)
 
     def product(self, z: Array, curvature: Curvature) -> Array:
-        """Curvature times z, row by row: (r, d)."""
         xp = self.xp
         if curvature is Curvature.PROBED:
             result = self.rate[:, None] * self._probed.product(z)
@@ -166,11 +182,10 @@ class LocalLogistic:
         )
 
     def mean_curvature(self, curvature: Curvature) -> Array:
-        """Roughly the mean curvature over the rows, to precondition with: (d, d)."""
         xp = self.xp
         level = xp.mean(self._shared(curvature))
         if self.padded is not None:
-            # As if the known entries lay where the mass lies.
+            # An approximation: known entries have the mean direction of the mass.
             mass = xp.clip(
                 xp.sum(self.view.term.mass), min=_tiny(self.view.term.backend)
             )
@@ -179,18 +194,16 @@ class LocalLogistic:
         return level * self.view.gram
 
     def bound_trace(self) -> Array:
-        """Trace of the bound on the curvature, so at least its norm: (r,)."""
         trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
         if self.padded is None:
             return trace
         return trace + 0.25 * self.entries.norms(self.weights)
 
     def along(self, direction: Array) -> _LogisticLine:
-        """The term along a direction (r, d)."""
         return _LogisticLine(self, direction)
 
 
-class _LogisticLine:
+class _LogisticLine(Line):
     def __init__(self, local: LocalLogistic, direction: Array) -> None:
         self.local = local
         self.dense = local.dense.along(direction)
@@ -207,8 +220,24 @@ class _LogisticLine:
         return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
 
 
-class ColumnUpdate:
-    """Updates C, the vectors of the columns: the same term, transposed."""
+class ColumnUpdate(FactorUpdate):
+    """Updates C, the vectors of the columns: the same term, transposed.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    counts : csr_array of shape (labels, columns)
+        D.
+    row_mass : array of shape (labels,)
+        Sum of D over the columns.
+    column_rate : array of shape (columns,)
+        Rate of each column, so that B = row_mass · rateᵀ.
+    ridge : float
+        λ4.
+    dim : int
+        Length of a vector.
+    """
 
     def __init__(
         self,
@@ -241,7 +270,7 @@ class ColumnUpdate:
         sample: Sample | None = None,
         tol: float = 1e-5,
     ) -> Array:
-        """One update of every row by the solver."""
+        """Let the solver update every row once."""
         view = self.term.at(W, weight, sample=sample)
         return update_rows(factor, [view], self.ridge, self.blocks)
 

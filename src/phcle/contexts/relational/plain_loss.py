@@ -1,4 +1,4 @@
-"""The relational term in plain NumPy, double precision: the reference for the rest.
+"""The relational term in plain NumPy and double precision, as a reference.
 
 Σ_wc [ Q softplus(x) − D x ],  x = W Cᵀ,  Q = B + D,  B = k · rows · columns / total
 """
@@ -18,14 +18,14 @@ __all__ = ["deviances", "relational_loss", "saturated_floor", "softplus"]
 Floats = npt.NDArray[np.floating[Any]]
 
 TILE = 4_000_000
-"""Numbers of W Cᵀ held at once."""
+"""Most numbers of W Cᵀ in memory at once: 32 MB."""
 
 ENTRIES = 100_000
-"""Known entries gone over at once."""
+"""Known entries computed at once, so that their vectors fit into the cache."""
 
 
 def softplus(x: Floats) -> Floats:
-    """log(1 + eˣ), without overflow.
+    """Compute log(1 + eˣ) without overflow.
 
     Parameters
     ----------
@@ -43,22 +43,25 @@ def softplus(x: Floats) -> Floats:
 def relational_loss(
     counts: sp.csr_array, row_rate: Floats, column_mass: Floats, W: Floats, C: Floats
 ) -> float:
-    """Σ_wc [ Q softplus(x) − D x ], tile by tile.
+    """Compute Σ_wc [ Q softplus(x) − D x ] in tiles.
 
     Parameters
     ----------
-    counts : sparse array of shape (labels, columns)
+    counts : csr_array of shape (labels, columns)
         D.
     row_rate : array of shape (labels,)
         k times the mass of a row over the total, so that B = rate · massᵀ.
     column_mass : array of shape (columns,)
         Mass of every column.
-    W, C : arrays of shape (labels, dim) and (columns, dim)
-        The factors.
+    W : array of shape (labels, dim)
+        Label vectors.
+    C : array of shape (columns, dim)
+        Vectors of the columns.
 
     Returns
     -------
     float
+        The loss.
     """
     W, C = np.asarray(W, np.float64), np.asarray(C, np.float64)
     height = max(1, TILE // max(1, len(C)))
@@ -77,22 +80,27 @@ def relational_loss(
 def saturated_floor(
     counts: sp.csr_array, row_rate: Floats, column_mass: Floats
 ) -> float:
-    """The loss where every x fits its own count, x = logit(D/Q): no model is below.
+    """Compute the loss of the best x for each pair: a lower bound for any model.
 
     Parameters
     ----------
-    counts, row_rate, column_mass
-        As in `relational_loss`.
+    counts : csr_array of shape (labels, columns)
+        D.
+    row_rate : array of shape (labels,)
+        k times the mass of a row over the total, so that B = rate · massᵀ.
+    column_mass : array of shape (columns,)
+        Mass of every column.
 
     Returns
     -------
     float
+        The lower bound.
     """
     D = sp.coo_array(counts)
     B = row_rate[D.coords[0]] * column_mass[D.coords[1]]
     Q = B + D.data
-    # Entropy form of the loss at its minimum. Pairs without a count tend to zero, and
-    # so does B where counts are so small that it rounds to zero.
+    # The loss at its minimum in entropy form. Pairs without a count add zero, and so
+    # does B where it is so small that it rounds to zero.
     return float(np.sum(xlogy(Q, Q) - xlogy(D.data, D.data) - xlogy(B, B)))
 
 
@@ -104,24 +112,30 @@ def deviances(
     negatives: float,
     trusts: Sequence[float],
 ) -> Floats:
-    """Loss above the saturated floor, by label, for every trust in x.
+    """Compute the loss of each label above the saturated floor, for every trust in x.
 
-    No association is x = −log k: then D = B, as for independent labels and columns.
+    Without any association x = −log k: then D = B, as for independent labels and
+    columns.
 
     Parameters
     ----------
-    counts, row_rate, column_mass
-        As in `relational_loss`; few rows, for they are made dense.
+    counts : csr_array of shape (labels, columns)
+        D. It is made dense, so it should have few rows.
+    row_rate : array of shape (labels,)
+        k times the mass of a row over the total, so that B = rate · massᵀ.
+    column_mass : array of shape (columns,)
+        Mass of every column.
     x : array of shape (labels, columns)
         Predictions.
     negatives : float
         k.
     trusts : sequence of float
-        Shares of the way from no association to x.
+        From 0 (no association) to 1 (x itself).
 
     Returns
     -------
     array of shape (trusts, labels)
+        The losses.
     """
     B = np.outer(row_rate, column_mass)
     D = counts.toarray()

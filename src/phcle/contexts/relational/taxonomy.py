@@ -1,4 +1,4 @@
-"""Hierarchy: the graph of a taxonomy, with any number of roots and parents."""
+"""Hierarchy: the graph of a taxonomy. Nodes may have several parents, or none."""
 
 from __future__ import annotations
 
@@ -27,20 +27,44 @@ Ints = npt.NDArray[np.int64]
 class Hierarchy:
     """Nodes and `(child, parent)` edges without cycles.
 
+    Attributes
+    ----------
+    nodes : tuple of str
+        The nodes in order of first appearance.
+    edges : array of int of shape (edges, 2)
+        Positions of child and parent in `nodes`.
+
+    Examples
+    --------
     >>> tree = Hierarchy.from_edges([("cat", "pet"), ("dog", "pet")])
     >>> tree.leaves
     ('cat', 'dog')
     """
 
     nodes: tuple[str, ...]
-    edges: Ints  # (edges, 2): positions of child and parent in nodes
+    edges: Ints
 
     @classmethod
     def from_edges(cls, edges: Any, *, name: str = "hierarchy") -> Hierarchy:
-        """Read pairs, a frame or a DiGraph; refuse cycles, self-loops, empty names.
+        """Make a hierarchy from edges; cycles and empty names are refused.
 
-        A frame's pairs are its columns `child` and `parent`, or else its first two. An
-        edge given twice is counted once, with a warning.
+        Parameters
+        ----------
+        edges : iterable of (child, parent), data frame, or networkx.DiGraph
+            A data frame has the columns `child` and `parent`, or these two come first.
+            A repeated edge counts once, with a warning.
+        name : str, default "hierarchy"
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy.
+
+        Examples
+        --------
+        >>> Hierarchy.from_edges([("cat", "pet"), ("pet", "animal")]).nodes
+        ('cat', 'pet', 'animal')
         """
         pairs: dict[tuple[str, str], None] = {}
         n_rows = 0
@@ -51,7 +75,7 @@ class Hierarchy:
             if is_missing(pair[1]):
                 raise ContextError(
                     f"{where}: the parent of {child!r} is empty; name it, or remove "
-                    "the row: a root needs none of its own."
+                    "the row: a root needs no row."
                 )
             parent = as_label(pair[1], where, "parent")
             if child == parent:
@@ -80,7 +104,13 @@ class Hierarchy:
         return hierarchy
 
     def refuse_cycles(self, name: str) -> None:
-        """Refuse edges that lead back to where they began."""
+        """Refuse a hierarchy with a cycle.
+
+        Parameters
+        ----------
+        name : str
+            Name of the context, for the message.
+        """
         parents: dict[int, list[int]] = {}
         for child, parent in self.edges.tolist():
             parents.setdefault(child, []).append(parent)
@@ -101,7 +131,7 @@ class Hierarchy:
 
     @cached_property
     def has_children(self) -> npt.NDArray[np.bool_]:
-        """Which nodes are internal."""
+        """Whether each node has children: (nodes,)."""
         internal = np.zeros(len(self.nodes), dtype=bool)
         internal[self.edges[:, 1]] = True
         return internal
@@ -116,19 +146,51 @@ class Hierarchy:
         )
 
     def parents_of(self, node: str) -> tuple[str, ...]:
-        """Direct parents of a node."""
+        """Return the direct parents of a node.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        tuple of str
+            Its parents.
+        """
         above = self.edges[self.edges[:, 0] == self.index[node], 1]
         return tuple(self.nodes[i] for i in above)
 
     def children_of(self, node: str) -> tuple[str, ...]:
-        """Direct children of a node."""
+        """Return the direct children of a node.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        tuple of str
+            Its children.
+        """
         below = self.edges[self.edges[:, 1] == self.index[node], 0]
         return tuple(self.nodes[i] for i in below)
 
     def extended(self, edges: Hierarchy, *, name: str) -> Hierarchy:
-        """Return the hierarchy with new leaves below its nodes.
+        """Add edges below nodes of the hierarchy.
 
-        Every top of the new edges must be a node already, else they hang in the air.
+        Parameters
+        ----------
+        edges : Hierarchy
+            The new edges. Their topmost nodes must be nodes of this hierarchy.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Hierarchy
+            The larger hierarchy.
         """
         added = [(edges.nodes[c], edges.nodes[p]) for c, p in edges.edges]
         children = {child for child, _ in added}
@@ -140,7 +202,7 @@ class Hierarchy:
                     "Give it a parent too, or name a known one."
                 )
         if children.isdisjoint(self.index):
-            # Nothing can repeat or close a cycle: the known edges stay as they are.
+            # New children cannot repeat an edge or close a cycle: skip the checks.
             fresh = tuple(node for node in edges.nodes if node not in self.index)
             position = index_of(fresh)
             here = np.array(
@@ -156,10 +218,22 @@ class Hierarchy:
         return Hierarchy.from_edges(list(dict.fromkeys(old + added)), name=name)
 
     def ancestor_distances(self, labels: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-        """Every (label row, node, steps) with the node at or above the label.
+        """Find all ancestors of labels and the number of steps to them.
 
-        Steps are the fewest upward edges; a label is its own ancestor at 0. The
-        triples come sorted by row, then by node.
+        Parameters
+        ----------
+        labels : sequence of str
+            Nodes of the hierarchy.
+
+        Returns
+        -------
+        rows : array of int
+            Positions of labels in `labels`.
+        nodes : array of int
+            Positions of ancestors in `self.nodes`; a label is its own ancestor.
+        steps : array of int
+            Fewest upward edges from the label to the ancestor. The three arrays are
+            sorted by row, then by node.
         """
         rows = np.arange(len(labels))
         nodes = np.array([self.index[label] for label in labels], dtype=np.int64)
@@ -191,7 +265,21 @@ class Hierarchy:
         return all_rows[nearest], all_nodes[nearest], all_steps[nearest]
 
     def shared_ancestors(self, a: str, b: str) -> tuple[str, ...]:
-        """Nodes at or above both `a` and `b`, nearest first."""
+        """Return the nodes that are above two nodes or equal to one of them.
+
+        Parameters
+        ----------
+        a : str
+            A node.
+        b : str
+            Another node.
+
+        Returns
+        -------
+        tuple of str
+            Common ancestors, nearest first; empty if `a` or `b` is not in the
+            hierarchy.
+        """
         if a not in self.index or b not in self.index:
             return ()
         rows, nodes, steps = self.ancestor_distances([a, b])
@@ -207,7 +295,12 @@ class Hierarchy:
     def check(self, name: str) -> None:
         """Refuse edges between nodes that do not exist, and cycles.
 
-        A stored hierarchy may come from anybody, and following a cycle never ends.
+        A stored hierarchy may be forged, and walking along a cycle would never end.
+
+        Parameters
+        ----------
+        name : str
+            Name of the context, for messages.
         """
         edges, n = self.edges, len(self.nodes)
         if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
@@ -217,8 +310,8 @@ class Hierarchy:
         if len(set(self.nodes)) < n:
             raise ContextError(f"a node of {name!r} occurs twice")
         graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
-        # Without a cycle no two nodes reach each other: quick to find in compiled
-        # code, as large hierarchies are loaded often. `refuse_cycles` names the cycle.
+        # Compiled code finds cycles fast, which matters when large hierarchies are
+        # loaded. If there is one, `refuse_cycles` names it.
         n_parts, _ = connected_components(graph, connection="strong")
         if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
             self.refuse_cycles(name)
@@ -226,7 +319,7 @@ class Hierarchy:
 
 
 def _pairs_of(edges: Any, name: str) -> Iterable[Any]:
-    """Pairs of a DiGraph, of a frame's columns, or as they come."""
+    """Pairs of a NetworkX graph or a data frame; other edges stay as they are."""
     if hasattr(edges, "is_directed"):  # NetworkX
         return _pairs_of_graph(edges, name)
     return rows_of(edges, ("child", "parent"), f"hierarchy {name!r}")
