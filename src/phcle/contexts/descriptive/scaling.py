@@ -11,7 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base import UNITS
-from phcle.contexts.masked import DenseRows, FullRows, MaskedMatrix
+from phcle.contexts.full_rows import DenseRows, FullRows
+from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.matrices import csr_with_zeros, keep_entries
 
 __all__ = ["ScaledValues", "offset_and_scale"]
