@@ -13,8 +13,8 @@ a public method or property of such a class. What numpydoc's validation must fin
 - an example (EX01) for every class and function in `phcle.__all__` and for the
   constructors of such a class.
 
-Three exceptions. The fields of a dataclass may be listed under `Attributes`; those of a base
-class need not be repeated. A method that implements one of a base class or
+Three exceptions. The fields of a dataclass may be listed under `Attributes`; those of a
+base class need not be repeated. A method that implements one of a base class or
 protocol, documented there, needs no docstring, and if it has one, a single line will
 do: `help` shows the inherited text. A command of the command line has its options
 documented by their help texts: its docstring is what `--help` prints.
