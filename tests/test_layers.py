@@ -55,7 +55,7 @@ def test_the_contracts_see_every_breach(tmp_path):
     assert done.returncode
     for breach in (
         "phcle.contexts is not allowed to import phcle.embedding",
-        "phcle.embedding.search -> torch",
+        "phcle.embedding.cosine_search -> torch",
         "phcle.uses is not allowed to import phcle.solver",
         "phcle.tuning.scores -> phcle_paper",
         "- phcle.unheard_of",

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.labels import as_labels, index_of, listed, normal
+from phcle.embedding.cosine_search import nearest_rows, unit_rows
 from phcle.embedding.describe import Description, describe
 from phcle.embedding.explain import Explanation, explain
-from phcle.embedding.search import nearest_rows, unit_rows
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
 
 __all__ = ["LabelEmbedding"]

@@ -17,11 +17,11 @@ from phcle.backends.protocol import Array
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import View
 from phcle.solver.balance import balance
+from phcle.solver.column_samples import ColumnSamples, Drawn
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.overflow import refuse_broken_algebra, refuse_infinite
 from phcle.solver.problem import State
 from phcle.solver.rows import update_rows
-from phcle.solver.sampling import ColumnSamples, Drawn
 from phcle.solver.start import Factors
 
 __all__ = ["MajoriseSolver", "State", "SweepSolver", "run"]

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base import UNITS
-from phcle.contexts.masked import DenseRows, FullRows, MaskedMatrix
+from phcle.contexts.full_rows import DenseRows, FullRows
+from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.matrices import csr_with_zeros, keep_entries
 
 __all__ = ["ScaledValues", "offset_and_scale"]
@@ -256,4 +257,4 @@ class ScaledValues:
         entries = sp.coo_array(self.entries)
         rows, columns = entries.coords
         fitted = np.einsum("ij,ij->i", W[rows], U[columns])
-        return rows, entries.data - trust * fitted
+        return rows.astype(np.int64), entries.data - trust * fitted
