@@ -7,7 +7,8 @@
 - `base`: what every kind offers to the solver, the embedding and storage. Nothing
   outside the two packages asks which kind a context is; `kinds` lists them for storage;
 - `terms`: how the solver uses a context; `alignment` joins contexts by label;
-- `masked`, `matrices`: matrices with missing values, and conversions of matrices;
+- `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing
+  values, and conversions of matrices;
 - `labels`, `pairs`, `data_frames`, `checks`: conversion and checks of user input.
 
 Modules here may import `errors`, `files`, `backends` and each other.

@@ -4,7 +4,7 @@
   `device_problem` puts it on a back end; `objective` is the reference in plain NumPy;
 - `start`: where factors start; `weights`, `held_out`: weights of the contexts;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
-- `rows`, `gradient`, `balance`, `sampling`: the parts of a sweep;
+- `rows`, `gradient`, `balance`, `column_samples`: the parts of a sweep;
 - `foldin`: labels that are added later (`phcle.fold_in`), and the last step of a fit;
 - `calibration`: probabilities of predicted attributes;
 - `checkpoint`, `overflow`, `provenance`: storing, stopping and recording a fit.
