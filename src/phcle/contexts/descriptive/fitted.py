@@ -285,7 +285,8 @@ class FittedDescriptive(FittedContext):
         else:
             known, position = index_of(self.columns), index_of(context.columns)
             warn_unknown_columns(
-                context.name, [c for c in context.columns if c not in known]
+                context.name,
+                [*context.left_out, *(c for c in context.columns if c not in known)],
             )
             # A tag that the fit knows and new labels lack is absent, not unknown.
             at = np.array([position.get(column, -1) for column in self.columns])
