@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import check_wheel
+import lowest_versions
 import pytest
 
 import phcle
@@ -53,3 +54,12 @@ def test_both_distributions_have_the_same_version():
     assert core["version"] == paper["version"] == phcle.__version__
     assert phcle_paper.__version__ == phcle.__version__
     assert paper["dependencies"] == [f"phcle[frames,figures]=={phcle.__version__}"]
+
+
+def test_every_requirement_has_one_lowest_version():
+    found = lowest_versions.lowest_versions((ROOT / "pyproject.toml").read_text())
+    assert {"numpy", "scipy", "scikit-learn", "typer", "pandas"} <= set(found)
+    with pytest.raises(SystemExit, match="must have a lower bound"):
+        lowest_versions.lowest_versions(
+            '[project]\ndependencies = ["numpy"]\n[project.optional-dependencies]'
+        )

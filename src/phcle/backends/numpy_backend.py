@@ -90,7 +90,8 @@ class NumpyBackend(Backend):
 
     def sparse(self, matrix: sp.csr_array) -> sp.csr_array:
         """Move a sparse matrix to the device."""
-        return sp.csr_array(matrix, dtype=self._float)
+        converted: sp.csr_array = matrix.astype(self._float, copy=False)
+        return converted
 
     def sparse_product(
         self, matrix: sp.csr_array, dense: npt.NDArray[Any]

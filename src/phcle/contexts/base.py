@@ -140,6 +140,19 @@ class Context(ABC):
         """
         return self
 
+    def empty_error(self) -> ContextError:
+        """Say why nothing can be learned from the context: it knows nothing.
+
+        Returns
+        -------
+        ContextError
+            The error, to be raised by a fit.
+        """
+        return ContextError(
+            f"context {self.name!r} relates no two labels; leave it "
+            "out, or add edges between its labels."
+        )
+
     @property
     @abstractmethod
     def n_stored(self) -> int:

@@ -79,10 +79,11 @@ def as_csr(matrix: Any, name: str) -> sp.csr_array:
         and matrix.data.all()
     ):
         return matrix
+    sparse: Any = matrix if sp.issparse(matrix) else None
     try:
         converted = (
-            sp.csr_array(matrix, dtype=np.float64, copy=True)
-            if sp.issparse(matrix)
+            sp.csr_array(sparse, dtype=np.float64, copy=True)
+            if sparse is not None
             else sp.csr_array(np.atleast_2d(np.asarray(matrix, dtype=np.float64)))
         )
     except (TypeError, ValueError) as error:
@@ -129,8 +130,8 @@ def check_axes(
 
 
 def csr_with_zeros(
-    rows: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.integer[Any]],
+    columns: npt.NDArray[np.integer[Any]],
     values: npt.NDArray[np.float64],
     shape: tuple[int, int],
 ) -> sp.csr_array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,7 @@ class RelationalContext(Context):
         used = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel())
         scale = self._scale_of(counts)
         scaled = sp.csr_array(counts[:, used] * scale)
-        mass = np.asarray(scaled.sum(axis=0)).ravel()
+        mass = np.asarray(scaled.sum(axis=0), np.float64).ravel()
         return FittedRelational(
             name=self.name,
             columns=tuple(self.columns[i] for i in used),
@@ -111,14 +112,14 @@ class RelationalContext(Context):
         )
 
     def _scale_of(self, counts: sp.csr_array) -> float:
-        """What brings counts to `UNITS` per label."""
+        """The number that scales counts to `UNITS` per label."""
         n_observed = int(np.count_nonzero(np.diff(counts.indptr)))
         if n_observed == 0:
             return 1.0
         total = float(counts.sum())
         if total < SMALLEST:
             raise ContextError(
-                f"context {self.name!r}: its counts sum up to {total:g}; multiply them "
+                f"context {self.name!r}: its counts sum to {total:g}; multiply them "
                 f"so that the sum is {SMALLEST:g} or more."
             )
         return UNITS * n_observed / total
@@ -255,7 +256,7 @@ class RelationalContext(Context):
             if contexts is None
             else as_labels(contexts, f"columns of context {name!r}")
         )
-        matrix = as_csr(counts.copy() if sp.issparse(counts) else counts, name)
+        matrix = as_csr(deepcopy(counts) if sp.issparse(counts) else counts, name)
         if contexts is None and not self_loops:
             matrix = _without_diagonal(matrix, name)
         return cls(name, rows, columns, matrix)

@@ -84,7 +84,7 @@ class FittedRelational(FittedContext):
     @property
     def row_mass(self) -> Doubles:
         """Sum of D over the columns: zero for labels that the context does not know."""
-        return np.asarray(self.counts.sum(axis=1)).ravel()
+        return np.asarray(self.counts.sum(axis=1), np.float64).ravel()
 
     def _row_rate(self, lam: Penalties) -> Doubles:
         """B = rate · column_massᵀ."""
@@ -114,7 +114,7 @@ class FittedRelational(FittedContext):
         is_kept[rows] = False
         counts = keep_entries(self.counts, is_kept[:, None])
         # A column without labels keeps a little mass, because B must be positive.
-        mass = np.asarray(counts.sum(axis=0)).ravel()
+        mass = np.asarray(counts.sum(axis=0), np.float64).ravel()
         mass = np.maximum(mass, 1e-9 * self.column_mass)
         return replace(self, counts=counts, column_mass=mass, total=float(mass.sum()))
 
@@ -128,7 +128,7 @@ class FittedRelational(FittedContext):
         )
 
     def without_empty_columns(self) -> FittedRelational:
-        mass = np.asarray(self.counts.sum(axis=0)).ravel()
+        mass = np.asarray(self.counts.sum(axis=0), np.float64).ravel()
         used = np.flatnonzero(mass)
         return replace(
             self,

@@ -158,10 +158,11 @@ class HierarchyCounts:
         found, counts = KINDS[self.kind](self, everyone)
         row, column = index_of(everyone), index_of(found)
         kept = [(column[c], i) for i, c in enumerate(columns) if c in column]
+        at = np.array(kept, dtype=np.int64).reshape(-1, 2)
         pick = sp.csr_array(
             (
                 np.ones(len(kept)),
-                tuple(np.array(kept, dtype=np.int64).reshape(-1, 2).T),
+                (at[:, 0], at[:, 1]),
             ),
             shape=(len(found), len(columns)),
         )

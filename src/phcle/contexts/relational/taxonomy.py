@@ -198,7 +198,7 @@ class Hierarchy:
             if parent not in self.index and parent not in children:
                 raise ContextError(
                     f"hierarchy {name!r}: the parent {parent!r} of {child!r} is not "
-                    f"a node of it.{did_you_mean(parent, self.nodes)} "
+                    f"one of its nodes.{did_you_mean(parent, self.nodes)} "
                     "Give it a parent too, or name a known one."
                 )
         if children.isdisjoint(self.index):
@@ -312,7 +312,7 @@ class Hierarchy:
         graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
         # Compiled code finds cycles fast, which matters when large hierarchies are
         # loaded. If there is one, `refuse_cycles` names it.
-        n_parts = connected_components(graph, connection="strong", return_labels=False)
+        n_parts, _ = connected_components(graph, connection="strong")
         if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
             self.refuse_cycles(name)
             raise ContextError(f"a node of {name!r} is its own parent")

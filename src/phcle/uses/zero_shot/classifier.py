@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from phcle.contexts.labels import as_labels
+from phcle.embedding.cosine_search import unit_rows
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.search import unit_rows
 from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
 from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
 from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages, as_features

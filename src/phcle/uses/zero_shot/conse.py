@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.embedding.cosine_search import unit_rows
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.search import unit_rows
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
