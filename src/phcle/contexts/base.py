@@ -50,8 +50,8 @@ Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 UNITS = 100.0
-"""Contexts are scaled to this sum of counts, or of squared deviations, per label, before
-they are weighed. The value is a convention: the default penalties were chosen for it."""
+"""Contexts are scaled to this sum of counts, or of squared deviations, per label. The
+value is a convention: the default penalties were chosen for it."""
 
 
 @dataclass(frozen=True)
