@@ -65,10 +65,6 @@ class PHCLE(EstimatorOptions):
     ----------
     {main}
 
-    Other Parameters
-    ----------------
-    {others}
-
     Attributes
     ----------
     embedding_ : LabelEmbedding
@@ -77,6 +73,10 @@ class PHCLE(EstimatorOptions):
         Every term of the objective after each sweep.
     weights_ : dict
         α and β by context.
+
+    Other Parameters
+    ----------------
+    {others}
 
     Examples
     --------
@@ -168,7 +168,7 @@ class PHCLE(EstimatorOptions):
             )
         elif resume:
             raise OptionError("resume needs a checkpoint to go on from.")
-        # What overflows is found by every sweep, which says where it came from.
+        # Every sweep checks for overflow and names the context that caused it.
         with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
             self._learn(
                 problem, backend, names or {}, files, on_step, kept, resume=resume

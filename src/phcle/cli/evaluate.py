@@ -11,6 +11,7 @@ import typer
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show, show_table
 from phcle.files.writing import make_folder
+from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +46,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             "--classifier",
-            metavar="eszsl|conse|sje",
-            help="Give it several times for several; by default all three.",
+            metavar="|".join(CLASSIFIERS),
+            help="Give it several times for several; by default all.",
         ),
     ] = None,
     splits: Annotated[

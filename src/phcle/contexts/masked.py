@@ -563,6 +563,8 @@ class _Sparse(MaskedMatrix):
         return rows, columns
 
     def cells(self, rows: Ints, columns: Ints) -> Floats:
+        if not len(rows):  # SciPy then returns a sparse matrix
+            return np.zeros(0)
         return np.asarray(self.values[rows, columns], np.float64).ravel()
 
     def column(self, i: int) -> Floats:
@@ -626,7 +628,7 @@ class _Sparse(MaskedMatrix):
 
 
 def _unit_of(stored: Floats) -> float:
-    """A power of two to divide values by that are too small to be squared; else 1."""
+    """A power of two that divides values too small to be squared; otherwise 1."""
     largest = float(np.nanmax(np.abs(stored), initial=0.0))
     if 0 < largest < SMALLEST:
         return float(2.0 ** np.floor(np.log2(largest)))

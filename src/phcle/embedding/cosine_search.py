@@ -1,9 +1,9 @@
-"""The k nearest of many vectors by cosine: exact, for one query or for thousands.
+"""Find the k nearest of many vectors by cosine, exactly, for one query or thousands.
 
-A matrix product gives every cosine roughly; whatever may be among the k best is then
-computed again, each by itself and in double precision. So a neighbour does not depend
-on what else is asked at the same time, and vectors that are the same, as hierarchies
-give to siblings, get the same cosine and keep their order.
+A matrix product gives approximate cosines. Those that may be among the k best are then
+computed again, separately and in double precision. So a neighbour does not depend on
+the other queries, and equal vectors, which hierarchies give to siblings, have equal
+cosines and keep their order.
 """
 
 from __future__ import annotations
@@ -19,14 +19,26 @@ Floats = npt.NDArray[np.floating]
 Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 CELLS_AT_ONCE = 1 << 23
-"""Cosines that are held at a time, so that memory stays bounded."""
+"""Most cosines in memory at once: 32 MB in single precision."""
 
 ROUNDING = 128
-"""How far a product may be off, in units of its precision."""
+"""Largest error of an approximate cosine, in units of its precision. Errors are in fact
+smaller; a larger margin only computes a few more cosines again."""
 
 
 def unit_rows(vectors: Floats) -> Floats:
-    """Vectors at length one, in single precision or better; a zero stays zero."""
+    """Scale vectors to length one, in single precision or better.
+
+    Parameters
+    ----------
+    vectors : array of shape (rows, dim)
+        The vectors.
+
+    Returns
+    -------
+    array of shape (rows, dim)
+        Vectors of length one; a zero vector stays zero.
+    """
     vectors = vectors.astype(np.result_type(vectors, np.float32), copy=False)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1))
@@ -39,18 +51,23 @@ def nearest_rows(
     *,
     own: Sequence[int | None] | None = None,
 ) -> Iterator[Found]:
-    """For each query the k best rows and their cosines, best first.
+    """Find for each query the k best rows and their cosines, best first.
 
     Parameters
     ----------
-    units
-        Vectors of length one to search: (rows, d).
-    queries
-        Vectors of length one to search for: (queries, d).
-    k
-        How many; all there are if there are fewer.
-    own
-        A row for each query that is never its answer; None: any row may be.
+    units : array of shape (rows, dim)
+        Vectors of length one to search.
+    queries : array of shape (queries, dim)
+        Vectors of length one to search for.
+    k : int
+        How many rows; fewer if there are not enough.
+    own : sequence of int or None, optional
+        For each query a row that is never its answer. By default any row may be.
+
+    Yields
+    ------
+    tuple of two arrays
+        Positions of the rows, and their cosines.
     """
     slack = ROUNDING * np.finfo(units.dtype).eps
     at_once = max(1, CELLS_AT_ONCE // max(len(units), 1))
@@ -70,11 +87,27 @@ def nearest_rows(
 
 
 def best_of(units: Floats, query: Floats, rows: npt.NDArray[np.int64], k: int) -> Found:
-    """The k best of some rows, in ascending order, and their cosines.
+    """Return the k best of some rows and their cosines.
 
-    Of rows that are equally near the first ones are taken.
+    Of rows that are equally near, the first ones are taken.
+
+    Parameters
+    ----------
+    units : array of shape (all rows, dim)
+        Vectors of length one.
+    query : array of shape (dim,)
+        A vector of length one.
+    rows : array of int
+        Positions of the rows to compare, in ascending order.
+    k : int
+        How many rows.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the rows, best first, and their cosines.
     """
     cosine = np.einsum("rd,d->r", units[rows].astype(np.float64), query.astype(float))
-    cosine = np.clip(cosine, -1.0, 1.0)  # the same vector is never more than the same
+    cosine = np.clip(cosine, -1.0, 1.0)  # rounding may exceed 1
     order = np.argsort(-cosine, kind="stable")[:k]
     return rows[order], cosine[order]

@@ -1,4 +1,4 @@
-"""Samples of the columns for sweeps that do not go over all pairs."""
+"""Samples of columns for sweeps that do not compute all pairs."""
 
 from __future__ import annotations
 
@@ -16,26 +16,56 @@ __all__ = ["ColumnSamples", "Drawn"]
 Floats = npt.NDArray[np.floating]
 
 GROWS_EVERY = 4
-"""Sweeps after which the sample grows by its first size: noise falls with progress."""
+"""After this many sweeps the sample grows by its first size, because the fit needs more
+exact estimates as it converges."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Samples of one sweep, one for each context; None where everything is used."""
+    """Samples of one sweep, one for each context.
 
-    labels: list[Sample | None] | None = None  # for all labels, when factors change
-    columns: list[Sample | None] | None = None  # for all columns, when W changes
+    Attributes
+    ----------
+    labels : list of Sample or None, or None
+        Labels for updates of the factors; None where all labels are used.
+    columns : list of Sample or None, or None
+        Columns for updates of W; None where all columns are used.
+    """
+
+    labels: list[Sample | None] | None = None
+    columns: list[Sample | None] | None = None
 
 
 class ColumnSamples:
-    """Draws the samples of every sweep; the same seed and sweep give the same draw."""
+    """Draws the samples of every sweep. The same seed and sweep give the same samples.
+
+    Parameters
+    ----------
+    problem : Problem
+        The contexts.
+    n : int
+        Number of columns at the first sweep.
+    seed : int
+        Seed of the samples.
+    """
 
     def __init__(self, problem: Problem, n: int, seed: int) -> None:
         self.masses = [context.masses for context in problem.contexts]
         self.n, self.seed = n, seed
 
     def draw(self, sweep: int) -> Drawn:
-        """Samples for a sweep, of a size that grows as the fit settles."""
+        """Draw the samples of a sweep; they grow during the fit.
+
+        Parameters
+        ----------
+        sweep : int
+            Number of sweeps made so far.
+
+        Returns
+        -------
+        Drawn
+            A sample for each context.
+        """
         n = self.n * (1 + sweep // GROWS_EVERY)
         rng = np.random.default_rng([self.seed, sweep])
 

@@ -52,7 +52,7 @@ class Source(ABC):
         Whether a person enters a value as a text.
     """
 
-    is_text: ClassVar[bool] = False  # whether a person gives a value as a text
+    is_text: ClassVar[bool] = False
 
     @abstractmethod
     def take(self, rows: Sequence[int]) -> Source:

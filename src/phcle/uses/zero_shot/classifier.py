@@ -9,7 +9,7 @@ class side depends on the embedding.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,8 +39,9 @@ PENALTY_SPLITS, PENALTY_SHARE = 3, 0.2
 class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: learn from images of seen classes, choose among candidate classes.
 
-    A subclass defines `feature_side`, `decide`, `_check_options` and `_learn_classes`,
-    and its constructor stores the options below. It is a scikit-learn classifier.
+    A subclass defines `feature_parameters`, `grid`, `feature_side`, `decide`,
+    `_check_options` and `_learn_classes`. Its constructor stores the options below. It
+    is a scikit-learn classifier.
 
     Attributes
     ----------
@@ -57,6 +58,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     feature_parameters : tuple of str
         Options of the feature side. Only when one of these changes must the feature
         side be fitted again.
+    grid : mapping of str to sequence
+        Values of options that `evaluate` chooses from.
     classes_ : ndarray of str
         The seen classes, after `fit`.
     candidates_ : ndarray of str
@@ -72,6 +75,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     features: str
 
     feature_parameters: ClassVar[tuple[str, ...]]
+    grid: ClassVar[Mapping[str, Sequence[Any]]]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from images of seen classes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,13 @@ class ConSE(ZeroShotClassifier):
     """
 
     feature_parameters = ("features", "C")
+    grid = MappingProxyType(
+        {
+            "C": [0.001, 0.01, 0.1],
+            "top": [1, 3, 10, 30, 100],
+            "normalize": ["l2", "center"],
+        }
+    )
 
     def __init__(
         self,
