@@ -13,7 +13,6 @@ from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
     from phcle.answers import ClusteredLabels
-    from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.embedding import LabelEmbedding
     from phcle.uses.clusters import Clusters
 
@@ -56,10 +55,7 @@ def clusters(
         show_written(out)
 
 
-def index(
-    file: EmbeddingFile,
-    as_json: Json = False,
-) -> None:
+def index(file: EmbeddingFile, as_json: Json = False) -> None:
     """Write an approximate index beside a large embedding; `nearest` then uses it."""
     from phcle.answers import IndexFile
     from phcle.embedding import load
@@ -74,25 +70,18 @@ def index(
 
 
 def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
-    """Groups with names, and the agreement with the hierarchy if there is one."""
+    """Groups with names, and the agreement with a hierarchy that knows all labels."""
     from phcle.answers import ClusteredLabels
     from phcle.uses.clusters import agreement
     from phcle.uses.named_answers import named
 
-    tree = _hierarchy(embedding, found.labels)
+    trees = [context.hierarchy for context in embedding.contexts]
+    labels = set(found.labels)
+    tree = next((x for x in trees if x is not None and labels <= x.index.keys()), None)
     return ClusteredLabels(
         tuple(tuple(named(embedding, x) for x in group) for group in found.groups),
         None if tree is None else agreement(found, tree),
     )
-
-
-def _hierarchy(embedding: LabelEmbedding, labels: tuple[str, ...]) -> Hierarchy | None:
-    """The first hierarchy of the embedding that knows all these labels."""
-    for context in embedding.contexts:
-        recipe = getattr(context.data, "hierarchy", None)
-        if recipe is not None and set(labels) <= set(recipe.hierarchy.index):
-            return recipe.hierarchy  # type: ignore[no-any-return]
-    return None
 
 
 def _show(answer: ClusteredLabels) -> None:

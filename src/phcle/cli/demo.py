@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 SHOWN_NEIGHBOURS = ("coffeepot", "weasel", "Egyptian cat", "violin", "school bus")
-SHOWN_PARTS = (
-    "coffeepot",
-    "airliner",
-    "teapot",
-    "throne",
-    "water bottle",
-    "ballpoint",
-)
+SHOWN_PARTS = ("coffeepot", "airliner", "teapot", "throne", "water bottle", "ballpoint")
 
 
 def demo(

@@ -10,12 +10,11 @@ import typer
 
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show, show_each, show_table, show_written
-from phcle.errors import FileError, OptionError
+from phcle.errors import FileError, OptionError, some
 
 if TYPE_CHECKING:
     from phcle.answers import LearnedImageMap, UnderstoodPicture
     from phcle.datasets import ImageData
-    from phcle.embedding import LabelEmbedding
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
 __all__ = ["map", "network_of", "understand"]
@@ -61,6 +60,7 @@ def map(
     from phcle.answers import LearnedImageMap
     from phcle.embedding import load
     from phcle.uses.pictures import FeatureNetwork, ImageMap
+    from phcle.uses.zero_shot import match_classes
 
     if (features is None) == (photos is None) or (photos is None) != (network is None):
         raise OptionError(
@@ -76,10 +76,11 @@ def map(
         from phcle.datasets import load_feature_folder
 
         data = load_feature_folder(str(features))
-    X, y, left_out = _known(embedding, data)
+    labels, left_out = match_classes(embedding, data, data.name, fewest=2)
+    X, y = data.select(labels)
     found = ImageMap.fit(
         X,
-        y,
+        [labels[name] for name in y.tolist()],
         embedding,
         feature_ridge=feature_ridge,
         class_ridge=class_ridge,
@@ -91,7 +92,7 @@ def map(
         images=found.n_images,
         features=len(found.weights),
         classes=len(found.classes),
-        left_out=tuple(left_out),
+        left_out=left_out,
         network=network,
     )
     show(answer, _show_map, as_json=as_json)
@@ -132,27 +133,6 @@ def understand(
                 understood_picture(embedding, title, each.related, each.attributes)
             )
     show_each(found, _show_pictures, as_json=as_json)
-
-
-def _known(
-    embedding: LabelEmbedding, data: ImageData
-) -> tuple[Any, list[str], list[str]]:
-    """Features and labels of the pictures whose class has a vector."""
-    from phcle.errors import UnknownLabelError, did_you_mean, some
-    from phcle.uses.zero_shot import match_classes
-
-    labels = match_classes(embedding, data)
-    left_out = [name for name in data.classes if name not in labels]
-    if len(labels) < 2:
-        known = [*embedding.labels, *embedding.names.values()]
-        hint = did_you_mean(left_out[0], known) if left_out else ""
-        raise UnknownLabelError(
-            f"{data.name}: {len(labels)} of its {len(data.classes)} classes have a "
-            f"vector in the embedding, but 2 are needed. Without one: "
-            f"{some(left_out) or 'none'}.{hint}"
-        )
-    X, y = data.select(labels)
-    return X, [labels[name] for name in y.tolist()], left_out
 
 
 def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
@@ -223,8 +203,6 @@ def _show_map(answer: LearnedImageMap) -> None:
         f"{answer.features:,} features each"
     )
     if answer.left_out:
-        from phcle.errors import some
-
         typer.echo(f"left out, without a vector: {some(answer.left_out)}")
     show_written(answer.file)
 

@@ -11,26 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.errors_and_signals import say
-from phcle.cli.flags import (
-    Json,
-    NamesFile,
-    context_files,
-    context_flags,
-    with_flags,
-)
-from phcle.cli.output import (
-    check_can_write,
-    show,
-    show_next,
-    show_table,
-    show_written,
-)
+from phcle.cli.flags import Json, NamesFile, context_files, context_flags, with_flags
+from phcle.cli.output import check_can_write, show, show_next, show_table, show_written
 from phcle.cli.tune_scores import make_score
-from phcle.contexts.readers.files_to_contexts import (
-    THESAURI,
-    ContextFile,
-    read_files,
-)
+from phcle.contexts.readers.files_to_contexts import THESAURI, ContextFile, read_files
 from phcle.errors import OptionError
 from phcle.uses.zero_shot import CLASSIFIERS
 

@@ -6,13 +6,14 @@ FastAPI derives its schemas from the dataclasses of `phcle.answers`. See them at
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from phcle import answers
@@ -25,6 +26,8 @@ from phcle.explorer.workspace import Workspace
 from phcle.uses.named_answers import describe_label
 
 __all__ = ["api_router"]
+
+A = TypeVar("A", bound=answers.Answer)
 
 Label = Annotated[
     str, Query(min_length=1, max_length=500, description="A label's id or its name.")
@@ -87,19 +90,16 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
 
 
 def _reply(
-    answer: answers.Answer,
-    rows: Callable[[], Iterable[Mapping[str, Any] | answers.Answer]],
+    answer: A,
+    rows: Callable[[A], Iterable[Mapping[str, Any] | answers.Answer]],
     form: str,
     name: str,
 ) -> Response:
     """Send an answer as JSON, or the table in it as a CSV file."""
     if form == "json":
-        return Response(
-            json.dumps(answer.to_dict(), ensure_ascii=False, allow_nan=False),
-            media_type="application/json",
-        )
+        return JSONResponse(answer.to_dict())
     return Response(
-        csv_export.as_csv(rows()),
+        csv_export.as_csv(rows(answer)),
         media_type="text/csv; charset=utf-8",
         headers={"content-disposition": f'attachment; filename="{name}.csv"'},
     )
@@ -113,7 +113,7 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
     def info(form: Format = "json") -> Response:
         """What the embedding holds and how it was learned. CSV lists its contexts."""
         answer = page_answers.info(workspace)
-        return _reply(answer, lambda: answer.contexts, form, "contexts")
+        return _reply(answer, attrgetter("contexts"), form, "contexts")
 
     @router.get("/search")
     def search(q: Typed = "", limit: Count = 10) -> answers.LabelsFound:
@@ -137,23 +137,19 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
             answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
         else:
             answer = page_answers.nearest(opened, label, k)
-        return _reply(answer, lambda: answer.neighbours, form, "neighbours")
+        return _reply(answer, attrgetter("neighbours"), form, "neighbours")
 
     @router.get("/describe", response_model=answers.DescribedLabel, responses=AS_TABLE)
     def describe(label: Label, k: Count = 6, form: Format = "json") -> Response:
         """Related labels and attributes; the same as `phcle describe --json`."""
         answer = describe_label(opened.embedding, opened.resolve(label), k)
-        return _reply(
-            answer, lambda: csv_export.described_rows(answer), form, "attributes"
-        )
+        return _reply(answer, csv_export.described_rows, form, "attributes")
 
     @router.get("/explain", response_model=answers.ExplainedPair, responses=AS_TABLE)
     def explain(a: Label, b: Label, k: Count = 5, form: Format = "json") -> Response:
         """Why two labels are similar; the same as `phcle explain --json`."""
         answer = page_answers.explanation(opened, a, b, k)
-        return _reply(
-            answer, lambda: csv_export.explained_rows(answer), form, "explanation"
-        )
+        return _reply(answer, csv_export.explained_rows, form, "explanation")
 
     @router.get("/label")
     def label(label: Label, k: Count = 15) -> answers.LabelPage:
@@ -176,12 +172,10 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
     ) -> Response:
         """A few labels side by side."""
         answer = page_answers.comparison(opened, label)
-        as_rows = (
-            csv_export.similarity_rows
-            if table == "similarities"
-            else csv_export.compared_rows
-        )
-        return _reply(answer, lambda: as_rows(answer), form, table)
+        as_rows = csv_export.compared_rows
+        if table == "similarities":
+            as_rows = csv_export.similarity_rows
+        return _reply(answer, as_rows, form, table)
 
     @router.get("/match", response_model=answers.FittingLabels, responses=AS_TABLE)
     def match(
@@ -192,7 +186,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
     ) -> Response:
         """Labels that have some attributes and lack others, best first."""
         answer = page_answers.fitting_labels(opened, parse_wanted(has, has_not), k)
-        return _reply(answer, lambda: csv_export.fitting_rows(answer), form, "labels")
+        return _reply(answer, csv_export.fitting_rows, form, "labels")
 
     @router.get("/differences", response_model=answers.Differences, responses=AS_TABLE)
     def differences(
@@ -202,14 +196,13 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
     ) -> Response:
         """Labels whose neighbours differ most between the two embeddings."""
         answer = page_answers.differences(workspace, n, start)
-        return _reply(answer, lambda: answer.labels, form, "differences")
+        return _reply(answer, attrgetter("labels"), form, "differences")
 
     @router.get("/side-by-side", response_model=answers.SideBySide, responses=AS_TABLE)
     def side_by_side(label: Label, k: Count = 10, form: Format = "json") -> Response:
         """The neighbours of a label in both embeddings."""
         answer = page_answers.side_by_side(workspace, label, k)
-        as_rows = csv_export.side_by_side_rows
-        return _reply(answer, lambda: as_rows(answer), form, "side-by-side")
+        return _reply(answer, csv_export.side_by_side_rows, form, "side-by-side")
 
 
 def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None:

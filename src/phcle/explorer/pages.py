@@ -71,17 +71,13 @@ class Pages:
             pair_wanted=_pair_wanted,
         )
 
-    def render(
-        self, template: str, page: str, status: int = 200, **values: Any
-    ) -> HTMLResponse:
-        """Fill a template.
+    def render(self, page: str, status: int = 200, **values: Any) -> HTMLResponse:
+        """Fill the template of a page.
 
         Parameters
         ----------
-        template : str
-            File name of the template.
         page : str
-            Address of the section that the page belongs to.
+            Name of the page, which is that of its template.
         status : int, default=200
             The HTTP status.
         **values : object
@@ -92,8 +88,9 @@ class Pages:
         HTMLResponse
             The page.
         """
-        text = self.environment.get_template(template).render(page=page, **values)
-        return HTMLResponse(text, status)
+        path = "/" if page == "map" else f"/{page}"
+        template = self.environment.get_template(f"{page}.html.j2")
+        return HTMLResponse(template.render(page=path, **values), status)
 
     def failure(self, status: int, message: str) -> HTMLResponse:
         """Make a page about an error.
@@ -110,7 +107,7 @@ class Pages:
         HTMLResponse
             The page.
         """
-        return self.render("error.html.j2", "", status, message=message, code=status)
+        return self.render("error", status, message=message, code=status)
 
     def router(self) -> APIRouter:
         """Make the routes of all pages.
@@ -125,12 +122,12 @@ class Pages:
 
         @router.get("/")
         def label_map() -> HTMLResponse:
-            return self.render("map.html.j2", "/", info=page_answers.info(workspace))
+            return self.render("map", info=page_answers.info(workspace))
 
         @router.get("/label")
         def label(label: Label) -> HTMLResponse:
             answer = page_answers.label_page(opened, label, N_NEIGHBOURS)
-            return self.render("label.html.j2", "/label", answer=answer)
+            return self.render("label", answer=answer)
 
         @router.get("/compare")
         def compare(labels: Labels = []) -> HTMLResponse:  # noqa: B006
@@ -139,9 +136,7 @@ class Pages:
             if len(set(chosen)) > 1:
                 answer = page_answers.comparison(opened, chosen)
             names = [named(opened.embedding, x) for x in dict.fromkeys(chosen)]
-            return self.render(
-                "compare.html.j2", "/compare", answer=answer, chosen=names
-            )
+            return self.render("compare", answer=answer, chosen=names)
 
         @router.get("/match")
         def match(has: Has = [], has_not: HasNot = []) -> HTMLResponse:  # noqa: B006
@@ -149,8 +144,7 @@ class Pages:
             fitting = page_answers.fitting_labels
             answer = fitting(opened, wanted, N_FITTING) if wanted else None
             return self.render(
-                "match.html.j2",
-                "/match",
+                "match",
                 answer=answer,
                 info=page_answers.info(workspace),
                 examples=_examples(workspace),
@@ -158,12 +152,12 @@ class Pages:
 
         @router.get("/add")
         def add() -> HTMLResponse:
-            return self.render("add.html.j2", "/add", info=page_answers.info(workspace))
+            return self.render("add", info=page_answers.info(workspace))
 
         @router.get("/understand")
         def understand() -> HTMLResponse:
             info = page_answers.info(workspace)
-            return self.render("understand.html.j2", "/understand", info=info)
+            return self.render("understand", info=info)
 
         @router.get("/embeddings")
         def embeddings(label: Label = "") -> HTMLResponse:
@@ -172,15 +166,11 @@ class Pages:
                 answer = page_answers.differences(workspace, N_DIFFERENT, 0)
                 if label.strip():
                     chosen = page_answers.side_by_side(workspace, label, 10)
-            return self.render(
-                "embeddings.html.j2", "/embeddings", answer=answer, chosen=chosen
-            )
+            return self.render("embeddings", answer=answer, chosen=chosen)
 
         @router.get("/about")
         def about() -> HTMLResponse:
-            return self.render(
-                "about.html.j2", "/about", info=page_answers.info(workspace)
-            )
+            return self.render("about", info=page_answers.info(workspace))
 
         return router
 

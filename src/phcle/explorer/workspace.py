@@ -270,9 +270,7 @@ class Workspace:
         with self._lock:
             if self._differences is None:
                 self._differences = neighbourhood_differences(
-                    self.opened.embedding,
-                    other.embedding,
-                    (one.table, two.table),
+                    self.opened.embedding, other.embedding, (one.table, two.table)
                 )
             return self._differences
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 from phcle.errors import FileError
 
@@ -32,8 +33,8 @@ __all__ = [
     "is_file",
     "is_folder",
     "make_folder",
+    "open_file",
     "read_bytes",
-    "refuse_packed",
     "sweep_leftovers",
     "write_whole",
 ]
@@ -128,28 +129,37 @@ def read_bytes(path: Path) -> bytes:
     bytes
         Its content.
     """
-    check_is_file(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-    refuse_packed(path, data)
-    return data
+    with open_file(path) as file:
+        return file.read()
 
 
-def refuse_packed(path: Path, start: bytes) -> None:
-    """Refuse a file whose first bytes are those of a compressed one.
+@contextmanager
+def open_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading; refuse a compressed one.
 
     Parameters
     ----------
     path : Path
-        Named in the message.
-    start : bytes
-        The first bytes of the file, six at least.
+        The file.
+
+    Yields
+    ------
+    BinaryIO
+        The open file. An error of the system in the `with` block names the file.
     """
-    for mark, kind in PACKED.items():
-        if start.startswith(mark):
-            raise FileError(f"{path}: is packed ({kind}); unpack it first.")
+    check_is_file(path)
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+            for mark, kind in PACKED.items():
+                if start.startswith(mark):
+                    raise FileError(f"{path}: is packed ({kind}); unpack it first.")
+            file.seek(0)
+            yield file
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from phcle.contexts.readers.files_to_contexts import (
 from phcle.contexts.readers.label_files import read_hierarchy_edges, read_names
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, did_you_mean, some
+from phcle.errors import ContextError, did_you_mean, errors_name, some
 from phcle.uses.node_names import NodeNames
 
 __all__ = ["read_new_contexts"]
@@ -158,14 +158,11 @@ def _with_known_parents(
     """Edges with ids in the place of readable names of parents."""
     new = {child for child, _ in edges}
     nodes = NodeNames(embedding, tree)
-
-    def node_of(parent: str) -> str:
-        try:
-            return parent if parent in new else nodes.node_called(parent)
-        except ContextError as error:
-            raise ContextError(f"{file.path}: {error}") from error
-
-    return [(child, node_of(parent)) for child, parent in edges]
+    with errors_name(file.path):
+        return [
+            (child, parent if parent in new else nodes.node_called(parent))
+            for child, parent in edges
+        ]
 
 
 def _of_new_labels(

@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 from phcle.contexts.labels import normal
 from phcle.contexts.readers.parquet import parquet_rows
 from phcle.errors import FileError, some
-from phcle.files.writing import check_is_file, read_bytes, refuse_packed
+from phcle.files.writing import open_file, read_bytes
 
 __all__ = [
     "Row",
@@ -23,7 +24,6 @@ __all__ = [
     "delimiter_hint",
     "lines_of",
     "read_lines",
-    "read_mapping",
     "read_rows",
     "read_table",
     "read_text",
@@ -82,31 +82,6 @@ class Row:
         return self.cells[column]
 
 
-def read_mapping(path: Path, key: str, value: str) -> dict[str, str]:
-    """Read two columns as a dictionary; a repeated key is refused.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    key : str
-        The column of keys.
-    value : str
-        The column of values.
-
-    Returns
-    -------
-    dict
-        Values by key.
-    """
-    lines: dict[str, int] = {}
-    found: dict[str, str] = {}
-    for row in read_table(path, (key, value)):
-        add_once(lines, row.cells[key], path, row.line)
-        found[row.cells[key]] = row.cells[value]
-    return found
-
-
 def read_table(
     path: Path, columns: tuple[str, ...], *, optional: tuple[str, ...] = ()
 ) -> Iterator[Row]:
@@ -135,11 +110,8 @@ def read_table(
             f"{'is' if len(missing) == 1 else 'are'} not in its header {some(header)}."
             f"{delimiter_hint(path, header)}"
         )
-    wanted = {
-        column: titles.index(column)
-        for column in (*columns, *optional)
-        if column in titles
-    }
+    columns = (*columns, *(column for column in optional if column in titles))
+    wanted = {column: titles.index(column) for column in columns}
     same = _Same()
     for line, cells in rows:
         yield Row(path, line, {name: same[cells[i]] for name, i in wanted.items()})
@@ -210,16 +182,16 @@ def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
+        reason = (
+            f"is not a row of a table ({error}); is a quotation mark missing, or one "
+            "too many?"
+        )
         if "field limit" in str(error):
-            raise FileError(
-                f"{path}, line {line}: has a cell of more than "
-                f"{csv.field_size_limit():,} characters; shorten it. Or is a quotation "
-                "mark missing?"
-            ) from error
-        raise FileError(
-            f"{path}, line {line}: is not a row of a table ({error}); is a quotation "
-            "mark missing, or one too many?"
-        ) from error
+            reason = (
+                f"has a cell of more than {csv.field_size_limit():,} characters; "
+                "shorten it. Or is a quotation mark missing?"
+            )
+        raise FileError(f"{path}, line {line}: {reason}") from error
 
 
 def _is_parquet(path: Path) -> bool:
@@ -338,24 +310,17 @@ def text_lines(path: Path) -> Iterator[str]:
     str
         Each line with its line end, in Unicode's normal form C.
     """
-    check_is_file(path)
     line = 0
-    try:
-        with path.open("rb") as raw:
-            refuse_packed(path, raw.read(8))
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for line, text in enumerate(file, 1):
+    with open_file(path) as raw:
+        try:
+            for line, text in enumerate(TextIOWrapper(raw, "utf-8-sig", newline=""), 1):
                 if "\0" in text:
                     raise _holds_nul(path, line)
                 yield normal(text)
-    except UnicodeDecodeError as error:
-        # The decoder reads ahead, so the line is searched for in the whole file.
-        read_text(path)
-        raise _not_utf8(path, line + 1) from error
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+        except UnicodeDecodeError as error:
+            # The decoder reads ahead, so the line is searched for in the whole file.
+            read_text(path)
+            raise _not_utf8(path, line + 1) from error
 
 
 def _not_utf8(path: Path, line: int) -> FileError:

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from phcle.errors import ContextError, FileError
+from phcle.errors import ContextError, FileError, errors_name
 from phcle.files.writing import check_is_file, is_file
 
 if TYPE_CHECKING:
@@ -428,12 +428,8 @@ def read_context(
     RelationalContext or DescriptiveContext
         The context. Errors name the file.
     """
-    try:
+    with errors_name(file.path):
         return _read(file, hierarchy_kind, min_count)
-    except ContextError as error:
-        if str(file.path) in str(error):
-            raise
-        raise ContextError(f"{file.path}: {error}") from error
 
 
 def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:

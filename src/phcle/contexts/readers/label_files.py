@@ -15,7 +15,6 @@ from phcle.contexts.readers.delimited import (
     add_once,
     delimiter_hint,
     read_lines,
-    read_mapping,
     read_rows,
     read_table,
 )
@@ -131,8 +130,7 @@ def read_texts(path: str | Path) -> dict[str, str]:
     dict
         Text by label; labels with an empty text are left out.
     """
-    found = read_mapping(Path(path), "label", "text")
-    return {label: text for label, text in found.items() if text}
+    return _filled_cells(Path(path), "text")
 
 
 def read_names(path: str | Path) -> dict[str, str]:
@@ -148,8 +146,18 @@ def read_names(path: str | Path) -> dict[str, str]:
     dict
         Name by label; labels with an empty name are left out.
     """
-    found = read_mapping(Path(path), "label", "name")
-    return {label: name for label, name in found.items() if name}
+    return _filled_cells(Path(path), "name")
+
+
+def _filled_cells(path: Path, column: str) -> dict[str, str]:
+    """Cells of a column by label, without empty ones; a repeated label is refused."""
+    lines: dict[str, int] = {}
+    found: dict[str, str] = {}
+    for row in read_table(path, ("label", column)):
+        add_once(lines, row.cells["label"], path, row.line)
+        if row.cells[column]:
+            found[row.cells["label"]] = row.cells[column]
+    return found
 
 
 def read_attributes(path: str | Path, name: str | None = None) -> DescriptiveContext:

@@ -18,7 +18,7 @@ from xml.parsers import expat
 from phcle.contexts.readers.delimited import read_text
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.errors import BackendError, ContextError, FileError, some
+from phcle.errors import BackendError, ContextError, FileError, errors_name, some
 from phcle.files.decompression import most_unpacked
 
 __all__ = ["from_owl", "from_skos"]
@@ -70,15 +70,10 @@ def from_skos(
 
     pairs = [*graph.subject_objects(SKOS.broader)]
     pairs += [(low, high) for high, low in graph.subject_objects(SKOS.narrower)]
-    return _thesaurus(
-        source,
-        graph,
-        pairs,
-        name,
-        language,
-        titles=(SKOS.prefLabel,),
-        texts=(SKOS.altLabel, SKOS.definition, SKOS.scopeNote, SKOS.note),
-    )
+    titles = (SKOS.prefLabel,)
+    texts = (SKOS.altLabel, SKOS.definition, SKOS.scopeNote, SKOS.note)
+    with errors_name(source):
+        return _thesaurus(graph, pairs, name, language, titles, texts)
 
 
 def from_owl(
@@ -109,39 +104,21 @@ def from_owl(
     for low, high in [*pairs, *graph.subject_objects(OWL.equivalentClass)]:
         for members in graph.objects(high, OWL.intersectionOf):
             pairs += [(low, member) for member in graph.items(members)]
-    return _thesaurus(
-        source,
-        graph,
-        [(low, high) for low, high in pairs if high != OWL.Thing],
-        name,
-        language,
-        titles=(RDFS.label, SKOS.prefLabel),
-        texts=(
-            URIRef(OBO_SYNONYM),
-            SKOS.altLabel,
-            URIRef(OBO_DEFINITION),
-            SKOS.definition,
-            RDFS.comment,
-        ),
-    )
+    pairs = [(low, high) for low, high in pairs if high != OWL.Thing]
+    titles = (RDFS.label, SKOS.prefLabel)
+    synonyms = (URIRef(OBO_SYNONYM), SKOS.altLabel)
+    definitions = (URIRef(OBO_DEFINITION), SKOS.definition, RDFS.comment)
+    with errors_name(source):
+        return _thesaurus(
+            graph, pairs, name, language, titles, (*synonyms, *definitions)
+        )
 
 
-def _thesaurus(source: Any, *given: Any, **terms: Any) -> Thesaurus:
-    """Call `_collect`; errors name the file."""
-    try:
-        return _collect(*given, **terms)
-    except ContextError as error:
-        if isinstance(source, (str, Path)):
-            raise ContextError(f"{source}: {error}") from error
-        raise
-
-
-def _collect(
+def _thesaurus(
     graph: Any,
     pairs: Iterable[tuple[Any, Any]],
     name: str,
     language: str,
-    *,
     titles: tuple[Any, ...],
     texts: tuple[Any, ...],
 ) -> Thesaurus:
@@ -235,7 +212,7 @@ def _distance(text: Any, language: str) -> int:
         return 0
     if own.partition("-")[0] == wanted.partition("-")[0]:
         return 1
-    return 2 if not own else 3
+    return 3 if own else 2
 
 
 def _check_language(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from phcle.contexts.descriptive.encoding import as_number
 from phcle.contexts.labels import normal
 from phcle.errors import ContextWarning, FileError, some
-from phcle.files.writing import check_is_file, refuse_packed
+from phcle.files.writing import open_file
 
 __all__ = ["read_word_vectors"]
 
@@ -48,21 +48,13 @@ def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
     """
     found: dict[str, Floats] = {}
     repeated: dict[str, None] = {}
-    check_is_file(path)
-    try:
-        with path.open("rb") as file:
-            refuse_packed(path, file.read(8))
-            file.seek(0)
-            read = _binary if path.suffix == ".bin" else _text
-            for word, vector in read(file, path, wanted):
-                if word in found:
-                    repeated[word] = None
-                else:
-                    found[word] = vector
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    with open_file(path) as file:
+        read = _binary if path.suffix == ".bin" else _text
+        for word, vector in read(file, path, wanted):
+            if word in found:
+                repeated[word] = None
+            else:
+                found[word] = vector
     if repeated:
         warnings.warn(
             f"{path}: {len(repeated)} words occur more than once: {some(repeated)}; "

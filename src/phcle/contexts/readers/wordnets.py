@@ -52,7 +52,6 @@ def from_nltk(
         key=lambda synset: str(synset.name()),
         above=lambda synset: [*synset.hypernyms(), *synset.instance_hypernyms()],
         words=words,
-        definition=lambda synset: synset.definition(),
         name=name,
     )
 
@@ -91,7 +90,6 @@ def from_wn(
             synset.hypernyms() + synset.get_related("instance_hypernym")
         ),
         words=lambda synset: list(synset.lemmas()),
-        definition=lambda synset: synset.definition(),
         name=name,
     )
 
@@ -102,28 +100,27 @@ def _collect(
     key: Callable[[Any], str],
     above: Callable[[Any], Iterable[Any]],
     words: Callable[[Any], list[str]],
-    definition: Callable[[Any], str | None],
     name: str,
 ) -> Thesaurus:
     """Walk up from the synsets and collect edges, names and texts."""
-    queue = {key(synset): synset for synset in synsets}
-    if not queue:
+    first = {key(synset): synset for synset in synsets}
+    if not first:
         raise ContextError(f"{name!r}: no synset was given, so there is no taxonomy.")
-    waiting = list(queue.items())
+    queue, seen = list(first.items()), set(first)
     edges: dict[tuple[str, str], None] = {}
     names: dict[str, str] = {}
     texts: dict[str, str] = {}
-    for own, synset in waiting:  # grows while we walk it
+    for own, synset in queue:  # grows while we walk it
         spoken = [word.replace("_", " ") for word in words(synset)]
         if spoken:
             names[own] = spoken[0]
-        said = [", ".join(spoken), definition(synset) or ""]
+        said = [", ".join(spoken), synset.definition() or ""]
         text = ": ".join(part for part in said if part)
         if text:
             texts[own] = text
         for parent in above(synset):
             edges[own, key(parent)] = None
-            if key(parent) not in queue:
-                queue[key(parent)] = parent
-                waiting.append((key(parent), parent))
+            if key(parent) not in seen:
+                seen.add(key(parent))
+                queue.append((key(parent), parent))
     return Thesaurus(name, tuple(edges), names, texts)

@@ -78,15 +78,7 @@ def user_task(
         If the folder cannot be read, or two of its classes are the same label.
     """
     data = load_feature_folder(features)
-    labels = match_classes(embedding, data)
-    left_out = tuple(name for name in data.classes if name not in labels)
-    if len(labels) < FEWEST:
-        raise UnknownLabelError(
-            f"{features}: {len(labels)} of its {len(data.classes)} classes have a "
-            f"vector in the embedding, but {FEWEST} are needed. Without one: "
-            f"{some(left_out) or 'none'}."
-            + (did_you_mean(left_out[0], _names(embedding)) if left_out else "")
-        )
+    labels, left_out = match_classes(embedding, data, str(features), fewest=FEWEST)
     if left_out:
         warnings.warn(
             f"{len(left_out)} classes have no vector in the embedding and are left "
@@ -113,8 +105,10 @@ def user_task(
     )
 
 
-def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
-    """Return the label of the embedding for every class that has one.
+def match_classes(
+    embedding: LabelEmbedding, data: ImageData, source: str, *, fewest: int
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Find the label of every class, by id or readable name.
 
     Parameters
     ----------
@@ -122,14 +116,22 @@ def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
         The embedding.
     data : ImageData
         Image features with their classes.
+    source : str
+        Where the features come from, for messages.
+    fewest : int
+        Number of classes that must have a label.
 
     Returns
     -------
-    dict of str to str
+    labels : dict of str to str
         Labels by class.
+    left_out : tuple of str
+        Classes without a label.
 
     Raises
     ------
+    UnknownLabelError
+        If too few classes have a label.
     FileError
         If two classes are the same label.
     """
@@ -146,9 +148,13 @@ def match_classes(embedding: LabelEmbedding, data: ImageData) -> dict[str, str]:
                 f"label {label!r} of the embedding; give them one name."
             )
         found[name] = label
-    return found
-
-
-def _names(embedding: LabelEmbedding) -> list[str]:
-    """All ids and readable names."""
-    return [*embedding.labels, *embedding.names.values()]
+    left_out = tuple(name for name in data.classes if name not in found)
+    if len(found) < fewest:
+        known = [*embedding.labels, *embedding.names.values()]
+        hint = did_you_mean(left_out[0], known) if left_out else ""
+        raise UnknownLabelError(
+            f"{source}: {len(found)} of its {len(data.classes)} classes have a "
+            f"vector in the embedding, but {fewest} are needed. Without one: "
+            f"{some(left_out) or 'none'}.{hint}"
+        )
+    return found, left_out
