@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.contexts.kinds import FITTED_KINDS
 from phcle.files.writing import write_whole
 from phcle.report.report_libraries import needed
 from phcle.uses.stable_svg import svg_of
@@ -42,6 +43,7 @@ COLOURS = (
 OTHER = "#a3a6ad"
 STYLES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX"
+HATCHES = ("", "//", "..", "xx")
 
 MOST_NAMES = 40
 LETTER, LINE = 0.024, 0.05
@@ -212,11 +214,11 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
     with styled():
         figure = _new_figure(6.5, 0.9 + 0.4 * len(names))
         axes = figure.subplots()
-        kinds = ["relational", "descriptive"]
-        colours = [COLOURS[kinds.index(context["kind"])] for context in contexts]
+        kinds = [list(FITTED_KINDS).index(context["kind"]) for context in contexts]
+        colours = [COLOURS[kind % len(COLOURS)] for kind in kinds]
         bars = axes.barh(range(len(names)), weights, color=colours, height=0.6)
-        for bar, context in zip(bars, contexts, strict=True):
-            bar.set_hatch("" if context["kind"] == "relational" else "//")
+        for bar, kind in zip(bars, kinds, strict=True):
+            bar.set_hatch(HATCHES[kind % len(HATCHES)])
             bar.set_edgecolor("#ffffff")
         titles = [f"{x['name']} ({x['kind']})" for x in contexts]
         axes.set_yticks(range(len(names)), titles)
