@@ -50,9 +50,8 @@ Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 UNITS = 100.0
-"""Contexts are scaled to this sum of counts, or of squared deviations, per label. With
-the same scale everywhere, one choice of the λ's suits many data sets; at 100, values
-of λ near 1 work well."""
+"""Contexts are scaled to this sum of counts, or of squared deviations, per label. The
+value is a convention: the default penalties were chosen for it."""
 
 
 @dataclass(frozen=True)

@@ -563,6 +563,8 @@ class _Sparse(MaskedMatrix):
         return rows, columns
 
     def cells(self, rows: Ints, columns: Ints) -> Floats:
+        if not len(rows):  # SciPy then returns a sparse matrix
+            return np.zeros(0)
         return np.asarray(self.values[rows, columns], np.float64).ravel()
 
     def column(self, i: int) -> Floats:

@@ -32,8 +32,8 @@ Floats = npt.NDArray[np.floating[Any]]
 TOO_LARGE = "look for values far larger than those of the fit."
 
 ROUGH_TOL = {"full": 1e-3, "mixed": 1e-2}
-"""Tolerance of the stages before the last one, by precision. A smaller one would be
-below the rounding errors of that precision."""
+"""Tolerance of the stages before the last one, by precision. The last stage continues
+from there, so more exact steps would be wasted."""
 
 SAMPLED_TOL, SAMPLED_COLUMNS = 1e-2, 512
 """Tolerance and number of columns of the first stage, for rows that start at zero. Its
