@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from phcle.datasets.imagenet1k import ImageNet1K, load_imagenet1k
     from phcle.datasets.shapes import RenderedShapes, load_shapes
     from phcle.datasets.simple_features import picture_features
-    from phcle.datasets.wordnet import (
-        WORDNET_FOLDER,
-        WordNetNouns,
-        load_wordnet_nouns,
-    )
+    from phcle.datasets.wordnet import WORDNET_FOLDER, WordNetNouns, load_wordnet_nouns
 
 __all__ = [
     "WORDNET_FOLDER",

@@ -8,10 +8,7 @@ from a user's own image features (`user_pictures`).
 Modules here may import what `phcle.uses` may; they do not import its other modules.
 """
 
-from phcle.uses.zero_shot.class_splits import (
-    UnseenClassSplit,
-    unseen_class_accuracy,
-)
+from phcle.uses.zero_shot.class_splits import UnseenClassSplit, unseen_class_accuracy
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
 from phcle.uses.zero_shot.conse import ConSE
 from phcle.uses.zero_shot.eszsl import ESZSL
