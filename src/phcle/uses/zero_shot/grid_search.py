@@ -277,7 +277,7 @@ def _trials(
     some_embedding = next(iter(next(iter(embeddings.values())).values()))
     for i, feature_choice in enumerate(search.feature_grid):
         side = search.make(some_embedding, feature_choice).feature_side(images)
-        readings = side.read(X)
+        readings = side.apply(X)
         for name, variants in embeddings.items():
             for variant, embedding in variants.items():
                 for j, class_choice in enumerate(search.class_grid):
