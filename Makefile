@@ -51,7 +51,7 @@ lowest: .venv-lowest/done
 	.venv-lowest/bin/python -m pytest -q -n auto -p no:cacheprovider \
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
 	  tests/unit/test_files.py tests/unit/test_options.py tests/unit/contexts \
-	  tests/unit/embedding tests/unit/solver/test_estimator.py \
+	  tests/unit/embedding tests/unit/test_estimator.py \
 	  tests/unit/solver/test_checkpoint.py tests/unit/cli/test_cli_add.py \
 	  tests/unit/cli/test_cli_fit.py tests/unit/cli/test_cli_queries.py
 

@@ -33,11 +33,11 @@ from phcle.datasets import load_wordnet_nouns
 from phcle.estimator import EXACT_PAIRS, SAMPLE
 from phcle.fit_speed import yardstick
 from phcle.solver.balance import balance
+from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import Problem, State, pose
-from phcle.solver.sampling import ColumnSamples
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver
 from phcle.solver.weights import equal_weights

@@ -70,7 +70,7 @@ def test_the_map_undoes_what_a_peer_did_to_the_scale(benchmarks):
 
     bench = fit_speed.Bench(2, reference_tol=0.1)
     start = bench.start("spectral")
-    W, C = start.W, start.C[0]
+    W, C = start.W, start.of_contexts[0]
     plain, *_ = fit_speed.judge_mapped(bench, W, C)
     scaled, *_ = fit_speed.judge_mapped(bench, 30 * W, C / 2)
     assert np.isclose(plain["gap"], scaled["gap"], rtol=1e-3)

@@ -59,6 +59,20 @@ def test_every_flag_that_a_page_shows_exists():
             assert flag in {*flags[name], *COMMON}, f"{page}: phcle {name} {flag}"
 
 
+def test_help_lists_every_construction_and_format():
+    from phcle.contexts.relational.hierarchy import KINDS
+    from phcle.embedding.export import FORMATS
+    from phcle.report.embedding_atlas import ATLAS
+
+    group = typer.main.get_command(app)
+    for command, option, names in (
+        ("fit", "hierarchy_kind", KINDS),
+        ("export", "format", [*FORMATS, ATLAS]),
+    ):
+        params = {each.name: each for each in group.commands[command].params}
+        assert params[option].metavar == "|".join(names)
+
+
 def test_pages_show_no_test_directives():
     for document in DOCUMENTS:
         assert not re.search(r"^\*?Not run", document.read_text(), re.M), document

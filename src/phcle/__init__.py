@@ -1,7 +1,9 @@
 """phcle: label embeddings from partial, heterogeneous contexts.
 
-contexts → model → embedding → uses. Public names load when they are first used, so that
-importing the package costs next to nothing.
+What is known about labels (`contexts`) becomes one vector per label (`PHCLE`,
+`embedding`), which is then used for search, clusters and classification (`uses`).
+
+Public names load when they are first used, so importing the package is fast.
 """
 
 from __future__ import annotations

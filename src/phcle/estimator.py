@@ -27,13 +27,13 @@ from phcle.progress import fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint
+from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.device_problem import DeviceProblem, penalty_terms
 from phcle.solver.foldin import fold_in, solve_labels
 from phcle.solver.held_out import held_out_skills
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import Problem, State, pose
 from phcle.solver.provenance import library_versions, without_times
-from phcle.solver.sampling import ColumnSamples
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
 from phcle.solver.weights import (
@@ -65,10 +65,6 @@ class PHCLE(EstimatorOptions):
     ----------
     {main}
 
-    Other Parameters
-    ----------------
-    {others}
-
     Attributes
     ----------
     embedding_ : LabelEmbedding
@@ -77,6 +73,10 @@ class PHCLE(EstimatorOptions):
         Every term of the objective after each sweep.
     weights_ : dict
         α and β by context.
+
+    Other Parameters
+    ----------------
+    {others}
 
     Examples
     --------
@@ -168,7 +168,7 @@ class PHCLE(EstimatorOptions):
             )
         elif resume:
             raise OptionError("resume needs a checkpoint to go on from.")
-        # What overflows is found by every sweep, which says where it came from.
+        # Every sweep checks for overflow and names the context that caused it.
         with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
             self._learn(
                 problem, backend, names or {}, files, on_step, kept, resume=resume

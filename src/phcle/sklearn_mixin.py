@@ -16,12 +16,12 @@ __all__ = ["EstimatorOptions", "documents_options"]
 Estimator = TypeVar("Estimator", bound=type)
 
 
-def documents_options(cls: Estimator) -> Estimator:
+def documents_options(estimator: Estimator) -> Estimator:
     """Fill the signature and docstring of an estimator from the table of options.
 
     Parameters
     ----------
-    cls : type
+    estimator : type
         A class whose docstring has the places `{main}` and `{others}`.
 
     Returns
@@ -33,14 +33,15 @@ def documents_options(cls: Estimator) -> Estimator:
         inspect.Parameter(x.name, inspect.Parameter.KEYWORD_ONLY, default=x.default)
         for x in OPTIONS
     ]
-    cls.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    if cls.__doc__:  # python -OO removes it
+    estimator.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    if estimator.__doc__:  # python -OO removes it
         main, others = (
             textwrap.indent(parameters_text(*groups), "    ").strip()
             for groups in (["main"], ["model", "solver", "computing"])
         )
-        cls.__doc__ = cls.__doc__.replace("{main}", main).replace("{others}", others)
-    return cls
+        filled = estimator.__doc__.replace("{main}", main)
+        estimator.__doc__ = filled.replace("{others}", others)
+    return estimator
 
 
 class EstimatorOptions:

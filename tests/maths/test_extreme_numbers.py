@@ -144,7 +144,7 @@ def test_counts_beyond_bounds_are_refused_by_name():
     counts[5, 0] = 1e101
     with pytest.raises(ContextError, match=r"1e\+100 at most. Got 1e\+101 .*'label5'"):
         related(counts)
-    with pytest.raises(ContextError, match=r"'related': its counts sum up to .*e-3"):
+    with pytest.raises(ContextError, match=r"'related': its counts sum to .*e-3"):
         PHCLE(dim=2).fit(related(COUNTS * 1e-310))
     assert align(related(COUNTS * 1e-90)).labels == LABELS
 

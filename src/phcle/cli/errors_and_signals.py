@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -92,10 +92,17 @@ class GuardedGroup(TyperGroup):
 
 @contextmanager
 def guard() -> Iterator[None]:
-    """Turn an error into one line and an exit code, and a warning into one line."""
+    """Turn an error into one line and an exit code, and each warning into one line."""
+    shown = set()
+
+    def show_once(message: Warning | str, *_: object) -> None:
+        if str(message) not in shown:
+            shown.add(str(message))
+            say(f"warning: {message}")
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", PhcleWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = show_once
         try:
             yield
             sys.stdout.flush()  # raises BrokenPipeError here rather than at exit
@@ -141,15 +148,3 @@ def _give_up_stdout() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Print a warning on one line; replaces `warnings.showwarning`."""
-    say(f"warning: {message}")

@@ -12,6 +12,7 @@ from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show
 from phcle.files.writing import make_folder
+from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +50,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             "--classifier",
-            metavar="eszsl|conse|sje",
-            help="Give it several times for several; by default all three.",
+            metavar="|".join(CLASSIFIERS),
+            help="Give it several times for several; by default all.",
         ),
     ] = None,
     splits: Annotated[

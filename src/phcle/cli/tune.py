@@ -28,6 +28,7 @@ from phcle.contexts.readers.files_to_contexts import (
     read_files,
 )
 from phcle.errors import OptionError
+from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
     from phcle.tuning import Tuning
@@ -48,7 +49,8 @@ def tune(
         ),
     ] = None,
     classifier: Annotated[
-        str, typer.Option(metavar="eszsl|conse|sje", help="Classifier for --features.")
+        str,
+        typer.Option(metavar="|".join(CLASSIFIERS), help="Classifier for --features."),
     ] = "eszsl",
     complete: Annotated[
         str | None,

@@ -1,12 +1,20 @@
-"""Stage 1, what is known about labels: one package for each kind of context.
+"""Stage 1: what is known about labels. Each kind of context has its own package.
 
-`base` says what every kind offers to the solver, the embedding and storage; nothing
-outside `relational` and `descriptive` asks which kind a context is. `readers` turns
-files into contexts, `alignment` joins contexts by label, and `masked` is the matrix of
-values with gaps. May import `errors`, `files` and `backends`.
+- `relational`: which labels occur together, from taxonomies, graphs, annotations,
+  texts;
+- `descriptive`: what labels are like, from attributes, tags, texts, vectors;
+- `readers`: files and objects of other libraries that become contexts;
+- `base`: what every kind offers to the solver, the embedding and storage. Nothing
+  outside the two packages asks which kind a context is; `kinds` lists them for storage;
+- `terms`: how the solver uses a context; `alignment` joins contexts by label;
+- `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing
+  values, and conversions of matrices;
+- `labels`, `pairs`, `data_frames`, `checks`: conversion and checks of user input.
 
-The classes load when they are first used: the command line lists the kinds of files
-without loading NumPy.
+Modules here may import `errors`, `files`, `backends` and each other.
+
+The classes load when they are first used, because the command line lists the kinds of
+files without loading NumPy.
 """
 
 from __future__ import annotations

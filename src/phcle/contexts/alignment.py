@@ -104,10 +104,7 @@ def _refuse_empty(
 ) -> None:
     for context, labels in zip(contexts, observed, strict=True):
         if not labels:
-            raise ContextError(
-                f"context {context.name!r} relates no two labels; leave it "
-                "out, or add edges between its labels."
-            )
+            raise context.empty_error()
         if labels.isdisjoint(vocabulary):
             raise ContextError(
                 f"context {context.name!r} says nothing about any of the labels "

@@ -50,9 +50,8 @@ Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 UNITS = 100.0
-"""Contexts are scaled to this sum of counts, or of squared deviations, per label. With
-the same scale everywhere, one choice of the λ's suits many data sets; at 100, values
-of λ near 1 work well."""
+"""Contexts are scaled to this sum of counts, or of squared deviations, per label. The
+value is a convention: the default penalties were chosen for it."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +138,19 @@ class Context(ABC):
             The context with further labels, or the context itself.
         """
         return self
+
+    def empty_error(self) -> ContextError:
+        """Say why nothing can be learned from the context: it knows nothing.
+
+        Returns
+        -------
+        ContextError
+            The error, to be raised by a fit.
+        """
+        return ContextError(
+            f"context {self.name!r} relates no two labels; leave it "
+            "out, or add edges between its labels."
+        )
 
     @property
     @abstractmethod

@@ -13,29 +13,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.protocol import Array, Backend
+from phcle.contexts.full_rows import DenseRows, FullRows, SparseRows
 from phcle.contexts.matrices import LARGEST, as_csr, csr_with_zeros, take_rows
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
 __all__ = [
-    "DenseRows",
-    "FullRows",
     "MaskedMatrix",
     "Moments",
     "masked_matrix",
-    "pack_matrix",
     "unpack_matrix",
 ]
 
 Floats = npt.NDArray[np.float64]
-AnyFloats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
@@ -284,6 +280,21 @@ class MaskedMatrix(ABC):
         """
 
     @abstractmethod
+    def pack(self, store: TensorStore) -> str:
+        """Put the matrix into the store of a file.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to.
+
+        Returns
+        -------
+        str
+            The layout, which `unpack_matrix` needs.
+        """
+
+    @abstractmethod
     def wrong_cell(self) -> tuple[int, int, float] | None:
         """Find the first value that is infinite or too large.
 
@@ -471,6 +482,10 @@ class _Dense(MaskedMatrix):
         row, column = np.unravel_index(int(np.argmax(wrong)), self.shape)
         return int(row), int(column), float(self.values[row, column])
 
+    def pack(self, store: TensorStore) -> str:
+        store["values"] = self.values
+        return "dense"
+
 
 class _Sparse(MaskedMatrix):
     """Stored values, and a mask of ones (None: every cell is known)."""
@@ -548,6 +563,8 @@ class _Sparse(MaskedMatrix):
         return rows, columns
 
     def cells(self, rows: Ints, columns: Ints) -> Floats:
+        if not len(rows):  # SciPy then returns a sparse matrix
+            return np.zeros(0)
         return np.asarray(self.values[rows, columns], np.float64).ravel()
 
     def column(self, i: int) -> Floats:
@@ -602,9 +619,16 @@ class _Sparse(MaskedMatrix):
         row = int(np.searchsorted(self.values.indptr, first, side="right") - 1)
         return row, int(self.values.indices[first]), float(stored[first])
 
+    def pack(self, store: TensorStore) -> str:
+        store.put_sparse("values", self.values)
+        if self.mask is None:
+            return "sparse"
+        store.put_sparse("observed", self.mask)
+        return "masked"
+
 
 def _unit_of(stored: Floats) -> float:
-    """A power of two to divide values by that are too small to be squared; else 1."""
+    """A power of two that divides values too small to be squared; otherwise 1."""
     largest = float(np.nanmax(np.abs(stored), initial=0.0))
     if 0 < largest < SMALLEST:
         return float(2.0 ** np.floor(np.log2(largest)))
@@ -619,223 +643,13 @@ def _moments(count: Floats, mean: Floats, squares: Floats, unit: float) -> Momen
     return Moments(count, mean * unit, squares, unit)
 
 
-class FullRows(ABC):
-    """Centred and scaled rows without missing values, for products with factors."""
-
-    @property
-    @abstractmethod
-    def arrays(self) -> list[Any]:
-        """All numbers, for a fingerprint."""
-
-    @abstractmethod
-    def take(self, rows: Ints) -> FullRows:
-        """Return some of the rows.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the rows.
-
-        Returns
-        -------
-        FullRows
-            These rows, in this order.
-        """
-
-    @abstractmethod
-    def toarray(self) -> Floats:
-        """Return all values as one array.
-
-        Returns
-        -------
-        array of shape (rows, columns)
-            The values.
-        """
-
-    @abstractmethod
-    def energy(self) -> Floats:
-        """Compute the squared length of each row.
-
-        Returns
-        -------
-        array of shape (rows,)
-            The squared lengths.
-        """
-
-    @abstractmethod
-    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
-        """Compute ‖A − W Uᵀ‖² in double precision, without making A dense.
-
-        Parameters
-        ----------
-        W : array of shape (rows, dim)
-            Vectors of the rows.
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-
-        Returns
-        -------
-        float
-            The squared error.
-        """
-
-    @abstractmethod
-    def place(self, backend: Backend) -> PlacedRows:
-        """Move the rows to a back end.
-
-        Parameters
-        ----------
-        backend : Backend
-            Where to compute.
-
-        Returns
-        -------
-        PlacedRows
-            Products with the rows.
-        """
-
-
-class PlacedRows(Protocol):
-    """Full rows A on a back end."""
-
-    def product(self, U: Array) -> Array:
-        """A U: (rows, d)."""
-
-    def transposed_product(self, W: Array) -> Array:
-        """Aᵀ W: (columns, d)."""
-
-
-@dataclass(frozen=True, eq=False)
-class DenseRows(FullRows):
-    """Rows stored as one array.
-
-    Attributes
-    ----------
-    values : array of shape (rows, columns)
-        The values.
-    """
-
-    values: Floats
-
-    @property
-    def arrays(self) -> list[Any]:
-        return [self.values, np.zeros(self.values.shape[1])]
-
-    def take(self, rows: Ints) -> FullRows:
-        return DenseRows(self.values[rows])
-
-    def toarray(self) -> Floats:
-        return self.values
-
-    def energy(self) -> Floats:
-        return np.asarray((self.values**2).sum(axis=1))
-
-    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
-        return float(((self.values - W @ U.T) ** 2).sum())
-
-    def place(self, backend: Backend) -> PlacedRows:
-        return _PlacedDense(backend.xp, backend.asarray(self.values))
-
-
-@dataclass(frozen=True)
-class _PlacedDense:
-    xp: Any
-    values: Array
-
-    def product(self, U: Array) -> Array:
-        return self.xp.matmul(self.values, U)
-
-    def transposed_product(self, W: Array) -> Array:
-        return self.xp.matmul(self.values.T, W)
-
-
-@dataclass(frozen=True, eq=False)
-class SparseRows(FullRows):
-    """Sparse rows that stay sparse: A is `values` minus `shift` in every row."""
-
-    values: sp.csr_array
-    shift: Floats  # (columns,)
-
-    @property
-    def arrays(self) -> list[Any]:
-        return [self.values, self.shift]
-
-    def take(self, rows: Ints) -> FullRows:
-        return SparseRows(self.values[rows], self.shift)
-
-    def toarray(self) -> Floats:
-        return np.asarray(self.values.toarray() - self.shift)
-
-    def energy(self) -> Floats:
-        squares = np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
-        cross = self.values @ self.shift
-        return np.asarray(squares - 2 * cross + self.shift @ self.shift)
-
-    def squared_error(self, W: AnyFloats, U: AnyFloats) -> float:
-        # ‖A‖² − 2⟨A, WUᵀ⟩ + ⟨WᵀW, UᵀU⟩
-        AU = self.values @ U - self.shift @ U
-        cross = float((AU * W).sum())
-        return float(self.energy().sum() - 2 * cross + ((W.T @ W) * (U.T @ U)).sum())
-
-    def place(self, backend: Backend) -> PlacedRows:
-        return _PlacedSparse(
-            backend,
-            backend.sparse(self.values),
-            backend.sparse(sp.csr_array(self.values.T)),
-            backend.asarray(self.shift),
-        )
-
-
-@dataclass(frozen=True)
-class _PlacedSparse:
-    backend: Backend
-    values: Any
-    transposed: Any
-    shift: Array
-
-    def product(self, U: Array) -> Array:
-        shifted = self.backend.xp.matmul(self.shift[None, :], U)
-        return self.backend.sparse_product(self.values, U) - shifted
-
-    def transposed_product(self, W: Array) -> Array:
-        total = self.backend.xp.sum(W, axis=0)
-        found = self.backend.sparse_product(self.transposed, W)
-        return found - self.shift[:, None] * total[None, :]
-
-
-def pack_matrix(matrix: MaskedMatrix, store: TensorStore) -> str:
-    """Put a matrix into a file's store.
-
-    Parameters
-    ----------
-    matrix : MaskedMatrix
-        What to store.
-    store : TensorStore
-        Where to.
-
-    Returns
-    -------
-    str
-        The layout, which `unpack_matrix` needs.
-    """
-    values, mask = matrix.arrays
-    if not isinstance(values, sp.csr_array):
-        store["values"] = values
-        return "dense"
-    store.put_sparse("values", values)
-    if mask is None:
-        return "sparse"
-    store.put_sparse("observed", mask)
-    return "masked"
-
-
 def unpack_matrix(layout: str, store: TensorStore, n_columns: int) -> tuple[Any, Any]:
-    """Return the values and the mask that `pack_matrix` stored, without checks.
+    """Return the values and the mask that `MaskedMatrix.pack` stored, without checks.
 
     Parameters
     ----------
     layout : str
-        What `pack_matrix` returned.
+        What `MaskedMatrix.pack` returned.
     store : TensorStore
         Where the matrix is stored.
     n_columns : int

@@ -1,4 +1,4 @@
-"""What a label, or any vector, is like: related labels and attributes."""
+"""Describe a label or vector by related labels and attributes."""
 
 from __future__ import annotations
 
@@ -26,16 +26,20 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 LIKELY = 0.5
-"""List a prediction that is at least this sure, if its odds are twice the usual."""
+"""List a prediction with at least this probability, more likely than not, if its odds
+are also twice those of an average label."""
+
 POSSIBLE, RAISED = 0.02, 3.0
-"""List one that is less sure, but at least this, if it is so many times as sure as for
-any label: rare attributes are never likely."""
+"""List a prediction with at least the probability POSSIBLE if it is RAISED times that
+of an average label. Rare attributes are never likely, but may be likelier here."""
+
 WAY = 0.2
-"""Without a calibration, list predictions from this share of the way from the mean to
-the largest known value. Below, they say little."""
+"""Without a calibration, list predictions beyond this share of the way from the mean to
+the largest known value. Smaller ones differ little from the mean."""
 
 CARRIED = 0.8
-"""Related labels are listed until they carry this share of the similarity."""
+"""List related labels until they carry this share of the similarity, as the paper
+does."""
 
 
 def describe(
@@ -46,15 +50,16 @@ def describe(
     Parameters
     ----------
     embedding : LabelEmbedding
-        Where the label or vector belongs.
-    label_or_vector : str or array
+        The embedding.
+    label_or_vector : str or array of shape (dim,)
         What to describe.
     k : int
-        Neighbours, and attributes of each sort, at most.
+        Most neighbours, known attributes and predicted attributes to list.
 
     Returns
     -------
     Description
+        What `LabelEmbedding.describe` returns.
     """
     label = None
     if isinstance(label_or_vector, str):
@@ -96,16 +101,16 @@ def confidences(
     context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
-    """How likely every vector has every attribute of a context.
+    """Compute how likely every vector has every attribute of a context.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        Where the vectors belong.
+        The embedding.
     context : PredictingContext
         One of `embedding.predicting`.
     vectors : array of shape (vectors, dim)
-        Label vectors.
+        Vectors in the space of the embedding.
 
     Returns
     -------
@@ -128,16 +133,16 @@ def support_by(
     context: PredictingContext,
     vectors: npt.NDArray[np.floating],
 ) -> Floats | None:
-    """How near every vector is to a label that the context describes.
+    """Compute how near every vector is to a label that the context describes.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        Where the vectors belong.
+        The embedding.
     context : PredictingContext
         One of `embedding.predicting`.
     vectors : array of shape (vectors, dim)
-        Label vectors.
+        Vectors in the space of the embedding.
 
     Returns
     -------
@@ -153,12 +158,12 @@ def support_by(
 def is_informative(
     context: PredictingContext, values: Floats, sure: Floats | None
 ) -> npt.NDArray[np.bool_]:
-    """Which predictions say something about this label rather than about all labels.
+    """Tell which predictions are specific to a label rather than true of most labels.
 
     Parameters
     ----------
     context : PredictingContext
-        What made the predictions.
+        The context that made the predictions.
     values : array of shape (..., columns)
         Predictions, in the user's units.
     sure : array of the same shape, or None
@@ -180,7 +185,7 @@ def is_informative(
 def _related(
     embedding: LabelEmbedding, query: str | npt.ArrayLike, k: int
 ) -> tuple[tuple[str, float], ...]:
-    """Of the k nearest labels, those that carry most of their similarity."""
+    """Those of the k nearest labels that carry most of their total similarity."""
     near = [(x, s) for x, s in embedding.nearest(query, k=k) if s > 0]
     total = sum(similarity for _, similarity in near)
     kept, carried = [], 0.0

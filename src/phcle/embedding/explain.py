@@ -1,9 +1,9 @@
-"""Why two labels are close: their similarity, split over contexts and columns.
+"""Explain why two labels are close: split their similarity over contexts and columns.
 
-A fit ends with every label at the optimum of its own problem, where the ridge balances
-the contexts: λ3·w is the sum of their negative gradients. So w_a·w_b splits over the
-contexts, and within a context over its columns. The split from the side of a and the
-one from the side of b are both exact; their mean is symmetric.
+At the end of a fit, every label is at the optimum of its own problem. There the ridge
+balances the contexts: λ3·w is the sum of their negative gradients. So w_a·w_b splits
+over the contexts, and within a context over its columns. The split from the side of a
+and that from the side of b are both exact; their mean is symmetric.
 """
 
 from __future__ import annotations
@@ -28,20 +28,23 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
     Parameters
     ----------
     embedding : LabelEmbedding
-        Learned by `PHCLE`.
-    a, b : str
-        Two of its labels.
+        An embedding that `PHCLE` learned.
+    a : str
+        A label.
+    b : str
+        Another label.
     k : int
-        Columns to list for each context.
+        Most columns to list for each context.
 
     Returns
     -------
     Explanation
+        What `LabelEmbedding.explain` returns.
     """
     if not embedding.contexts:
         raise ContextError(
-            "this embedding keeps no contexts, so it cannot explain a similarity; "
-            "only embeddings learned by PHCLE do."
+            "this embedding has no contexts, so it cannot explain a similarity; use "
+            "an embedding that PHCLE learned."
         )
     one = np.asarray(embedding[a], np.float64)
     other = np.asarray(embedding[b], np.float64)

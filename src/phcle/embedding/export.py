@@ -1,8 +1,8 @@
-"""Embeddings in the files of other tools.
+"""Write embeddings in the file formats of other tools.
 
-Each format is one short function. What a format cannot hold is refused or said, never
-dropped in silence: word2vec has no spaces in its words, so they become underscores,
-and two labels that would then be one are an error.
+Each format is one short function. What a format cannot hold is refused or changed as
+documented, never dropped silently: words of word2vec cannot contain spaces, so these
+become underscores, and it is an error if two labels would then be the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,17 @@ embeddings {
 
 @dataclass(frozen=True)
 class Format:
-    """What other tools read."""
+    """A file format of other tools.
+
+    Attributes
+    ----------
+    write : callable
+        Writes an embedding to a path.
+    endings : tuple of str
+        Endings of file names that choose this format.
+    help : str
+        What the format is for, in a few words.
+    """
 
     write: Callable[[LabelEmbedding, Path], None]
     endings: tuple[str, ...]
@@ -48,22 +58,49 @@ class Format:
 def export(
     embedding: LabelEmbedding, path: str | Path, format: str | None = None
 ) -> None:
-    """Write an embedding in a format of another tool, by default that of the ending.
+    """Write an embedding in a format of another tool.
 
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        What to write.
+    path : str or Path
+        The file, or the folder for the format "projector".
+    format : str, optional
+        A key of `FORMATS`. By default the ending of the path chooses it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "pets.vec"
     >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.5], [0.0, 2.0]]))
-    >>> export(pets, "missing/pets.vec")
-    Traceback (most recent call last):
-    phcle.errors.FileError: missing/pets.vec: the folder missing does not exist; make \
-it first.
+    >>> export(pets, path)
+    >>> print(path.read_text())
+    2 2
+    cat 1.0 0.5
+    dog 0.0 2.0
+    <BLANKLINE>
     """
     path = Path(path)
     FORMATS[format_of(path, format)].write(embedding, path)
 
 
 def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> str:
-    """The name of a format, given or by a file's ending.
+    """Return the name of a format, as given or by the ending of a file.
 
-    `others` are formats that are written elsewhere, for a message to list.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    format : str or None
+        The given name; None takes the ending.
+    others : tuple of str, default ()
+        Formats that are written elsewhere, for error messages.
+
+    Returns
+    -------
+    str
+        A key of `FORMATS`.
     """
     if format is not None:
         if format not in FORMATS:
@@ -84,14 +121,25 @@ def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> s
 
 
 def words_of(embedding: LabelEmbedding) -> tuple[str, ...]:
-    """Labels without white space, as word2vec's files need them."""
+    """Replace white space in labels by underscores, as word2vec files need.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels.
+
+    Returns
+    -------
+    tuple of str
+        Different words, in the order of the labels.
+    """
     words: dict[str, str] = {}
     for label in embedding.labels:
         word = re.sub(r"\s", "_", label)
         if word in words:
             raise ContextError(
                 f"labels {words[word]!r} and {label!r} would both be {word!r} in a "
-                "word2vec file, which has no spaces; rename one, or take another "
+                "word2vec file, which has no spaces; rename one, or use another "
                 "format."
             )
         words[word] = label
@@ -182,7 +230,7 @@ def _write_projector(embedding: LabelEmbedding, folder: Path) -> None:
 
 
 def _numbers(vector: Any, separator: str) -> str:
-    """Numbers that read back as the same bits."""
+    """Join numbers with enough digits to read back the same bits."""
     return separator.join(map(str, vector.tolist()))
 
 
@@ -217,4 +265,4 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         ),
     }
 )
-"""Formats by name; the endings that choose them."""
+"""All formats by name."""

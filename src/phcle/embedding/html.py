@@ -1,4 +1,4 @@
-"""How an embedding shows itself in a notebook: a heading and small tables."""
+"""HTML of an embedding for notebooks: a heading and small tables."""
 
 from __future__ import annotations
 
@@ -12,10 +12,22 @@ if TYPE_CHECKING:
 __all__ = ["embedding_html", "options_html", "table_html"]
 
 SHOWN_LABELS = 8
+"""Most labels to show, so that they fit on one line."""
 
 
 def embedding_html(embedding: LabelEmbedding) -> str:
-    """Size, the first labels, and the contexts with what they know."""
+    """Show the size, the first labels, and the contexts.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        What to show.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     shown = [embedding.name_of(label) for label in embedding.labels[:SHOWN_LABELS]]
     if len(embedding) > SHOWN_LABELS:
         shown.append("…")
@@ -40,7 +52,22 @@ def embedding_html(embedding: LabelEmbedding) -> str:
 def options_html(
     title: str, options: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> str:
-    """Options in a fold, with those that differ from their default in bold."""
+    """Show options in an element that unfolds, with changed ones in bold.
+
+    Parameters
+    ----------
+    title : str
+        Text of the heading.
+    options : mapping
+        Values by option.
+    defaults : mapping
+        Default values by option.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     rows = "".join(
         f"<tr><td>{mark(escape(name))}</td><td>{mark(escape(repr(value)))}</td></tr>"
         for name, value in options.items()
@@ -53,7 +80,20 @@ def options_html(
 
 
 def table_html(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of texts, which may hold anything."""
+    """Show a table of texts, which are escaped.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Names of the columns.
+    rows : iterable of sequence of str
+        The cells.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
 
     def line(cells: Iterable[str], tag: str) -> str:
         inner = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)

@@ -1,4 +1,4 @@
-"""LabelEmbedding: one vector per label, and the questions one asks of it."""
+"""LabelEmbedding: one vector per label, with search, description and explanation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.labels import as_labels, index_of, listed, normal
+from phcle.embedding.cosine_search import nearest_rows, unit_rows
 from phcle.embedding.describe import Description, describe
 from phcle.embedding.explain import Explanation, explain
-from phcle.embedding.search import nearest_rows, unit_rows
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
 
 __all__ = ["LabelEmbedding"]
@@ -74,8 +74,6 @@ class LabelEmbedding:
     history: tuple[Mapping[str, float], ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)
-    """How the fit ran, and the files it was made of where the command line knew them.
-    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", as_labels(self.labels, "the embedding"))
@@ -94,7 +92,7 @@ class LabelEmbedding:
                 f"{some(np.array(self.labels)[wrong])}."
             )
         object.__setattr__(self, "vectors", vectors)
-        if not "".join(self.names).isascii():  # quick to tell, as most are
+        if not "".join(self.names).isascii():  # a fast test that most names pass
             names = {normal(label): name for label, name in self.names.items()}
             object.__setattr__(self, "names", names)
 
@@ -110,7 +108,7 @@ class LabelEmbedding:
         return embedding_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle holds: the fields, not what was computed from them since."""
+        """Pickle the fields, but not what was computed from them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __len__(self) -> int:
@@ -144,7 +142,7 @@ class LabelEmbedding:
 
     @cached_property
     def unit_vectors(self) -> Floats:
-        """Vectors at length one; a zero vector stays zero."""
+        """Vectors scaled to length one; a zero vector stays zero."""
         return unit_rows(self.vectors)
 
     @property
@@ -455,7 +453,7 @@ class LabelEmbedding:
             np.asarray(self.vectors, np.float64), full_matrices=False
         )
         top = strength.max(initial=0.0)
-        kept = strength > 1e-10 * top  # the rest is rounding, which 0 would blow up
+        kept = strength > 1e-10 * top  # the rest is rounding error
         share = strength[kept] / top
         vectors = (left[:, kept] * (top * share**power)) @ right[kept]
         return replace(
@@ -560,7 +558,7 @@ class LabelEmbedding:
 
 
 def _no_text(items: Iterable[Any]) -> Iterable[Any]:
-    """Refuse one text where a list is needed: its letters are no labels."""
+    """Refuse a single text where a list is needed: its letters are not labels."""
     if isinstance(items, str):
         raise ContextError(
             f"a list of labels or vectors is needed. Got {items!r} instead."

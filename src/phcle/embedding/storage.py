@@ -24,9 +24,10 @@ __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "phcle.label-embedding"
 VERSION = 1
+"""Name and version of the file format. A file with a higher version is refused."""
 
 PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
-"""Penalties that fold-in and explanations need."""
+"""Penalties that a file must have, because fold-in and explanations need them."""
 
 
 def save(embedding: LabelEmbedding, path: Path) -> None:
@@ -108,9 +109,11 @@ def load(path: str | Path) -> LabelEmbedding:
             origin=content.get("origin", {}),
         )
         _check_sound(found)
-    # A file may hold anything, so anything may be raised.
+    # A damaged or forged file can raise any error.
     except Exception as error:
-        raise FileError(f"{path}: is not a whole label embedding ({error}).") from error
+        raise FileError(
+            f"{path}: is not a complete label embedding ({error})."
+        ) from error
     return found
 
 
@@ -135,10 +138,10 @@ def _unpack(packed: dict[str, Any], store: TensorStore) -> FittedContext:
 
 
 def _check_sound(embedding: LabelEmbedding) -> None:
-    """Refuse an embedding whose parts do not fit each other.
+    """Refuse an embedding whose parts do not fit together.
 
-    Anybody can write a file with a right checksum, and everything that is asked of an
-    embedding later relies on these shapes and on hierarchies without cycles.
+    Anybody can write a file with a valid checksum, and all methods of an embedding rely
+    on these shapes and on hierarchies without cycles.
     """
     _check_texts(embedding)
     for name in ("penalties", "options", "versions", "origin"):
@@ -167,7 +170,7 @@ def _check_texts(embedding: LabelEmbedding) -> None:
 
 
 def _check_context(context: FittedContext, embedding: LabelEmbedding) -> None:
-    """What all kinds share; then the context checks the rest itself."""
+    """Check what all kinds share; the context checks the rest itself."""
     where = f"context {context.name!r}"
     n = len(context.columns)
     check_array(context.factor, (n, embedding.dim), f"the factor of {where}")
@@ -178,5 +181,5 @@ def _check_context(context: FittedContext, embedding: LabelEmbedding) -> None:
             raise ContextError(f"{where} has data of other columns")
         unknown = [label for label in data.labels if label not in embedding]
         if unknown:
-            raise ContextError(f"{where} has data of {unknown[0]!r}, which has none")
+            raise ContextError(f"{where} has data of {unknown[0]!r}, which is no label")
     context.check()

@@ -14,16 +14,40 @@ if TYPE_CHECKING:
 __all__ = ["LIBRARIES", "column_names", "embedding_frame"]
 
 LIBRARIES = {"pandas": "frames", "polars": "", "pyarrow": "parquet"}
-"""Libraries of frames, with the extra that brings each, if there is one."""
+"""Libraries of data frames, with the extra of phcle that installs each, if any."""
 
 
 def column_names(dim: int) -> list[str]:
-    """What the dimensions are called in frames and tables."""
+    """Name the dimensions in data frames and tables.
+
+    Parameters
+    ----------
+    dim : int
+        Number of dimensions.
+
+    Returns
+    -------
+    list of str
+        Such as "x0", "x1", ….
+    """
     return [f"x{i}" for i in range(dim)]
 
 
 def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
-    """A row per label: the labels as the index of pandas, else as the first column."""
+    """Convert an embedding to a data frame; see `LabelEmbedding.to_frame`.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        What to convert.
+    library : {"pandas", "polars", "pyarrow"}
+        Library of the frame.
+
+    Returns
+    -------
+    data frame
+        One row per label.
+    """
     if library not in LIBRARIES:
         raise OptionError(
             f"a frame must be of {', '.join(LIBRARIES)}. Got {library!r} instead."
@@ -47,5 +71,5 @@ def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
         extra = LIBRARIES[library]
         remedy = f"'phcle[{extra}]'" if extra else library
         raise BackendError(
-            f"a frame of {library} needs it: pip install {remedy}."
+            f"a {library} frame needs {library}: pip install {remedy}."
         ) from error

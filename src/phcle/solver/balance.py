@@ -1,8 +1,8 @@
-"""Balance the length of W against the other factors: same fit, lower penalties.
+"""Balance the length of W against the other factors: same predictions, lower penalties.
 
 W R and F R⁻ᵀ have the same product for any invertible R, where F is the factor of any
-context. Sweeps move along these directions slowly, so each begins with the best R.
-Without λ2 that is the geometric mean of two Gram matrices; with λ2 it is used only if
+context. Sweeps are slow along these directions, so each sweep begins with the best R.
+Without λ2, that is the geometric mean of two Gram matrices. With λ2, it is used only if
 it lowers the penalties.
 """
 
@@ -18,15 +18,16 @@ from phcle.solver.problem import State
 __all__ = ["balance"]
 
 REGULAR = 1e-8
-"""Gram matrices are inverted if their smallest eigenvalue is above this share of the
-largest; below, rounding would dominate the inverse."""
+"""A Gram matrix is inverted if its smallest eigenvalue is above this share of the
+largest. Below, rounding errors would dominate the inverse."""
 
 WORTH = 1e-4
-"""A change must lower the penalties by this share; less is not worth its rounding."""
+"""A change must lower the penalties by this share. Less is not worth the rounding
+errors that it adds."""
 
 
 def balance(device: DeviceProblem, state: State) -> State:
-    """Lower the penalties without changing any product; never raises them.
+    """Lower the penalties without changing any product of factors.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def _full(xp: Any, own: Array, others: Array) -> tuple[Array, Array]:
 
 
 def _is_regular(xp: Any, gram: Array) -> bool:
-    """Whether a Gram matrix can be inverted without blowing up its rounding."""
+    """Whether a Gram matrix can be inverted without large rounding errors."""
     values = xp.linalg.eigvalsh(gram)
     return bool(values[0] > REGULAR * values[-1])
 

@@ -1,8 +1,8 @@
-"""Learn how far predicted attributes can be trusted, from values hidden in a trial.
+"""Learn how reliable predicted attributes are, from values that are hidden in trials.
 
-Some labels are hidden from every context that predicts readable columns, and the fit
-continues for a few sweeps: enough for the factors to forget the hidden values. Their
-predictions are then compared with the truth.
+In a trial, some labels are hidden from every context that predicts readable columns,
+and the fit continues for a few sweeps, so that the factors forget the hidden values.
+Then predictions are compared with the truth.
 """
 
 from __future__ import annotations
@@ -28,12 +28,25 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
-SWEEPS = 5  # after hiding values
-FEW = 0.02  # share of hidden labels below which the other labels stay as they are
-ROUNDS = 2  # of hidden labels and their factors, instead of sweeps, if labels are few
-FEWEST_LABELS = 10  # with fewer described labels there is nothing to learn from
-ENOUGH_VALUES = 2_000  # hidden values; then no further trial is made
+SWEEPS = 5
+"""Sweeps of a trial: enough for the factors to forget the hidden values."""
+
+FEW = 0.02
+"""Below this share of hidden labels, only they and their factors are updated: sweeps
+over all labels would change the others little."""
+
+ROUNDS = 2
+"""Updates of hidden labels and their factors, in place of sweeps, if few are hidden."""
+
+FEWEST_LABELS = 10
+"""A context with fewer described labels is not calibrated: it has too few to learn."""
+
+ENOUGH_VALUES = 2_000
+"""Trials end when every context has this many hidden values: the curve has only three
+coefficients."""
+
 MOST_TRIALS = 5
+"""Most trials, so that small contexts do not take long."""
 
 
 def calibrate(
@@ -48,13 +61,13 @@ def calibrate(
     state : State
         Factors at the end of the fit.
     seed : int
-        Chooses what is hidden.
+        Seed of the choice of hidden labels.
 
     Returns
     -------
     dict
-        A calibration by context; contexts that predict no readable columns, or have
-        too few labels, are left out.
+        A calibration by context. Contexts that predict no readable columns, or have too
+        few labels, are not in it.
     """
     contexts = device.problem.contexts
     judged = [
@@ -81,7 +94,7 @@ def calibrate(
 
 
 def _known_otherwise(contexts: Sequence[FittedContext], number: int) -> Flags:
-    """Labels that some other context knows."""
+    """Labels that another context knows."""
     others = [c.observed for i, c in enumerate(contexts) if i != number]
     nothing = np.zeros_like(contexts[number].observed)
     return np.asarray(np.any(others or [nothing], axis=0))
@@ -93,7 +106,7 @@ def _add_trial(
     records: dict[int, HiddenValues],
     rng: np.random.Generator,
 ) -> None:
-    """Hide some labels of every judged context, fit on, and compare predictions."""
+    """Hide some labels of every judged context, continue the fit, and compare."""
     problem = device.problem
     hidden = {number: draw_rows(problem.contexts[number], rng) for number in records}
     trial = problem.over(
@@ -144,11 +157,11 @@ def _forget_all(
 def _forget_nearby(
     device: DeviceProblem, trial: Problem, state: State, away: Rows, changed: list[int]
 ) -> tuple[Floats, Sequence[Floats]]:
-    """The same where few labels are hidden: only they and the changed factors move.
+    """Update only the hidden labels and the changed factors, if few labels are hidden.
 
-    Other labels felt a hidden value only through a changed factor, and other factors
-    only through the hidden labels. Among so many labels that is little, and sweeping
-    over all of them would cost as much as the fit.
+    A hidden value influences other labels only through a changed factor, and other
+    factors only through the hidden labels. With many labels this influence is small,
+    and sweeps over all labels would cost as much as the fit.
     """
     backend, lam = device.backend, trial.penalties
     (W,) = device.to_numpy([state.W])

@@ -1,9 +1,10 @@
-"""A fit on disk, so that a long one can be stopped and go on.
+"""Checkpoints: a long fit can be stopped and resumed.
 
 One safetensors file holds the factors after a sweep, the weights and the history, with
 a fingerprint of the options and of the data. A sweep depends on nothing else, so a
-resumed fit makes the very sweeps that the first one would have made, on any number of
-processes. The file is written beside and renamed: a crash leaves the last whole one.
+resumed fit makes the same sweeps as one that was not stopped, on any number of
+processes. The file is written under another name and then renamed, so a crash leaves
+the last complete checkpoint.
 """
 
 from __future__ import annotations
@@ -37,7 +38,17 @@ FORMAT, VERSION, OLDEST = "phcle.checkpoint", 2, 1
 
 @dataclass(frozen=True)
 class Resumed:
-    """What a checkpoint holds."""
+    """What a checkpoint holds.
+
+    Attributes
+    ----------
+    factors : Factors
+        W and the factor of each context.
+    weights : dict of str to float
+        α and β by context.
+    history : tuple of dict
+        Terms of the objective after each sweep.
+    """
 
     factors: Factors
     weights: dict[str, float]
@@ -46,14 +57,28 @@ class Resumed:
 
 @dataclass
 class Checkpoint:
-    """Where and how often a fit is written."""
+    """Where and how often a fit is written.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    every : float
+        Seconds between two checkpoints.
+    prints : mapping
+        What `fingerprint` returned for this fit.
+    shapes : sequence of tuple of int
+        Shapes that W and the factors must have.
+    is_writer : bool
+        Whether this process writes; one of several does.
+    """
 
     path: Path
-    every: float  # seconds
+    every: float
     prints: Mapping[str, Any]
-    shapes: Sequence[tuple[int, ...]] = ()  # that the factors must have
-    is_writer: bool = True  # one process of several writes
-    _written: float = field(default_factory=time.monotonic)
+    shapes: Sequence[tuple[int, ...]] = ()
+    is_writer: bool = True
+    _written: float = field(init=False, default_factory=time.monotonic)
 
     @classmethod
     def of_fit(
@@ -66,7 +91,28 @@ class Checkpoint:
         is_writer: bool,
         resume: bool,
     ) -> Checkpoint:
-        """The file of a fit; one that is there is never overwritten by another's."""
+        """Prepare the file of a fit; the checkpoint of another fit is never replaced.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        problem : Problem
+            What is fitted.
+        options : mapping of str to object
+            All options of the fit.
+        every : float
+            Seconds between two checkpoints.
+        is_writer : bool
+            Whether this process writes.
+        resume : bool
+            Whether the file must exist rather than not.
+
+        Returns
+        -------
+        Checkpoint
+            Ready to be written or read.
+        """
         if path.exists() and not resume:
             raise FileError(
                 f"{path}: there is a checkpoint already; resume it (resume=True, "
@@ -79,14 +125,29 @@ class Checkpoint:
         return cls(path, every, fingerprint(problem, options), shapes, is_writer)
 
     def maybe_write(self, state: State, to_numpy: Any) -> None:
-        """Write if it is time to."""
+        """Write the state if the last checkpoint is old enough.
+
+        Parameters
+        ----------
+        state : State
+            The state after a sweep.
+        to_numpy : callable
+            Brings an array of the back end to the host.
+        """
         if time.monotonic() - self._written >= self.every:
             self.write(state, to_numpy)
 
     def write(self, state: State, to_numpy: Any) -> None:
-        """Write the state; an older file is replaced only by a whole one.
+        """Write the state; an older file is replaced only by a complete one.
 
-        A full disk is no reason to lose a long fit: it warns, and the fit goes on.
+        If the disk is full, it warns and the fit continues.
+
+        Parameters
+        ----------
+        state : State
+            The state after a sweep.
+        to_numpy : callable
+            Brings an array of the back end to the host.
         """
         self._written = time.monotonic()
         if not self.is_writer:
@@ -110,11 +171,17 @@ class Checkpoint:
             warnings.warn(message, PhcleWarning, stacklevel=2)
 
     def read(self) -> Resumed:
-        """What the file holds, if it belongs to these options and these data."""
+        """Read the file, if it belongs to these options and data.
+
+        Returns
+        -------
+        Resumed
+            Where the fit continues.
+        """
         if not os.path.lexists(self.path):
             raise FileError(
                 f"{self.path}: no such checkpoint; leave out --resume (resume=True) "
-                "to begin anew."
+                "to start a new fit."
             )
         foreign = "is not a checkpoint of a fit."
         about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign, oldest=OLDEST)
@@ -171,12 +238,24 @@ class Checkpoint:
                     what = f"other data in {name!r}"
                 raise FileError(
                     f"{self.path}: belongs to another fit: it has {what}. Resume with "
-                    "what it was made with, or begin anew with another file."
+                    "the same options and data, or start a new fit with another file."
                 )
 
 
 def look_into(path: Path) -> dict[str, Any]:
-    """What a checkpoint says of its fit, whichever it is."""
+    """Summarise the checkpoint of any fit.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    dict
+        Labels, dimension, contexts with their weights, sweeps, objective, options,
+        fingerprints of the data, and versions of libraries.
+    """
     foreign = "is not a checkpoint of a fit."
     about, tensors = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
     try:
@@ -203,7 +282,20 @@ def _numbered(tensors: Tensors, name: str) -> tuple[Any, ...]:
 
 
 def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a resumed fit must share with the one that wrote the checkpoint."""
+    """Compute what a resumed fit must share with the one that wrote the checkpoint.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is fitted.
+    options : mapping of str to object
+        All options of the fit.
+
+    Returns
+    -------
+    dict
+        Options that may not change, and a hash of the labels and of each context.
+    """
     return {
         "options": {
             option.name: options[option.name]

@@ -1,4 +1,4 @@
-"""A problem on a back end: its terms as seen from W, and the updates of the factors."""
+"""A problem on a back end: terms for updates of W, and updates of the factors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ __all__ = ["DeviceProblem", "LabelRows", "penalty_terms"]
 
 
 class LabelRows:
-    """All terms from the rows of W: for sweeps, and for folding labels in."""
+    """The terms of all contexts for updates of the rows of W.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    problem : Problem
+        Labels and contexts.
+    """
 
     def __init__(self, backend: Backend, problem: Problem) -> None:
         contexts, dim = problem.contexts, problem.dim
@@ -36,7 +44,18 @@ class LabelRows:
         ]
 
     def on(self, backend: Backend) -> LabelRows:
-        """The same rows on a back end that differs only in how it multiplies."""
+        """Return the same rows on a back end that only multiplies in another way.
+
+        Parameters
+        ----------
+        backend : Backend
+            The other back end.
+
+        Returns
+        -------
+        LabelRows
+            The rows there.
+        """
         rows = copy(self)
         rows.terms = [term.on(backend) for term in self.terms]
         return rows
@@ -48,9 +67,22 @@ class LabelRows:
         *,
         samples: Sequence[Sample | None] | None = None,
     ) -> list[View]:
-        """Every term with its factor and weight, in the order of the contexts.
+        """Fix the factors and weights of all terms.
 
-        `samples` stand for all columns of their contexts.
+        Parameters
+        ----------
+        factors : sequence of arrays
+            One for each context.
+        weights : mapping
+            α and β by context.
+        samples : sequence of Sample or None, optional
+            For each context the columns that represent all its columns. By default all
+            columns are used.
+
+        Returns
+        -------
+        list of View
+            The terms in the order of the contexts.
         """
         lam, contexts = self.problem.penalties, self.problem.contexts
         samples = samples or [None] * len(contexts)
@@ -65,7 +97,15 @@ class LabelRows:
 
 
 class DeviceProblem:
-    """A problem on a back end, with what updates the factor of every context."""
+    """A problem on a back end, with the updates of all factors.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    problem : Problem
+        Labels and contexts.
+    """
 
     def __init__(self, backend: Backend, problem: Problem) -> None:
         self.backend = backend
@@ -87,9 +127,30 @@ class DeviceProblem:
         chosen: Sequence[bool] | None = None,
         tol: float = 1e-5,
     ) -> tuple[Array, ...]:
-        """Improve the factor of every context, or of the chosen ones, once.
+        """Improve the factors of contexts once.
 
-        `samples` stand for all labels.
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        factors : sequence of arrays
+            One for each context.
+        weights : mapping
+            α and β by context.
+        update_rows : callable
+            The solver's update of rows.
+        samples : sequence of Sample or None, optional
+            For each context the labels that represent all labels. By default all labels
+            are used.
+        chosen : sequence of bool, optional
+            Which contexts to update. By default all of them.
+        tol : float, default 1e-5
+            Relative change at which an iteration of a context's own ends.
+
+        Returns
+        -------
+        tuple of arrays
+            The new factors.
         """
         lam, contexts = self.problem.penalties, self.problem.contexts
         samples = samples or [None] * len(contexts)
@@ -111,11 +172,35 @@ class DeviceProblem:
         )
 
     def penalties(self, W: Array, factors: Sequence[Array]) -> dict[str, float]:
-        """λ2, λ3 and λ4 times what they penalise, by name."""
+        """Compute the penalties λ2, λ3 and λ4.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        factors : sequence of arrays
+            One for each context.
+
+        Returns
+        -------
+        dict
+            A number for each penalty.
+        """
         return penalty_terms(self.backend.xp, self.problem, W, factors)
 
     def to_numpy(self, factors: Sequence[Array]) -> tuple[np.ndarray, ...]:
-        """Factors on the host, in double precision."""
+        """Copy factors to NumPy arrays in double precision.
+
+        Parameters
+        ----------
+        factors : sequence of arrays
+            Arrays of the back end.
+
+        Returns
+        -------
+        tuple of arrays
+            The same numbers.
+        """
         return tuple(
             np.asarray(self.backend.to_numpy(factor), dtype=np.float64)
             for factor in factors
@@ -125,7 +210,7 @@ class DeviceProblem:
 def penalty_terms(
     xp: Any, problem: Problem, W: Array, factors: Sequence[Array]
 ) -> dict[str, float]:
-    """λ2, λ3 and λ4 times what they penalise, by name.
+    """Compute the penalties λ2, λ3 and λ4.
 
     Parameters
     ----------

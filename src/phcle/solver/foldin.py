@@ -20,10 +20,10 @@ from phcle.contexts.base import Context, Penalties
 from phcle.contexts.terms import Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
+from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.device_problem import LabelRows
 from phcle.solver.problem import Problem
 from phcle.solver.rows import solve_rows
-from phcle.solver.sampling import ColumnSamples
 
 __all__ = ["fold_in", "solve_labels"]
 
@@ -32,20 +32,21 @@ Floats = npt.NDArray[np.floating[Any]]
 TOO_LARGE = "look for values far larger than those of the fit."
 
 ROUGH_TOL = {"full": 1e-3, "mixed": 1e-2}
-"""Tolerance of the steps before the last ones, by precision: more is not worth it."""
+"""Tolerance of the stages before the last one, by precision. The last stage continues
+from there, so more exact steps would be wasted."""
 
 SAMPLED_TOL, SAMPLED_COLUMNS = 1e-2, 512
-"""Tolerance and columns of the first steps of rows that start at zero: cheap steps that
-bring them most of the way."""
+"""Tolerance and number of columns of the first stage, for rows that start at zero. Its
+cheap steps cover most of the distance."""
 
 DOUBLE_UP_TO = 5 * 10**7
-"""Pairs up to which the last steps are in double precision; above, it costs too much
+"""Up to this many pairs, the last stage uses double precision. Above, it takes too long
 and brings rows no nearer to their optimum."""
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """Newton steps on one back end until rows move by `tol`; all columns or a few."""
+    """Newton steps on one back end until rows move by at most `tol`."""
 
     backend: Backend
     tol: float
@@ -115,14 +116,14 @@ def solve_labels(
     ]
     if broken:
         raise NumericalError(
-            f"the numbers of context {some(broken)} are not finite when the labels are "
-            f"solved for; {TOO_LARGE}"
+            f"the numbers of context {some(broken)} are not finite while labels are "
+            f"solved; {TOO_LARGE}"
         )
     return W, solved.values
 
 
 def _zeros(backend: Backend, problem: Problem) -> Any:
-    """A start made on the device: faster than moving one there."""
+    """A start of zeros, made on the device, which is faster than copying it there."""
     like = backend.asarray(np.zeros(1))
     shape = (len(problem.labels), problem.dim)
     return backend.xp.zeros(shape, dtype=like.dtype, device=like.device)
@@ -135,11 +136,11 @@ def _stages(
     *,
     has_start: bool,
 ) -> list[_Stage]:
-    """Cheap steps first, exact ones last.
+    """Cheap steps first, exact steps last.
 
-    Without a start, rows first settle on a sample of the columns. Then come steps in
+    Without a start, rows first converge on a sample of the columns. Then come steps in
     the precision of the sweeps (half precision for a large problem on a GPU). A small
-    problem ends in double precision, a large one in that of the sweeps.
+    problem ends in double precision, a large one in the precision of the sweeps.
     """
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
@@ -202,8 +203,8 @@ def fold_in(
     """
     if not embedding.contexts:
         raise ContextError(
-            "this embedding keeps no contexts, so nothing can be folded into it; "
-            "only embeddings learned by PHCLE do."
+            "this embedding has no contexts, so no label can be folded in; use an "
+            "embedding that PHCLE learned."
         )
     aligned = align(contexts, must_inform=False)
     given = {context.name: context for context in aligned.contexts}
@@ -234,22 +235,21 @@ def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:
         if name not in fitted:
             raise ContextError(
                 f"the fit had no context {name!r}.{did_you_mean(name, fitted)} It had "
-                f"{some(fitted)}; name= says which one the new rows belong to."
+                f"{some(fitted)}; set name= to the one that the new rows belong to."
             )
 
 
 def _refuse_overflow(labels: tuple[str, ...], vectors: Floats) -> None:
-    """Refuse by name every label whose vector is not finite in its precision."""
+    """Refuse labels whose vectors are not finite in the precision of the embedding."""
     broken = [labels[i] for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
     if broken:
         raise NumericalError(
-            f"the vectors of {some(broken)} would be beyond {vectors.dtype}; "
-            f"{TOO_LARGE}"
+            f"the vectors of {some(broken)} would exceed {vectors.dtype}; {TOO_LARGE}"
         )
 
 
 def _refuse_uninformed(problem: Problem) -> None:
-    """Refuse by name every label that no context with a weight says anything about."""
+    """Refuse labels about which no context with a weight knows anything."""
     informed = np.zeros(len(problem.labels), dtype=bool)
     for context in problem.contexts:
         if context.weight > 0:

@@ -16,7 +16,26 @@ __all__ = ["values_and_gradient"]
 def values_and_gradient(
     backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Block]
 ) -> tuple[np.ndarray, Array]:
-    """Each term's value over all rows, and the gradient of their sum."""
+    """Compute the value of each term over all rows, and the gradient of their sum.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    factor : array of shape (rows, dim)
+        The factor.
+    views : sequence of View
+        The terms.
+    blocks : sequence of Block
+        Blocks of rows.
+
+    Returns
+    -------
+    values : array of shape (terms,)
+        The value of each term.
+    gradient : array of shape (rows, dim)
+        The gradient of their sum.
+    """
     xp = backend.xp
     totals = np.zeros(len(views))
     gradient = xp.zeros_like(factor)

@@ -1,10 +1,10 @@
-"""How well each context is predicted where it was held out.
+"""Measure how well each context is predicted for labels that were held out.
 
 Some labels of every context are hidden from a trial fit. Each is then folded in from
 its other contexts and from half of the hidden columns, and the other half is predicted.
-Skill is one minus the loss over the loss of a model that knows nothing (the means; no
-association), and never below zero: noise gets no weight, however well it can be
-over-fitted.
+Skill is one minus the loss over the loss of a model that knows nothing (it predicts
+means, or no association). It is never below zero, so noise gets no weight, even if a
+model can over-fit it.
 """
 
 from __future__ import annotations
@@ -29,27 +29,39 @@ __all__ = ["draw_rows", "held_out_skills"]
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating[Any]]
 
-SHARE = 0.2  # of a context's labels are held out
-MOST_LABELS = 5_000  # of a trial fit
-MOST = 100  # held-out labels of a context: enough for a stable ratio
-TRIALS = 3  # small contexts have few labels to hold out
-SWEEPS = 15  # a trial fit need not converge
-TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)  # 0 is the model that knows nothing
+SHARE = 0.2
+"""Share of the labels of a context that are held out. The others must still suffice to
+learn from."""
+
+MOST_LABELS = 5_000
+"""Most labels of a trial fit, so that a large problem does not take long."""
+
+MOST = 100
+"""Most held-out labels of a context: enough for a stable ratio of losses."""
+
+TRIALS = 3
+"""Number of trials. One is not enough for small contexts, which hold out few labels."""
+
+SWEEPS = 15
+"""Most sweeps of a trial fit; it need not converge."""
+
+TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Trusts in the predictions to choose from; 0 is a model that knows nothing."""
 
 
 class _Score:
     """Losses on held-out entries, summed over trials.
 
-    A prediction may be right in direction and too bold, which the logistic loss
-    punishes without limit. So the share of trust is chosen on one half of the labels
-    and judged on the other half.
+    A prediction may have the right direction but be too large, which the logistic loss
+    penalises without limit. So the trust in predictions is chosen on one half of the
+    labels and scored on the other half.
     """
 
     def __init__(self) -> None:
         self.model = self.nothing = 0.0
 
     def add(self, losses: Floats) -> None:
-        """Take in losses by trust and label."""
+        """Add losses by trust and label."""
         halves = losses[:, ::2].sum(axis=1), losses[:, 1::2].sum(axis=1)
         for tuned, judged in (halves, halves[::-1]):
             self.model += float(judged[tuned.argmin()])
@@ -63,7 +75,7 @@ class _Score:
 def held_out_skills(
     problem: Problem, backend: Backend, *, seed: int
 ) -> dict[str, float]:
-    """Measure how well each context is predicted on labels that were held out.
+    """Measure how well each context is predicted for labels that were held out.
 
     Parameters
     ----------
@@ -72,7 +84,7 @@ def held_out_skills(
     backend : Backend
         Where trial fits run.
     seed : int
-        Chooses what is held out.
+        Seed of the choice of held-out labels.
 
     Returns
     -------
@@ -105,9 +117,9 @@ def held_out_skills(
 
 
 def _some_labels(problem: Problem, rng: np.random.Generator) -> Problem:
-    """A part of a large problem, with as many labels of every context as it may have.
+    """A part of a large problem, with labels of every context.
 
-    Skills are ratios, and a few thousand labels give them as well as all would.
+    Skills are ratios, and a few thousand labels are enough to measure them.
     """
     n = len(problem.labels)
     if n <= MOST_LABELS:
@@ -127,12 +139,12 @@ def _some_labels(problem: Problem, rng: np.random.Generator) -> Problem:
 
 
 def draw_rows(context: FittedContext, rng: np.random.Generator) -> Rows:
-    """Draw some of the observed labels of a context, but never all of them.
+    """Draw some of the labels that a context knows, but never all of them.
 
     Parameters
     ----------
     context : FittedContext
-        Laid out over the labels of a problem.
+        The context over the labels of a problem.
     rng : numpy.random.Generator
         Source of randomness.
 
@@ -165,7 +177,7 @@ def _losses(
     factors: Sequence[Floats],
     backend: Backend,
 ) -> Floats | None:
-    """Fold hidden labels in from half of a context; losses on the other half.
+    """Fold hidden labels in from half of the columns; losses on the other half.
 
     None if nothing is known about any of the hidden labels.
     """

@@ -1,15 +1,16 @@
-"""The objective in plain NumPy, double precision: the reference for every solver.
+"""The objective in plain NumPy and double precision: the reference for every solver.
 
 Glossary (labels are rows): W (labels × d) label vectors, C_i (columns × d) vectors of
-what labels occur with, U_j (descriptions × d); D counts, B = k · (row mass)(column
-mass)/total, Q = B + D; A values, I observed; α, β weights of the contexts.
+the columns of relational contexts, U_j (descriptions × d) vectors of descriptions; D
+counts, B = k · (row mass)(column mass)/total, Q = B + D; A values, I observed; α, β
+weights of the contexts.
 
     Σ_i α_i Σ_wc [ Q softplus(x) − D x ],  x = W C_iᵀ                     relational
   + Σ_j β_j λ1/2 ‖ I_j ⊙ (A_j − W U_jᵀ) ‖²                              descriptive
   + λ2 Σ_j ‖U_j‖₁ + λ3/2 (‖W‖² + Σ_j ‖U_j‖²) + λ4/2 Σ_i ‖C_i‖²            penalties
 
-One relational and one descriptive context is Eq. 4 of the paper, any number is Eq. 6.
-Each kind of context holds its own term (`FittedContext.loss`).
+One relational and one descriptive context give Eq. 4 of the paper, any number gives Eq.
+6. Each kind of context computes its own term (`FittedContext.loss`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def objective_terms(
     factors: Sequence[Floats],
     weights: Mapping[str, float],
 ) -> dict[str, float]:
-    """Every term by name, their sum as "objective", and "gap": above the floor.
+    """Compute every term of the objective, their sum, and the gap to the lower bound.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ def objective_terms(
     Returns
     -------
     dict
-        A number for each term.
+        A number for each term, their sum "objective", and "gap", the sum above the
+        floors of all contexts.
     """
     lam = problem.penalties
     terms = {}

@@ -1,8 +1,8 @@
 """Stop a fit whose numbers overflow, and name the context that caused it.
 
-A sweep ends with a few scalars: each context's value and the penalties. NaN or infinity
-anywhere in the factors shows in one of them, so the check costs nothing. Only when it
-fails is the cause searched for.
+A sweep ends with a few numbers: the value of each context and the penalties. NaN or
+infinity anywhere in the factors shows in one of them, so the check costs nothing. The
+cause is searched for only if the check fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def refuse_infinite(
     penalties: Mapping[str, float],
     remedy: str,
 ) -> None:
-    """Raise NumericalError if a sweep ended with anything but finite numbers.
+    """Raise NumericalError if a sweep ended with NaN or infinity.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ def refuse_infinite(
     factors : sequence of arrays
         Factors of all contexts after the sweep.
     values : sequence of float
-        Each context's value after the sweep.
+        Value of each context after the sweep.
     penalties : mapping
         Penalties after the sweep.
     remedy : str
-        What the message advises.
+        Advice for the message.
     """
     if np.isfinite([*values, *penalties.values()]).all():
         return
@@ -54,7 +54,7 @@ def refuse_infinite(
         for name, factor, value in zip(names, factors, values, strict=True)
         if not (np.isfinite(value) and _is_finite(device, factor))
     ]
-    if not broken or len(broken) == len(names):  # W is broken, and with it all values
+    if not broken or len(broken) == len(names):  # W overflowed, so all did
         broken = _steepest(device, before)
     raise _overflow(device, before, broken, remedy)
 
@@ -72,7 +72,7 @@ def refuse_broken_algebra(
     before : State
         The state before the sweep.
     remedy : str
-        What the message advises.
+        Advice for the message.
     """
     try:
         yield

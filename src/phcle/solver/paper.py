@@ -1,8 +1,8 @@
 """The paper's own solver: gradient descent on C and W, FISTA on U (Algorithm 1).
 
-As printed, with corrections: the mask is on the residual, Q multiplies elementwise, and
-λ4 acts on C. If no step size is given, a safe one is used: the printed 1e-5 hardly
-moves, and 1e-2 diverges.
+The algorithm is as printed, with corrections: the mask is applied to the residual, Q
+multiplies elementwise, and λ4 acts on C. Without a given step size, a safe one is used:
+with the printed 1e-5 there is hardly any progress, and with 1e-2 it diverges.
 """
 
 from __future__ import annotations
@@ -22,11 +22,24 @@ from phcle.solver.sweep import Reweigh, SweepSolver
 __all__ = ["PaperSolver"]
 
 RISING = 1e-6
-"""A gap that grows by more than this share grows for real, not by rounding."""
+"""A gap that rises by more than this share really rises; smaller rises may be rounding
+errors of single precision."""
 
 
 class PaperSolver(SweepSolver):
-    """Gradient steps of a fixed size, or of the safe one."""
+    """Gradient steps of a given size, or of a safe size.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem on its back end.
+    tol : float
+        Relative decrease of the gap at which the solver has converged.
+    step_size : float, optional
+        Size of a step. By default a safe size is computed for every step.
+    reweigh : callable, optional
+        Changes the weights after each sweep.
+    """
 
     remedy = "Use a smaller step_size, or solver='mm', which needs none."
 
@@ -67,7 +80,7 @@ class PaperSolver(SweepSolver):
         return self.advance(state, W, factors, values, began)
 
     def converged(self, state: State) -> bool:
-        """As for any solver, but not while steps that are too long raise the gap."""
+        """Whether the last sweep made little progress; false while the gap rises."""
         if self.step_size is not None and len(state.history) > 1:
             before, after = (record["gap"] for record in state.history[-2:])
             if after > before + RISING * abs(before):

@@ -1,4 +1,4 @@
-"""A problem, contexts over common labels scaled alike, and the state of its solution.
+"""A problem (contexts over common labels, scaled alike) and the state of its solution.
 
 Both are values: they can be inspected, tested, stored and resumed.
 """
@@ -17,7 +17,19 @@ __all__ = ["Problem", "State", "pose"]
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything the objective needs but the factors and the weights."""
+    """All that the objective needs, except factors and weights.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Labels of all rows of W.
+    contexts : tuple of FittedContext
+        The contexts over these labels.
+    penalties : Penalties
+        The λ's and k.
+    dim : int
+        Length of a vector.
+    """
 
     labels: tuple[str, ...]
     contexts: tuple[FittedContext, ...]
@@ -31,7 +43,7 @@ class Problem:
 
     @property
     def groups(self) -> list[list[FittedContext]]:
-        """Contexts by kind: the weights of each group sum to one."""
+        """Contexts by kind. The weights of each group sum to one."""
         found: dict[str, list[FittedContext]] = {}
         for context in self.contexts:
             found.setdefault(context.kind, []).append(context)
@@ -39,21 +51,46 @@ class Problem:
 
     @property
     def n_pairs(self) -> int:
-        """Pairs of labels and columns that an exact sweep goes over."""
+        """Number of pairs of labels and columns that an exact sweep computes."""
         n_columns = sum(context.n_dense_columns for context in self.contexts)
         return len(self.labels) * n_columns
 
     def over(self, labels: Sequence[str], contexts: Sequence[FittedContext]) -> Problem:
-        """The same model over other labels or values."""
+        """Return the same model over other labels or values.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The labels.
+        contexts : sequence of FittedContext
+            The contexts over these labels.
+
+        Returns
+        -------
+        Problem
+            The new problem.
+        """
         return replace(self, labels=tuple(labels), contexts=tuple(contexts))
 
 
 @dataclass(frozen=True)
 class State:
-    """Factors after some sweeps, and what happened on the way."""
+    """Factors and weights after some sweeps, and the history.
 
-    W: Array  # (labels, d)
-    factors: tuple[Array, ...]  # each context's own, in the order of the problem
+    Attributes
+    ----------
+    W : array of shape (labels, dim)
+        Label vectors.
+    factors : tuple of arrays
+        The factor of each context, in the order of the problem.
+    weights : dict
+        α and β by context.
+    history : tuple of dict
+        A record for each sweep.
+    """
+
+    W: Array
+    factors: tuple[Array, ...]
     weights: dict[str, float]
     history: tuple[dict[str, float], ...] = ()
 
@@ -64,7 +101,7 @@ class State:
 
 
 def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
-    """Scale aligned contexts and lay them out over the common labels.
+    """Scale aligned contexts and arrange them by the common labels.
 
     Parameters
     ----------
@@ -73,11 +110,12 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
     penalties : Penalties
         The λ's and k.
     dim : int
-        Length of a label's vector.
+        Length of a vector.
 
     Returns
     -------
     Problem
+        The problem to solve.
     """
     contexts = tuple(context.in_fit(aligned.labels) for context in aligned.contexts)
     return Problem(aligned.labels, contexts, penalties, dim)

@@ -1,4 +1,4 @@
-"""What an embedding keeps of a fit besides the vectors."""
+"""What an embedding stores about its fit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["library_versions", "without_times"]
 
 
 def library_versions(backend: str = "numpy") -> dict[str, str]:
-    """Versions of the libraries that the numbers depend on.
+    """Return the versions of the libraries that the numbers depend on.
 
     Parameters
     ----------
-    backend : str
+    backend : str, default "numpy"
         Name of the back end; its library is listed too.
 
     Returns
@@ -37,7 +37,7 @@ def library_versions(backend: str = "numpy") -> dict[str, str]:
 def without_times(
     history: Sequence[Mapping[str, float]],
 ) -> tuple[dict[str, float], ...]:
-    """The history without seconds, so that the same fit gives the same file.
+    """Remove times from a history, so that the same fit gives the same file.
 
     Parameters
     ----------
@@ -47,6 +47,7 @@ def without_times(
     Returns
     -------
     tuple of dict
+        The records without "seconds".
     """
     return tuple(
         {key: value for key, value in record.items() if key != "seconds"}

@@ -1,11 +1,11 @@
-"""The default update: every row of a factor takes its best step, and none goes up.
+"""The default update: every row of a factor takes its best step, and none gets worse.
 
 With the other factors fixed, the rows of a factor are independent convex problems. A
-step solves  H δ = −gradient  by a few preconditioned conjugate gradients, where H takes
-the curvature at hand: exact on known entries, matched in trace on the dense part, whose
+step solves  H δ = −gradient  by a few preconditioned conjugate gradients, where H is
+the local curvature: exact for known entries, matched in trace for the dense part, whose
 Gram matrix all rows share. The step is checked on the row's own objective and shortened
-where it overshoots. A row it cannot improve takes the step of the quadratic bound
-instead (softplus'' ≤ 1/4), which never goes up: that is majorise-minimise.
+where it overshoots. A row that it cannot improve takes the step of the quadratic bound
+instead (softplus'' ≤ 1/4), which never raises the objective: this is majorise-minimise.
 """
 
 from __future__ import annotations
@@ -23,24 +23,35 @@ from phcle.contexts.terms import Curvature, Local, View
 __all__ = ["Updated", "solve_rows", "update_rows"]
 
 GRADIENT_STEPS = 6
-"""Conjugate-gradient steps per update in a sweep; more did not pay."""
+"""Conjugate-gradient steps per update in a sweep. More cost more than they gain."""
 
 NEWTON_STEPS = 50
-"""Conjugate-gradient steps at most for a Newton step of the last solve."""
+"""Most conjugate-gradient steps of a Newton step in the final solve. Few rows need as
+many, because steps end at `SOLVED`."""
 
 SOLVED = 0.1
-"""They end when every residual fell to this share."""
+"""Conjugate gradients of the final solve end when every residual has fallen to this
+share. A more exact Newton step would gain little, as another one follows."""
 
 MODEL_HOLDS = 0.3
-"""A step is tried at another length where the quadratic model is off by more."""
+"""A row tries another length of its step if the best one by the parabola differs from
+the whole step by more than this share. Below, it would gain too little."""
 
 
 @dataclass(frozen=True)
 class Updated:
-    """A factor after an update, and what each term is worth there."""
+    """A factor after an update, and the value of each term there.
+
+    Attributes
+    ----------
+    factor : array of shape (rows, dim)
+        The factor.
+    values : array of shape (terms,)
+        The value of each term, summed over rows.
+    """
 
     factor: Array
-    values: npt.NDArray[np.float64]  # (terms,): each view's value summed over rows
+    values: npt.NDArray[np.float64]
 
 
 def update_rows(
@@ -50,7 +61,26 @@ def update_rows(
     ridge: float,
     blocks: Sequence[Block],
 ) -> Updated:
-    """Improve every row once."""
+    """Improve every row once.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    factor : array of shape (rows, dim)
+        The factor.
+    views : sequence of View
+        The terms.
+    ridge : float
+        λ of the squared penalty on the rows.
+    blocks : sequence of Block
+        Blocks of rows.
+
+    Returns
+    -------
+    Updated
+        The new factor and the value of each term.
+    """
 
     def once(y: Array, block: int) -> tuple[Array, list[Array]]:
         return _step(backend, y, views, ridge, block, Curvature.MATCHED)
@@ -68,11 +98,34 @@ def solve_rows(
     tol: float,
     max_iter: int,
 ) -> Updated:
-    """Bring every row to its optimum: Newton steps until it moves by `tol` or less."""
+    """Bring every row to its optimum with Newton steps.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    factor : array of shape (rows, dim)
+        The factor.
+    views : sequence of View
+        The terms.
+    ridge : float
+        λ of the squared penalty on the rows.
+    blocks : sequence of Block
+        Blocks of rows.
+    tol : float
+        A row is done when a step moves it by at most this share of its length.
+    max_iter : int
+        Most steps.
+
+    Returns
+    -------
+    Updated
+        The new factor and the value of each term.
+    """
     xp = backend.xp
     tiny = np.finfo(backend.dtype).tiny
 
-    def to_the_end(y: Array, block: int) -> tuple[Array, list[Array]]:
+    def until_converged(y: Array, block: int) -> tuple[Array, list[Array]]:
         moved, values = _step(backend, y, views, ridge, block, Curvature.PROBED)
         going = _moved_more_than(tol, y, moved)
         y = moved
@@ -94,7 +147,7 @@ def solve_rows(
         size = xp.sum(after**2, axis=1) + tiny
         return xp.nonzero(square > tol**2 * size)[0]
 
-    return _over_blocks(backend, factor, blocks, len(views), to_the_end)
+    return _over_blocks(backend, factor, blocks, len(views), until_converged)
 
 
 def _over_blocks(
@@ -104,7 +157,7 @@ def _over_blocks(
     n_terms: int,
     improve: Callable[[Array, int], tuple[Array, list[Array]]],
 ) -> Updated:
-    """Apply a block's improvement to all blocks and sum up the terms' values."""
+    """Apply an improvement to all blocks and sum the values of the terms."""
     xp = backend.xp
     factor = xp.asarray(factor, copy=True)
 
@@ -121,8 +174,8 @@ def _over_blocks(
         own, backend.map_blocks(lambda i: one(own[i]), len(own)), strict=True
     ):
         totals[number] = found
-    nobody = np.empty(0, dtype=np.int64)
-    own_rows = np.concatenate([nobody, *(blocks[number].rows for number in own)])
+    none = np.empty(0, dtype=np.int64)
+    own_rows = np.concatenate([none, *(blocks[number].rows for number in own)])
     factor = processes.exchange_rows(factor, own_rows)
     return Updated(factor, processes.sum_over(totals).sum(axis=0))
 
@@ -136,7 +189,7 @@ def _step(
     curvature: Curvature,
     chosen: Array | None = None,
 ) -> tuple[Array, list[Array]]:
-    """One step of a block, or of chosen rows of it: the new rows and terms' values."""
+    """One step of a block, or of chosen rows: new rows and values of the terms."""
     xp = backend.xp
     here = _Place.of(backend, y, views, ridge, block, chosen)
     best, slope = _attempt(backend, here, ridge, curvature)
@@ -146,7 +199,7 @@ def _step(
         again = _Place.of(backend, y[stuck], views, ridge, block, rows)
         best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND)[0])
     better = best.total < here.total
-    if curvature is Curvature.PROBED:  # so near the end, only the gradient can tell
+    if curvature is Curvature.PROBED:  # gains are below rounding: trust the gradient
         better = better | (slope >= -here.noise)
     values = [
         xp.where(better, new, old)
@@ -157,14 +210,14 @@ def _step(
 
 @dataclass(frozen=True)
 class _Place:
-    """Rows where they are: every term there, its value, and the whole objective's."""
+    """Rows before a step: every term, its value, and the objective of each row."""
 
     y: Array  # (r, d)
     terms: list[Local]
     values: list[Array]  # (r,) each
     total: Array  # (r,)
     gradient: Array  # (r, d)
-    noise: Array  # (r,): what rounding leaves of the total
+    noise: Array  # (r,): rounding error of the total
 
     @classmethod
     def of(
@@ -176,7 +229,7 @@ class _Place:
         block: int,
         chosen: Array | None,
     ) -> _Place:
-        """Look at a block's rows, or at chosen ones of them."""
+        """Evaluate all terms at a block of rows, or at chosen rows of it."""
         xp = backend.xp
         terms = [view.local(block, y, chosen) for view in views]
         values = [term.value for term in terms]
@@ -188,7 +241,7 @@ class _Place:
 def _attempt(
     backend: Backend, here: _Place, ridge: float, curvature: Curvature
 ) -> tuple[_Trial, Array]:
-    """Rows after the step of this curvature, and their slopes along it."""
+    """Rows after the step with this curvature, and the slopes along it."""
     direction = _direction(backend, here, ridge, curvature)
     slope = backend.xp.sum(here.gradient * direction, axis=1)
     return _search(backend, here, direction, slope, ridge), slope
@@ -197,7 +250,7 @@ def _attempt(
 def _direction(
     backend: Backend, here: _Place, ridge: float, curvature: Curvature
 ) -> Array:
-    """Solve H δ = −gradient roughly for all rows."""
+    """Solve H δ = −gradient approximately for all rows."""
     xp, gradient = backend.xp, here.gradient
 
     def product(z: Array) -> Array:
@@ -219,14 +272,14 @@ def _direction(
 
 @dataclass
 class _Trial:
-    """Rows after a step, their whole objective, and the part of each term."""
+    """Rows after a step, the objective of each row, and the part of each term."""
 
     rows: Array  # (r, d)
     total: Array  # (r,)
     values: list[Array]  # (r,) each
 
     def put(self, at: Array, other: _Trial) -> None:
-        """Take over the other trial's rows at these positions."""
+        """Replace the rows at these positions by those of another trial."""
         self.rows[at] = other.rows
         self.total[at] = other.total
         for values, renewed in zip(self.values, other.values, strict=True):
@@ -241,9 +294,10 @@ class _Trial:
 def _search(
     backend: Backend, here: _Place, direction: Array, slope: Array, ridge: float
 ) -> _Trial:
-    """Try the whole step; where it gains too little, the vertex of a parabola.
+    """Try the whole step. Rows that gain too little try the vertex of a parabola.
 
-    A gain below the noise of the values says nothing about the length of the step.
+    A gain that is smaller than rounding errors says nothing about the length of the
+    step.
     """
     xp = backend.xp
     lines = [term.along(direction) for term in here.terms]
@@ -259,7 +313,7 @@ def _search(
     whole = trial(xp.ones_like(slope), everyone)
     # The parabola through both values and the slope has its lowest point at `vertex`,
     # which is 1 where the quadratic model holds.
-    bend = xp.maximum(whole.total - here.total - slope, -slope / 8)  # ≤ four steps
+    bend = xp.maximum(whole.total - here.total - slope, -slope / 8)  # vertex ≤ 4
     vertex = -slope / (2 * bend + np.finfo(backend.dtype).tiny)
     vertex = xp.clip(vertex, min=0.05)
     is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
@@ -281,12 +335,13 @@ def _conjugate_gradients(
     n_steps: int,
     solved: float = 0.0,
 ) -> Array:
-    """Solve H_r x_r = target_r roughly for every row r, H_r positive definite.
+    """Solve H_r x_r = target_r approximately for every row r, H_r positive definite.
 
-    `product` multiplies every row by its own H. `precondition` may be any rough
-    inverse, even a few steps of another solver: the update of the search direction
-    allows for it (Polak–Ribière). Ends after `n_steps`, or when every residual fell to
-    the share `solved`. Stopped early, x still lowers each row's ½ xᵀHx − target·x.
+    `product` multiplies every row by its own H. `precondition` may be any approximate
+    inverse, even a few steps of another solver, because the update of the search
+    direction allows for it (Polak–Ribière). It ends after `n_steps`, or when every
+    residual has fallen to the share `solved`. Even if it ends early, x lowers ½ xᵀHx −
+    target·x of each row.
     """
     xp = backend.xp
     tiny = float(np.finfo(backend.dtype).tiny)
@@ -295,7 +350,7 @@ def _conjugate_gradients(
     search = precondition(residual)
     strength = xp.sum(residual * search, axis=1)
     enough = solved**2 * strength
-    # Below this a row is solved to rounding, and further steps would amplify noise.
+    # Below this, a row is exact up to rounding, and more steps would add errors.
     eps = float(np.finfo(backend.dtype).eps)
     noise = xp.clip((4 * eps) ** 2 * strength, min=tiny / eps)
     for step in range(n_steps):

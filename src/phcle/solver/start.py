@@ -1,10 +1,10 @@
 """Where the factors start.
 
-"spectral" is one joint SVD of the targets of all contexts, side by side: each kind of
-context says what W times its factor should be (`FittedContext.start_target`). "ones" is
-the paper's start, for comparison only: every dimension gets the same gradient for ever,
-so W keeps rank one. It is solved as the one-dimensional problem that it is; otherwise
-rounding would break the tie.
+"spectral" is one joint SVD of the targets of all contexts, side by side: each context
+defines what W times its factor should be (`FittedContext.start_target`). "ones" is the
+paper's start, for comparison only: every dimension always gets the same gradient, so W
+keeps rank one. It is solved as a one-dimensional problem, because rounding would
+otherwise make the dimensions differ.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = ["Factors", "spread_ones", "start_factors"]
 Floats = npt.NDArray[np.float64]
 
 NOISE = 0.01
-"""Size of the seeded noise. Without it, dimensions where W and a factor both start at
-zero would stay there."""
+"""Size of the seeded noise at the start. Without noise, dimensions where W and a factor
+are both zero would stay zero; more noise would hide the spectral start."""
 
 LONG = 2000
 """Use Cholesky above this many rows; below, QR is as fast."""
@@ -36,12 +36,20 @@ ALIKE = 1e-6
 matrix would lose too many digits."""
 
 AT_ONCE = 1024
-"""Rows drawn together, so that they stay in cache."""
+"""Rows drawn at once, so that they fit into the cache."""
 
 
 @dataclass(frozen=True)
 class Factors:
-    """W and the factor of each context, as NumPy arrays."""
+    """W and the factor of each context, as NumPy arrays.
+
+    Attributes
+    ----------
+    W : array of shape (labels, dim)
+        Label vectors.
+    of_contexts : tuple of arrays
+        The factor of each context, in the order of the problem.
+    """
 
     W: Floats
     of_contexts: tuple[Floats, ...]
@@ -55,7 +63,7 @@ def start_factors(
     *,
     backend: Backend | None = None,
 ) -> Factors:
-    """Make the start that `init` names; the same seed gives the same numbers.
+    """Make the factors that a fit starts from; the same seed gives the same numbers.
 
     Parameters
     ----------
@@ -68,18 +76,19 @@ def start_factors(
     rng : numpy.random.Generator
         Source of the noise.
     backend : Backend, optional
-        Where to find singular vectors if it is a GPU. Otherwise NumPy finds them in
-        double precision, so they are the same on every CPU.
+        A GPU computes singular vectors if this is one. Otherwise NumPy computes them in
+        double precision, so that they are the same on every CPU.
 
     Returns
     -------
     Factors
+        The start. With "ones" it has one dimension only.
     """
     if backend is None or not backend.is_accelerated:
         backend = choose_backend("numpy", "cpu", "float64")
     if init == "ones":
         warnings.warn(
-            "init='ones', the paper's start, leaves every dimension the same for ever: "
+            "init='ones', the paper's start, keeps all dimensions equal: "
             "the embedding will have rank one. Use init='spectral'.",
             PhcleWarning,
             stacklevel=2,
@@ -104,18 +113,19 @@ def start_factors(
 
 
 def spread_ones(factor: Floats, dim: int) -> Floats:
-    """Spread the one dimension of a fit from "ones" over the equal ones it stands for.
+    """Turn the one dimension of a fit from "ones" into `dim` equal dimensions.
 
     Parameters
     ----------
     factor : array of shape (rows, 1)
-        What was solved.
+        The solution in one dimension.
     dim : int
-        How many equal dimensions it stands for.
+        Number of equal dimensions.
 
     Returns
     -------
     array of shape (rows, dim)
+        The solution in all dimensions.
     """
     return np.repeat(factor / np.sqrt(dim), dim, axis=1)
 
@@ -126,7 +136,7 @@ def _in_name_order(
     """Normal numbers, one row per name, drawn in the order of the sorted names."""
     drawn = np.empty((len(names), width))
     order = np.argsort(np.array(names, dtype=object), kind="stable")
-    for start in range(0, len(names), AT_ONCE):  # so that each part stays in cache
+    for start in range(0, len(names), AT_ONCE):
         some = order[start : start + AT_ONCE]
         drawn[some] = rng.standard_normal((len(some), width))
     return drawn
@@ -137,7 +147,7 @@ def _draw_for_columns(
 ) -> list[Floats]:
     """Normal numbers for the columns of every context, drawn by sorted names.
 
-    So neither the order of the contexts nor that of their columns matters.
+    The order of contexts and columns does not matter.
     """
     drawn = {
         context.name: _in_name_order(context.columns, width, rng)
@@ -222,5 +232,5 @@ def _orthonormal(backend: Backend, columns: Array) -> Array:
 
 
 def _pad(factor: Floats, dim: int) -> Floats:
-    """Fill up with zero dimensions where the rank is smaller than `dim`."""
+    """Append zero dimensions if the rank is smaller than `dim`."""
     return np.pad(factor, ((0, 0), (0, dim - factor.shape[1])))

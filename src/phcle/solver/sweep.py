@@ -1,7 +1,7 @@
-"""Solvers make one sweep at a time; `run` loops.
+"""Solvers make one sweep at a time; `run` repeats it.
 
-A state is a value: all factors, the weights and the history so far. A solver has
-`init`, `step` and `converged`.
+A state is a value: all factors, the weights and the history. A solver has `init`,
+`step` and `converged`.
 """
 
 from __future__ import annotations
@@ -17,24 +17,40 @@ from phcle.backends.protocol import Array
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import View
 from phcle.solver.balance import balance
+from phcle.solver.column_samples import ColumnSamples, Drawn
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.overflow import refuse_broken_algebra, refuse_infinite
 from phcle.solver.problem import State
 from phcle.solver.rows import update_rows
-from phcle.solver.sampling import ColumnSamples, Drawn
 from phcle.solver.start import Factors
 
 __all__ = ["MajoriseSolver", "State", "SweepSolver", "run"]
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
-"""From weighted losses above the floor and the weights to new weights."""
+"""Computes new weights from weighted losses above the floor and present weights."""
 
 NOISY = 3
-"""Sweeps whose estimates are averaged before they are compared."""
+"""Number of sweeps whose estimated gaps are averaged before they are compared. Single
+estimates from samples vary too much."""
 
 
 class SweepSolver(ABC):
-    """What solvers share: the state, its record, and when to stop."""
+    """What all solvers share: the first state, records of sweeps, and convergence.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem on its back end.
+    tol : float
+        Relative decrease of the gap at which the solver has converged.
+    reweigh : callable, optional
+        Changes the weights after each sweep.
+
+    Attributes
+    ----------
+    remedy : str
+        Advice for the error message if numbers overflow.
+    """
 
     remedy = "Use dtype='float64', or smaller weights and penalties."
 
@@ -50,13 +66,37 @@ class SweepSolver(ABC):
         }
 
     def init(self, start: Factors, weights: Mapping[str, float]) -> State:
-        """Move the start to the device."""
+        """Move a start to the device.
+
+        Parameters
+        ----------
+        start : Factors
+            The start.
+        weights : mapping
+            α and β by context.
+
+        Returns
+        -------
+        State
+            The state before the first sweep.
+        """
         move = self.device.backend.asarray
         return State(move(start.W), tuple(map(move, start.of_contexts)), dict(weights))
 
     @abstractmethod
     def step(self, state: State) -> State:
-        """One sweep over all factors."""
+        """Make one sweep over all factors.
+
+        Parameters
+        ----------
+        state : State
+            The state before the sweep.
+
+        Returns
+        -------
+        State
+            The state after it.
+        """
 
     def advance(
         self,
@@ -66,7 +106,26 @@ class SweepSolver(ABC):
         values: Any,
         began: float,
     ) -> State:
-        """The next state: record every term, then perhaps change the weights."""
+        """Make the next state, with a record and perhaps with new weights.
+
+        Parameters
+        ----------
+        state : State
+            The state before the sweep.
+        W : array of shape (labels, dim)
+            Label vectors after the sweep.
+        factors : tuple of arrays
+            Factors after the sweep.
+        values : sequence of float
+            Value of each context after the sweep.
+        began : float
+            When the sweep began, by `time.perf_counter`.
+
+        Returns
+        -------
+        State
+            The state after the sweep.
+        """
         penalties = self.device.penalties(W, factors)
         refuse_infinite(self.device, state, factors, values, penalties, self.remedy)
         weights = state.weights
@@ -84,7 +143,20 @@ class SweepSolver(ABC):
     def above_floor(
         self, values: Any, weights: Mapping[str, float]
     ) -> dict[str, float]:
-        """Each context's value above its floor."""
+        """Compute the value of each context above its floor.
+
+        Parameters
+        ----------
+        values : sequence of float
+            Value of each context.
+        weights : mapping
+            α and β by context.
+
+        Returns
+        -------
+        dict
+            A number for each context.
+        """
         problem = self.device.problem
         return {
             context.name: float(value)
@@ -96,7 +168,22 @@ class SweepSolver(ABC):
     def terms(
         self, values: Any, weights: Mapping[str, float], penalties: Mapping[str, float]
     ) -> dict[str, float]:
-        """Objective, gap and every term by name, from the contexts' values."""
+        """Collect the objective, the gap and every term.
+
+        Parameters
+        ----------
+        values : sequence of float
+            Value of each context.
+        weights : mapping
+            α and β by context.
+        penalties : mapping
+            A number for each penalty.
+
+        Returns
+        -------
+        dict
+            Numbers by name, as in the history.
+        """
         contexts = self.device.problem.contexts
         named = {
             f"{context.kind}:{context.name}": float(value)
@@ -111,7 +198,18 @@ class SweepSolver(ABC):
         }
 
     def converged(self, state: State) -> bool:
-        """Whether the last sweep lowered the gap to the floor by less than tol."""
+        """Whether the last sweep lowered the gap by less than `tol`.
+
+        Parameters
+        ----------
+        state : State
+            The state after a sweep.
+
+        Returns
+        -------
+        bool
+            Whether to stop.
+        """
         if len(state.history) < 2:
             return False
         before, after = state.history[-2]["gap"], state.history[-1]["gap"]
@@ -119,10 +217,21 @@ class SweepSolver(ABC):
 
 
 class MajoriseSolver(SweepSolver):
-    """Sweeps of all factors, then W, by majorise-minimise; never increases.
+    """Majorise-minimise: sweeps of all factors, then W, that never raise the objective.
 
-    With `samples` the dense parts go over a sample of the columns, drawn anew for
-    every sweep. The objective is then an estimate, and may go up.
+    With `samples`, the dense parts use a new sample of the columns in every sweep. The
+    objective is then an estimate, and it may rise.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem on its back end.
+    tol : float
+        Relative decrease of the gap at which the solver has converged.
+    reweigh : callable, optional
+        Changes the weights after each sweep.
+    samples : ColumnSamples, optional
+        Draws samples of columns. By default all columns are used.
     """
 
     def __init__(
@@ -137,7 +246,7 @@ class MajoriseSolver(SweepSolver):
         self.samples = samples
 
     def step(self, state: State) -> State:
-        """One sweep; W comes last, so its row values sum up to the objective."""
+        """Make one sweep. W comes last, so its row values sum to the objective."""
         began = time.perf_counter()
         device, weights = self.device, state.weights
         state = balance(device, state)
@@ -157,11 +266,28 @@ class MajoriseSolver(SweepSolver):
         ridge: float,
         blocks: Sequence[Block],
     ) -> Array:
-        """One step of every row of a context's factor."""
+        """Improve every row of a context's factor once.
+
+        Parameters
+        ----------
+        factor : array of shape (rows, dim)
+            The factor.
+        views : sequence of View
+            The terms.
+        ridge : float
+            λ of the squared penalty on the rows.
+        blocks : sequence of Block
+            Blocks of rows.
+
+        Returns
+        -------
+        array of shape (rows, dim)
+            The new factor.
+        """
         return update_rows(self.device.backend, factor, views, ridge, blocks).factor
 
     def converged(self, state: State) -> bool:
-        """Whether the gap has settled; for samples, the mean gap of several sweeps."""
+        """Whether the gap has settled; with samples, the mean gap of several sweeps."""
         if self.samples is None:
             return super().converged(state)
         gaps = [record["gap"] for record in state.history]
@@ -179,16 +305,16 @@ def run(
     max_iter: int,
     on_step: Callable[[State], None] | None = None,
 ) -> State:
-    """Step until converged or until `max_iter` sweeps are made.
+    """Make sweeps until the solver has converged or made `max_iter` sweeps.
 
     Parameters
     ----------
     solver : SweepSolver
-        What makes a sweep.
+        Makes the sweeps.
     state : State
         Where to begin.
     max_iter : int
-        Sweeps at most, counting those the state has made.
+        Most sweeps, including those that the state has made.
     on_step : callable, optional
         Called with the state after each sweep.
 

@@ -1,9 +1,9 @@
-"""α and β: how much each context counts.
+"""α and β: the weight of each context.
 
 "equal" splits a weight of one evenly within each kind. "nie" is the self-weighting that
 the paper refers to (weight ∝ 1/(2√loss)), for comparison only: it rewards over-fitting.
-"auto" measures how well each context is predicted where it was held out
-(`held_out.py`), so a context that predicts nothing gets no weight.
+"auto" measures how well each context is predicted for held-out labels (`held_out.py`),
+so a context that predicts nothing gets no weight.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["equal_weights", "given_weights", "nie_weights", "skilled_weights"]
 
 
 def equal_weights(problem: Problem) -> dict[str, float]:
-    """A weight of one for each kind, split evenly.
+    """Split a weight of one evenly within each kind of context.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, f
 def nie_weights(
     problem: Problem, losses: Mapping[str, float], weights: Mapping[str, float]
 ) -> dict[str, float]:
-    """Nie et al. 2017: weight ∝ 1/(2√loss) on the simplex of each kind.
+    """Compute weights ∝ 1/(2√loss) within each kind of context (Nie et al. 2017).
 
-    Losses are measured above their floor: most of a relational loss is its floor, so
+    Losses are measured above their floor. Most of a relational loss is its floor, so
     the weights would hardly differ otherwise.
 
     Parameters
@@ -108,10 +108,10 @@ def nie_weights(
 
 
 def skilled_weights(problem: Problem, skills: Mapping[str, float]) -> dict[str, float]:
-    """Weights in proportion to √skill, the better kind of context summing to one.
+    """Compute weights ∝ √skill; those of the better kind of context sum to one.
 
-    Skill is a share of variance; its root is a correlation, which does not punish a
-    context for having many columns of which each is hard to predict (words, tags).
+    Skill is a share of variance. Its root is a correlation, which does not penalise a
+    context for many columns that are hard to predict, such as words and tags.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ def skilled_weights(problem: Problem, skills: Mapping[str, float]) -> dict[str, 
     """
     if not any(skills.values()):
         warnings.warn(
-            "weights='auto': no context predicts another, or itself, on held-out "
-            "labels; equal weights are used instead.",
+            "weights='auto': on held-out labels, no context predicts itself or "
+            "another; equal weights are used instead.",
             PhcleWarning,
             stacklevel=2,
         )

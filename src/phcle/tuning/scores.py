@@ -138,7 +138,7 @@ class ZeroShotScore(Score):
     task : ZeroShotTask
         Images with seen and unseen classes.
     classifier : str
-        "eszsl", "conse" or "sje".
+        A name of `phcle.uses.zero_shot.CLASSIFIERS`.
     n_splits : int
         How many random sets of validation classes to average over.
     share : float

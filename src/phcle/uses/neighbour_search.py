@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy.typing as npt
 
+from phcle.embedding.cosine_search import best_of
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.search import best_of
 from phcle.errors import FileError
 from phcle.optional_imports import is_installed
 from phcle.uses.faiss_index import FaissIndex

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from phcle.embedding.cosine_search import nearest_rows
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.search import nearest_rows
 from phcle.errors import ContextError
 
 __all__ = ["NeighbourTable", "StoredNeighbours"]

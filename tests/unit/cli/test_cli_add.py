@@ -112,3 +112,26 @@ def test_file_that_may_belong_to_several_contexts_must_be_named(phcle, zoo):
         *("add", "tags.phcle", "--tags", "new.csv", "--out", "more.phcle"), code=2
     )
     assert "may belong to 'uses', 'more_uses'" in result.stderr
+
+
+def test_text_column_of_the_fit_stays_a_category_whatever_the_new_labels_hold(
+    phcle, zoo
+):
+    def table(labels):
+        return "label,city\n" + "".join(f"{x}{i},city {i % 60}\n" for x, i in labels)
+
+    (zoo / "cities.csv").write_text(table(("old", i) for i in range(180)))
+    (zoo / "new.csv").write_text(table(("new", i) for i in range(60)))
+    phcle("fit", "--attributes", "cities.csv", "--dim", "3", "--out", "cities.phcle")
+    result = phcle(
+        "add", "cities.phcle", "--attributes", "new.csv", "--out", "more.phcle"
+    )
+    assert "left out" not in result.output
+    assert "more.phcle: 240 labels, of which 60 new" in result.output
+
+
+def test_column_that_the_fit_leaves_out_is_named_in_one_warning(phcle, zoo):
+    lines = [f"label{i},no. {i},{i}\n" for i in range(99)]
+    (zoo / "items.csv").write_text("label,sku,weight\n" + "".join(lines))
+    result = phcle("fit", "--attributes", "items.csv", "--dim", "2", "--out", "a.phcle")
+    assert result.stderr.count("column 'sku' is left out") == 1

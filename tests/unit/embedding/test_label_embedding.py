@@ -163,7 +163,7 @@ def test_explanation_of_random_problems_adds_up(rng):
 
 
 def test_without_contexts_nothing_can_be_explained(small):
-    with pytest.raises(ContextError, match="keeps no contexts"):
+    with pytest.raises(ContextError, match="has no contexts"):
         small.explain("label0", "label3")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from problems import random_contexts
@@ -167,6 +168,19 @@ def test_later_text_cells_know_what_they_are_not():
     one = {"colour": ["red"], "weight": [1.0]}
     folded = model.transform(DescriptiveContext.from_cells(("label0",), one, "table"))
     assert np.allclose(folded["label0"], model.embedding_["label0"], atol=1e-4)
+
+
+@pytest.mark.parametrize("others", [{}, {"weight": range(300)}])
+@pytest.mark.filterwarnings("error")
+def test_later_cells_are_a_category_if_they_were_one_at_the_fit(others):
+    cities = [f"city {i % 100}" for i in range(300)]
+    frame = pd.DataFrame(
+        {"city": cities, **others}, index=[f"label{i}" for i in range(300)]
+    )
+    model = PHCLE(dim=3, backend="numpy").fit(DescriptiveContext.from_frame(frame))
+    later = frame.iloc[:100]  # every label in another city
+    folded = fold_in(model.embedding_, DescriptiveContext.from_frame(later))
+    assert worst(model.embedding_, folded) < 1e-3
 
 
 def test_hierarchy_over_fixed_labels_folds_back_beside_other_labels(rng):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from phcle.contexts.labels import as_label, as_labels, index_of
 from phcle.contexts.masked import MaskedMatrix, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
-from phcle.errors import ContextError, some
+from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
@@ -123,6 +124,21 @@ class DescriptiveContext(Context):
         """How many known values take memory."""
         return self.matrix.n_stored
 
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Why a fit leaves out a column of the table, by its title."""
+        return self.source.left_out if isinstance(self.source, Cells) else {}
+
+    def empty_error(self) -> ContextError:
+        """The error for a fit to a context that knows nothing."""
+        if not self.left_out:
+            return super().empty_error()
+        title, reason = next(iter(self.left_out.items()))
+        return ContextError(
+            f"context {self.name!r}: no column can be used ({some(self.left_out)}). "
+            f"Column {title!r}: {reason}."
+        )
+
     def fingerprint_arrays(self) -> list[Any]:
         """All numbers, for a fingerprint of the data."""
         return [part for part in self.matrix.arrays if part is not None]
@@ -138,7 +154,9 @@ class DescriptiveContext(Context):
                 f"±{LARGEST:g}. Got {value} for label {self.labels[row]!r} and column "
                 f"{self.columns[column]!r}; mark unknown values as missing instead."
             )
-        if not self.labels or not self.columns or self.n_observed == 0:
+        is_empty = not self.labels or not self.columns or self.n_observed == 0
+        # Columns that are left out may be columns of a fit that the labels join.
+        if is_empty and not self.left_out:
             raise ContextError(
                 f"context {self.name!r} is empty: no value is known; leave it out."
             )
@@ -204,6 +222,12 @@ class DescriptiveContext(Context):
         """The context over the labels of a problem, centred and scaled."""
         from phcle.contexts.descriptive.fitted import FittedDescriptive
 
+        for title, reason in self.left_out.items():
+            warnings.warn(
+                f"context {self.name!r}: column {title!r} is left out: {reason}.",
+                ContextWarning,
+                stacklevel=5,
+            )
         cut = self.rows_for(labels)
         offset, scale = offset_and_scale(cut.matrix, standardize=self.standardize)
         return FittedDescriptive(
@@ -229,7 +253,8 @@ class DescriptiveContext(Context):
         """Make a context from a data frame of attributes.
 
         Numbers and truth values are used as they are. A text column becomes one column
-        per value, such as `colour=red`. NaN and empty cells are missing values.
+        per value, such as `colour=red`. NaN and empty cells are missing values. A fit
+        leaves out a column with mostly different texts, and warns about it.
 
         Parameters
         ----------
@@ -301,10 +326,10 @@ class DescriptiveContext(Context):
         array([[ 4.,  0.],
                [ 2., nan]])
         """
-        columns, titles, values = encoding.encode_columns(labels, cells, name)
+        columns, titles, values, left_out = encoding.encode_columns(labels, cells, name)
         if standardize is None:
             standardize = encoding.units_differ(values)
-        source = Cells(titles, cells)
+        source = Cells(titles, cells, left_out)
         return cls(
             name, labels, columns, values, standardize=standardize, source=source
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.labels import index_of, is_missing
-from phcle.errors import ContextError, ContextWarning, OptionError, some
+from phcle.errors import ContextError, OptionError
 
 __all__ = [
     "as_number",
@@ -44,12 +43,12 @@ MOST_CELLS = 50_000_000
 
 def encode_columns(
     labels: Sequence[str], cells: Mapping[str, Sequence[Any]], name: str
-) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
+) -> tuple[tuple[str, ...], tuple[str, ...], Floats, dict[str, str]]:
     """Turn columns of cells into columns of numbers.
 
     Numbers stay as they are. A column of `yes` and `no` becomes 1 and 0. A text column
-    becomes one column per value. A column with mostly different texts is left out with
-    a warning, because it holds identifiers or free text.
+    becomes one column per value. A column with mostly different texts is left out,
+    because it holds identifiers or free text.
 
     Parameters
     ----------
@@ -68,6 +67,8 @@ def encode_columns(
         For each new column the title that it came from.
     values : array of shape (labels, columns)
         The numbers; NaN for missing values.
+    left_out : dict
+        Why a column is left out, by its title.
     """
     names: list[str] = []
     titles: list[str] = []
@@ -89,9 +90,8 @@ def encode_columns(
         names += [f"{title}={value}" for value in values]
         titles += [title] * len(values)
         blocks.append(_one_hot(words, values))
-    _report_left_out(left_out, name, is_all=not blocks)
     table = np.hstack(blocks) if blocks else np.empty((len(labels), 0))
-    return tuple(names), tuple(titles), table
+    return tuple(names), tuple(titles), table, left_out
 
 
 def _words(
@@ -133,22 +133,6 @@ def _not_a_category(words: Sequence[str | None], n_values: int) -> str | None:
             "it as --tags (from_tags), which stores what is present alone"
         )
     return None
-
-
-def _report_left_out(reasons: Mapping[str, str], name: str, *, is_all: bool) -> None:
-    """Warn about columns that are left out, or refuse a table without any other."""
-    if reasons and is_all:
-        title, reason = next(iter(reasons.items()))
-        raise ContextError(
-            f"context {name!r}: no column can be used ({some(reasons)}). Column "
-            f"{title!r}: {reason}."
-        )
-    for title, reason in reasons.items():
-        warnings.warn(
-            f"context {name!r}: column {title!r} is left out: {reason}.",
-            ContextWarning,
-            stacklevel=4,
-        )
 
 
 def _one_hot(words: Sequence[str | None], values: Sequence[str]) -> Floats:

@@ -22,7 +22,7 @@ from phcle.contexts.descriptive.loss import SpreadRows, SquaredTerm
 from phcle.contexts.descriptive.reencoding import Source, unpack_source
 from phcle.contexts.descriptive.scaling import ScaledValues
 from phcle.contexts.labels import index_of
-from phcle.contexts.masked import pack_matrix, unpack_matrix
+from phcle.contexts.masked import unpack_matrix
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, did_you_mean
 from phcle.files.tensor_store import TensorStore
@@ -285,7 +285,8 @@ class FittedDescriptive(FittedContext):
         else:
             known, position = index_of(self.columns), index_of(context.columns)
             warn_unknown_columns(
-                context.name, [c for c in context.columns if c not in known]
+                context.name,
+                [*context.left_out, *(c for c in context.columns if c not in known)],
             )
             # A tag that the fit knows and new labels lack is absent, not unknown.
             at = np.array([position.get(column, -1) for column in self.columns])
@@ -318,7 +319,7 @@ class FittedDescriptive(FittedContext):
         packed |= {"layout": None, "standardize": False}
         if self.data is not None:
             store.put_names("labels", self.data.labels)
-            packed["layout"] = pack_matrix(self.data.matrix, store)
+            packed["layout"] = self.data.matrix.pack(store)
             packed["standardize"] = self.data.standardize
         return packed
 

@@ -52,7 +52,7 @@ class Source(ABC):
         Whether a person enters a value as a text.
     """
 
-    is_text: ClassVar[bool] = False  # whether a person gives a value as a text
+    is_text: ClassVar[bool] = False
 
     @abstractmethod
     def take(self, rows: Sequence[int]) -> Source:
@@ -163,16 +163,20 @@ class Cells(Source):
         For each column of the context the title of its column in the table.
     cells : mapping from str to sequence
         Cells by title.
+    left_out : mapping from str to str
+        Why a fit to these cells leaves a column out, by title. Labels that are added
+        later do not need it: the columns of the fit decide how they are encoded.
     """
 
     titles: tuple[str, ...]
     cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def take(self, rows: Sequence[int]) -> Cells:
         cells = {
             title: [column[i] for i in rows] for title, column in self.cells.items()
         }
-        return Cells(self.titles, cells)
+        return Cells(self.titles, cells, self.left_out)
 
     def encoded_like(
         self, fitted: Source, columns: Sequence[str], name: str

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base import UNITS
-from phcle.contexts.masked import DenseRows, FullRows, MaskedMatrix
+from phcle.contexts.full_rows import DenseRows, FullRows
+from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.matrices import csr_with_zeros, keep_entries
 
 __all__ = ["ScaledValues", "offset_and_scale"]
@@ -105,10 +106,14 @@ class ScaledValues:
         position = {label: i for i, label in enumerate(labels)}
         rows = np.array([position[label] for label in own_labels], dtype=np.int64)
         full_rows, full, entries = matrix.split(offset, scale)
-        shape = (len(labels), matrix.shape[1])
-        found = sp.coo_array(entries)
-        r, c = found.coords
-        return cls(rows[full_rows], full, csr_with_zeros(rows[r], c, found.data, shape))
+        lengths = np.zeros(len(labels) + 1, dtype=np.int64)
+        lengths[rows + 1] = np.diff(entries.indptr)
+        moved = entries[np.argsort(rows)]  # keeps stored zeros
+        spread = sp.csr_array(
+            (moved.data, moved.indices, np.cumsum(lengths)),
+            shape=(len(labels), matrix.shape[1]),
+        )
+        return cls(rows[full_rows], full, spread)
 
     @classmethod
     def nothing(cls, n_labels: int, n_columns: int) -> ScaledValues:

@@ -232,7 +232,7 @@ def read_contexts(
         The labels to embed, one per line. By default every label is embedded.
     names : path, optional
         Readable names: columns `label` and `name`.
-    hierarchy_kind : {"ancestors", "path", "shared", "walks"}, default "ancestors"
+    hierarchy_kind : str, default "ancestors"
         How a taxonomy relates its labels; see `RelationalContext.from_hierarchy`.
     language : str, default "en"
         Language of names and texts in `skos` and `owl` files.

@@ -1,1 +1,10 @@
-"""Relational contexts: which labels occur together or stand near each other."""
+"""Relational contexts: which labels occur together or are near each other.
+
+`data` is the user's class `RelationalContext`. `cooccurrence` counts edges, annotations
+and texts, `annotation_tables` counts tables larger than memory, `taxonomy` is the graph
+of a hierarchy, and `hierarchy` turns it into counts. `fitted` is the context inside a
+fit, with its `loss`, a plain version of it (`plain_loss`) and `column_sampling`.
+
+Modules here may import the modules of `contexts` and `contexts.readers`, `backends`,
+`files` and `errors`, but not `descriptive`.
+"""

@@ -112,14 +112,14 @@ class RelationalContext(Context):
         )
 
     def _scale_of(self, counts: sp.csr_array) -> float:
-        """What brings counts to `UNITS` per label."""
+        """The number that scales counts to `UNITS` per label."""
         n_observed = int(np.count_nonzero(np.diff(counts.indptr)))
         if n_observed == 0:
             return 1.0
         total = float(counts.sum())
         if total < SMALLEST:
             raise ContextError(
-                f"context {self.name!r}: its counts sum up to {total:g}; multiply them "
+                f"context {self.name!r}: its counts sum to {total:g}; multiply them "
                 f"so that the sum is {SMALLEST:g} or more."
             )
         return UNITS * n_observed / total

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import ColumnUpdate, LogisticTerm
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.contexts.terms import StartTarget
+from phcle.contexts.terms import StartTarget, Term
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
@@ -78,6 +78,7 @@ class FittedRelational(FittedContext):
 
     kind = "relational"
     updated_after_labels = False
+    term: ClassVar[Callable[..., Term]] = LogisticTerm
     data: RelationalContext | None
 
     @property
@@ -145,14 +146,20 @@ class FittedRelational(FittedContext):
 
     def label_term(
         self, backend: Backend, blocks: Sequence[Block], lam: Penalties
-    ) -> LogisticTerm:
+    ) -> Term:
         rate = self._row_rate(lam)
-        return LogisticTerm(backend, self.counts, rate, self.column_mass, blocks)
+        return self.term(backend, self.counts, rate, self.column_mass, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
         column_rate = lam.negatives * self.column_mass / self.total
         return ColumnUpdate(
-            backend, self.counts, self.row_mass, column_rate, lam.context_ridge, dim
+            self.term,
+            backend,
+            self.counts,
+            self.row_mass,
+            column_rate,
+            lam.context_ridge,
+            dim,
         )
 
     def factor_penalties(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
 
@@ -225,6 +225,8 @@ class ColumnUpdate(FactorUpdate):
 
     Parameters
     ----------
+    term : callable
+        Makes the term from the arguments of `LogisticTerm`.
     backend : Backend
         Where to compute.
     counts : csr_array of shape (labels, columns)
@@ -241,6 +243,7 @@ class ColumnUpdate(FactorUpdate):
 
     def __init__(
         self,
+        term: Callable[..., Term],
         backend: Backend,
         counts: sp.csr_array,
         row_mass: Floats,
@@ -258,7 +261,7 @@ class ColumnUpdate(FactorUpdate):
             dim=dim,
             tile_columns=backend.columns_in_memory(turned.shape[1], dim),
         )
-        self.term = LogisticTerm(backend, turned, column_rate, row_mass, self.blocks)
+        self.term = term(backend, turned, column_rate, row_mass, self.blocks)
 
     def improve(
         self,

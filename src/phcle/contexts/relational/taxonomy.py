@@ -198,7 +198,7 @@ class Hierarchy:
             if parent not in self.index and parent not in children:
                 raise ContextError(
                     f"hierarchy {name!r}: the parent {parent!r} of {child!r} is not "
-                    f"a node of it.{did_you_mean(parent, self.nodes)} "
+                    f"one of its nodes.{did_you_mean(parent, self.nodes)} "
                     "Give it a parent too, or name a known one."
                 )
         if children.isdisjoint(self.index):

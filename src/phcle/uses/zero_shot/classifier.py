@@ -9,7 +9,7 @@ class side depends on the embedding.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from phcle.contexts.labels import as_labels
+from phcle.embedding.cosine_search import unit_rows
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.search import unit_rows
 from phcle.errors import (
     OptionError,
     UnknownLabelError,
@@ -47,9 +47,10 @@ PENALTY_SPLITS, PENALTY_SHARE = 3, 0.2
 class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: learn from images of seen classes, choose among candidate classes.
 
-    A subclass defines `feature_side`, `decide`, `_check_options` and `_learn_classes`,
-    and adds options of its own. It is a scikit-learn classifier: the constructor, which
-    `dataclass` makes, only stores the options.
+    A subclass defines `feature_parameters`, `grid`, `feature_side`, `decide`,
+    `_check_options` and `_learn_classes`, and adds options of its own. It is a
+    scikit-learn classifier: the constructor, which `dataclass` makes, only stores the
+    options.
 
     Attributes
     ----------
@@ -66,6 +67,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     feature_parameters : tuple of str
         Options of the feature side. Only when one of these changes must the feature
         side be fitted again.
+    grid : mapping of str to sequence
+        Values of options that `evaluate` chooses from.
     classes_ : ndarray of str
         The seen classes, after `fit`.
     candidates_ : ndarray of str
@@ -82,6 +85,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     features: str = "standardize"
 
     feature_parameters: ClassVar[tuple[str, ...]]
+    grid: ClassVar[Mapping[str, Sequence[Any]]]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from images of seen classes.

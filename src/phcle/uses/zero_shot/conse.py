@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.search import unit_rows
+from phcle.embedding.cosine_search import unit_rows
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
@@ -71,6 +72,13 @@ class ConSE(ZeroShotClassifier):
     """
 
     feature_parameters = ("features", "C")
+    grid = MappingProxyType(
+        {
+            "C": [0.001, 0.01, 0.1],
+            "top": [1, 3, 10, 30, 100],
+            "normalize": ["l2", "center"],
+        }
+    )
 
     top: int = 10
     C: float = 0.01

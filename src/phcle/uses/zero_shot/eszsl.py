@@ -14,6 +14,7 @@ of Y on the images, times a ridge regression of a class on the seen classes:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +85,13 @@ class ESZSL(ZeroShotClassifier):
     """
 
     feature_parameters = ("features", "feature_ridge")
+    grid = MappingProxyType(
+        {
+            "feature_ridge": [1.0, 10.0, 100.0, 1000.0, 10000.0],
+            "class_ridge": [0.01, 0.1, 1.0, 10.0, 100.0],
+            "normalize": ["l2", "center"],
+        }
+    )
 
     feature_ridge: float = 100.0
     class_ridge: float = 1.0

@@ -17,12 +17,10 @@ import numpy.typing as npt
 from sklearn.model_selection import ParameterGrid
 
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.uses import zero_shot
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier
-from phcle.uses.zero_shot.conse import ConSE
-from phcle.uses.zero_shot.eszsl import ESZSL
 from phcle.uses.zero_shot.image_features import TrainingImages, as_features
 from phcle.uses.zero_shot.metrics import mean_class_accuracy
-from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import ZeroShotTask
 
 __all__ = [
@@ -83,6 +81,7 @@ class Search:
 
     Examples
     --------
+    >>> from phcle.uses.zero_shot import ESZSL
     >>> search = Search(ESZSL, {"class_ridge": [0.1, 1.0], "feature_ridge": [10.0]})
     >>> search.class_grid
     [{'class_ridge': 0.1}, {'class_ridge': 1.0}]
@@ -140,24 +139,8 @@ class Search:
 
 SEARCHES: Mapping[str, Search] = MappingProxyType(
     {
-        "eszsl": Search(
-            ESZSL,
-            {
-                "feature_ridge": [1.0, 10.0, 100.0, 1000.0, 10000.0],
-                "class_ridge": [0.01, 0.1, 1.0, 10.0, 100.0],
-                "normalize": ["l2", "center"],
-            },
-        ),
-        "conse": Search(
-            ConSE,
-            {
-                "C": [0.001, 0.01, 0.1],
-                "top": [1, 3, 10, 30, 100],
-                "normalize": ["l2", "center"],
-            },
-        ),
-        # Steps from 0.1 to 10 gave the same accuracy; the number of epochs matters.
-        "sje": Search(SJE, {"epochs": [1, 3, 10], "normalize": ["l2", "center"]}),
+        name: Search(found := getattr(zero_shot, title), found.grid)
+        for name, title in zero_shot.CLASSIFIERS.items()
     }
 )
 """The classifiers that `evaluate` knows by name, with the options tried for each."""

@@ -11,6 +11,7 @@ and move W along x (s_{y_x} − s_{y*})ᵀ. The result is the average of W over 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +76,8 @@ class SJE(ZeroShotClassifier):
     """
 
     feature_parameters = ("features",)
+    # Steps from 0.1 to 10 gave the same accuracy; the number of epochs matters.
+    grid = MappingProxyType({"epochs": [1, 3, 10], "normalize": ["l2", "center"]})
 
     step: float = 10.0
     epochs: int = 3

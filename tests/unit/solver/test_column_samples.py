@@ -11,9 +11,9 @@ from phcle.contexts.alignment import align
 from phcle.contexts.base import Penalties
 from phcle.contexts.relational.column_sampling import draw_columns
 from phcle.errors import OptionError
+from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.problem import pose
-from phcle.solver.sampling import ColumnSamples
 
 PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 

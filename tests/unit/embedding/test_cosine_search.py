@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from phcle import LabelEmbedding
-from phcle.embedding import search
+from phcle.embedding import cosine_search
 from phcle.errors import ContextError, UnknownLabelError
 
 
@@ -38,7 +38,7 @@ def test_an_answer_does_not_depend_on_what_else_is_asked(of_any_precision, monke
     embedding = of_any_precision
     alone = [embedding.nearest(label, k=7) for label in embedding.labels]
     assert embedding.nearest_many(embedding.labels, k=7) == alone
-    monkeypatch.setattr(search, "CELLS_AT_ONCE", 3 * len(embedding))
+    monkeypatch.setattr(cosine_search, "CELLS_AT_ONCE", 3 * len(embedding))
     assert embedding.nearest_many(embedding.labels, k=7) == alone
 
 
