@@ -350,7 +350,7 @@ def test_json_and_toml_that_break_their_parsers_are_refused(tmp_path, name, cont
 
 
 def test_a_long_label_on_the_command_line_is_no_file_name():
-    from phcle.cli.query_files import labels_or_files
+    from phcle.cli.query_commands import labels_or_files
 
     assert labels_or_files(["x" * 5000, "a\0b"]) == ["x" * 5000, "a\0b"]
 

@@ -2,7 +2,7 @@
 
 A file holds one command and has its name (`fit.py`, `export.py`), or a few that belong
 together (`query_commands.py`). The answers of commands are dataclasses of
-`phcle.answers`: `output.py` prints them as JSON and `terminal_tables.py` as tables.
+`phcle.answers`, which `output.py` prints as JSON or as tables.
 `errors_and_signals.py` turns errors into one line and an exit code.
 
 Commands import slow libraries when they run, so that `--help` is quick. This package

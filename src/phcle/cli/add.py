@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from phcle.cli import terminal_tables
 from phcle.cli.flags import (
     EmbeddingFile,
     Json,
@@ -14,7 +13,13 @@ from phcle.cli.flags import (
     context_flags,
     with_flags,
 )
-from phcle.cli.output import check_can_write, show
+from phcle.cli.output import (
+    check_can_write,
+    show,
+    show_nearest,
+    show_next,
+    show_written,
+)
 
 if TYPE_CHECKING:
     from phcle.answers import AddedLabels
@@ -62,9 +67,9 @@ def add(
 
 
 def _show_added(answer: AddedLabels) -> None:
-    terminal_tables.show_nearest(answer.added[:SHOWN_LABELS])
-    terminal_tables.show_written(
+    show_nearest(answer.added[:SHOWN_LABELS])
+    show_written(
         f"{answer.file}: {answer.labels} labels, of which {len(answer.added)} new"
     )
     first = answer.added[0].label
-    terminal_tables.show_next([["phcle", "describe", answer.file, first]])
+    show_next([["phcle", "describe", answer.file, first]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Annotated
 
@@ -20,9 +21,10 @@ from phcle.cli.evaluate import evaluate
 from phcle.cli.explore import explore
 from phcle.cli.export import export
 from phcle.cli.fit import fit
+from phcle.cli.info import info
 from phcle.cli.pictures import map as map_pictures
 from phcle.cli.pictures import understand
-from phcle.cli.query_commands import describe, explain, info, nearest
+from phcle.cli.query_commands import describe, explain, nearest
 from phcle.cli.report import report
 from phcle.cli.reproduce import add_reproduce
 from phcle.cli.tune import tune
@@ -65,108 +67,77 @@ def root(
     """Label embeddings from whatever you know about your labels, however incomplete."""
 
 
-app.command(epilog=_example("phcle demo", "phcle demo --out somewhere"))(demo)
-app.command(
-    epilog=_example(
+COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
+    demo: ("phcle demo", "phcle demo --out somewhere"),
+    fit: (
         "phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle",
         "phcle fit --hierarchy tree.csv --tags uses=t.csv --weights tree=1,uses=0.5 "
         "--dim 50 --out labels.phcle",
         "torchrun --nproc-per-node 2 -m phcle fit --hierarchy tree.csv "
         "--checkpoint fit.ckpt --out labels.phcle",
     ),
-    no_args_is_help=True,
-)(fit)
-app.command(epilog=_example("phcle info labels.phcle"), no_args_is_help=True)(info)
-app.command(
-    epilog=_example(
+    info: ("phcle info labels.phcle",),
+    nearest: (
         "phcle nearest labels.phcle coffeepot -k 5",
         "phcle nearest labels.phcle coffeepot violin --json",
         "phcle nearest labels.phcle --vector X.npy --among wanted.txt",
     ),
-    no_args_is_help=True,
-)(nearest)
-app.command(
-    epilog=_example("phcle describe labels.phcle coffeepot"), no_args_is_help=True
-)(describe)
-app.command(
-    epilog=_example("phcle explain labels.phcle coffeepot teapot"),
-    no_args_is_help=True,
-)(explain)
-app.command(
-    epilog=_example(
+    describe: ("phcle describe labels.phcle coffeepot",),
+    explain: ("phcle explain labels.phcle coffeepot teapot",),
+    add: (
         "phcle add labels.phcle --hierarchy new_edges.csv --out more.phcle",
         "phcle add labels.phcle --tags parts=new_parts.csv --out more.phcle",
     ),
-    no_args_is_help=True,
-)(add)
-app.command(
-    epilog=_example(
+    clusters: (
         "phcle clusters labels.phcle --n 12 --out clusters.png",
         "phcle clusters labels.phcle --labels pets.txt --json",
     ),
-    no_args_is_help=True,
-)(clusters)
-app.command(epilog=_example("phcle index labels.phcle"), no_args_is_help=True)(index)
-app.command(
-    epilog=_example(
+    index: ("phcle index labels.phcle",),
+    export: (
         "phcle export labels.phcle --out labels.vec",
         "phcle export labels.phcle --out logs --format projector",
     ),
-    no_args_is_help=True,
-)(export)
-app.command(
-    epilog=_example(
+    evaluate: (
         "phcle evaluate labels.phcle --features my_images",
         "phcle evaluate labels.phcle --features X.npy --classifier eszsl --splits 20",
     ),
-    no_args_is_help=True,
-)(evaluate)
-app.command(
-    epilog=_example(
+    map_pictures: (
         "phcle map labels.phcle --features my_images --out pictures.map",
         "phcle map labels.phcle --photos folder --network resnet --out pictures.map",
     ),
-    no_args_is_help=True,
-)(map_pictures)
-app.command(
-    epilog=_example(
+    understand: (
         "phcle understand photo.jpg --labels labels.phcle --model pictures.map",
         "phcle understand X.npy --labels labels.phcle --model pictures.map --json",
     ),
-    no_args_is_help=True,
-)(understand)
-app.command(
-    epilog=_example(
+    explore: (
         "phcle explore labels.phcle",
         "phcle explore labels.phcle --compare baseline.phcle --no-browser",
         "PHCLE_TOKEN=$(openssl rand -hex 16) "
         "phcle explore labels.phcle --host 0.0.0.0 --public",
     ),
-    no_args_is_help=True,
-)(explore)
-app.command(
-    epilog=_example(
+    report: (
         "phcle report labels.phcle --out report",
         "phcle report labels.phcle --out report --labels-shown coffeepot "
         "--labels-shown violin",
     ),
-    no_args_is_help=True,
-)(report)
-app.command(
-    epilog=_example(
+    tune: (
         "phcle tune --hierarchy tree.csv --attributes looks.csv --features my_images "
         "--out best.toml",
         "phcle tune --hierarchy tree.csv --tags uses.csv --complete uses "
         "--search dim=16:64 --storage study.log --out best.toml",
         "phcle fit --config best.toml --out labels.phcle",
     ),
-    no_args_is_help=True,
-)(tune)
-app.command(
-    epilog=_example(
-        "phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"
-    ),
-)(bench)
+    bench: ("phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"),
+}
+"""Every command, in the order of the help page, with its examples."""
+
+RUN_ALONE = (demo, bench)
+"""Commands that do something without arguments; others then show their help."""
+
+for command, examples in COMMANDS.items():
+    app.command(epilog=_example(*examples), no_args_is_help=command not in RUN_ALONE)(
+        command
+    )
 add_reproduce(
     app,
     epilog=_example(

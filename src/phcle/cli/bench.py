@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,10 +21,9 @@ __all__ = ["bench"]
 
 def bench(
     labels: Annotated[
-        list[int] | None,
-        typer.Option("--labels", metavar="N", help="How many labels; repeat it."),
+        list[int] | None, typer.Option(metavar="N", help="How many labels; repeat it.")
     ] = None,
-    dim: Annotated[int, typer.Option("--dim", metavar="N", help="Dimensions.")] = 100,
+    dim: Annotated[int, typer.Option(metavar="N", help="Dimensions.")] = 100,
     nouns: Annotated[
         bool,
         typer.Option(
@@ -31,24 +31,20 @@ def bench(
         ),
     ] = False,
     wordnet: Annotated[
-        Path | None,
-        typer.Option("--wordnet", help="Folder of WordNet's files, if not Debian's."),
+        Path | None, typer.Option(help="Folder of WordNet's files, if not Debian's.")
     ] = None,
-    backend: Annotated[
-        str, typer.Option("--backend", metavar="auto|numpy|numba|torch")
-    ] = "auto",
-    device: Annotated[str, typer.Option("--device", metavar="auto|cpu|cuda")] = "auto",
-    mode: Annotated[str, typer.Option("--mode", metavar="auto|exact|sampled")] = "auto",
-    precision: Annotated[
-        str, typer.Option("--precision", metavar="full|mixed")
-    ] = "full",
+    backend: Annotated[str, typer.Option(metavar="auto|numpy|numba|torch")] = "auto",
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda")] = "auto",
+    mode: Annotated[str, typer.Option(metavar="auto|exact|sampled")] = "auto",
+    precision: Annotated[str, typer.Option(metavar="full|mixed")] = "full",
     as_json: Json = False,
 ) -> None:
     """Time fits of growing size, and a matrix product to compare machines by.
 
     "near" is the time until objective − floor is within 5 % of its final value.
     """
-    from phcle.fit_speed import measure_fit
+    from phcle.datasets import load_wordnet_nouns
+    from phcle.fit_speed import measure_fit, noun_contexts, tree_contexts
     from phcle.options import check_options
 
     options = {
@@ -62,35 +58,29 @@ def bench(
     sizes = labels or [1000, 10_000]
     if min(sizes) < 2:
         raise OptionError(f"--labels must be 2 or more. Got {min(sizes)}.")
-    lines = []
-    for contexts in _problems(
-        sizes, nouns=nouns or wordnet is not None, folder=wordnet
-    ):
-        lines.append(measure_fit(contexts, **options).as_dict())
+    contexts_of: Callable[[int], list[Context]] = tree_contexts
+    if nouns or wordnet is not None:
+        contexts_of = partial(noun_contexts, load_wordnet_nouns(wordnet))
+    lines = [measure_fit(contexts_of(n), **options).as_dict() for n in sizes]
     show(lines, _show, as_json=as_json)
-
-
-def _problems(
-    sizes: Sequence[int], *, nouns: bool, folder: Path | None
-) -> list[list[Context]]:
-    from phcle.datasets import load_wordnet_nouns
-    from phcle.fit_speed import noun_contexts, tree_contexts
-
-    if not nouns:
-        return [tree_contexts(n) for n in sizes]
-    read = load_wordnet_nouns(folder)
-    return [noun_contexts(read, n) for n in sizes]
 
 
 def _show(lines: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(
-        "labels", "columns", "known", "near", "fit", "sweeps", "MB", "GFLOP/s"
-    )
-    for column in table.columns:
-        column.justify = "right"
+    table = Table()
+    for title in (
+        "labels",
+        "columns",
+        "known",
+        "near",
+        "fit",
+        "sweeps",
+        "MB",
+        "GFLOP/s",
+    ):
+        table.add_column(title, justify="right")
     for line in lines:
         table.add_row(
             f"{line['labels']:,}",

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import check_can_write, show
-from phcle.cli.query_files import labels_or_files
+from phcle.cli.output import check_can_write, show, show_table, show_written
+from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
     from phcle.answers import ClusteredLabels
@@ -26,15 +25,12 @@ def clusters(
     labels: Annotated[
         list[str] | None,
         typer.Option(
-            "--labels",
-            metavar="LABEL|FILE",
-            help="Cluster these labels only; may be repeated.",
+            metavar="LABEL|FILE", help="Cluster these labels only; may be repeated."
         ),
     ] = None,
-    n: Annotated[int, typer.Option("--n", help="Number of clusters.")] = 8,
+    n: Annotated[int, typer.Option(help="Number of clusters.")] = 8,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Draw a heat map: a .png, .svg or .pdf file."),
+        Path | None, typer.Option(help="Draw a heat map: a .png, .svg or .pdf file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -57,7 +53,7 @@ def clusters(
         answer = DrawnClusters(file=str(out), **vars(answer))
     show(answer, _show, as_json=as_json)
     if out is not None and not as_json:
-        terminal_tables.show_written(out)
+        show_written(out)
 
 
 def index(
@@ -74,7 +70,7 @@ def index(
     embedding = load(file)
     Neighbours(embedding, exact=False).save(path)
     answer = IndexFile(len(embedding), str(path))
-    show(answer, lambda _: terminal_tables.show_written(path), as_json=as_json)
+    show(answer, lambda _: show_written(path), as_json=as_json)
 
 
 def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
@@ -101,7 +97,7 @@ def _hierarchy(embedding: LabelEmbedding, labels: tuple[str, ...]) -> Hierarchy 
 
 def _show(answer: ClusteredLabels) -> None:
     """Print the clusters and the agreement."""
-    terminal_tables.show_table(
+    show_table(
         ("cluster", "labels"),
         (
             (str(number), ", ".join(x.name for x in group))

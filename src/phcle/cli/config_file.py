@@ -37,7 +37,6 @@ def config_option() -> Any:
         config: Annotated[
             str | None,
             typer.Option(
-                "--config",
                 metavar="FILE.toml",
                 help="Read options from a TOML file; keys are the names of flags.",
                 is_eager=True,

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.errors_and_signals import say
-from phcle.cli.fit import next_steps
-from phcle.cli.output import check_can_write
+from phcle.cli.fit import fit_summary, next_steps
+from phcle.cli.output import (
+    check_can_write,
+    show_next,
+    show_summary,
+    show_table,
+    show_written,
+)
 from phcle.errors import BackendError
 from phcle.files.writing import make_folder
 
@@ -34,7 +39,7 @@ SHOWN_PARTS = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the result.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the result.")] = Path(
         "phcle-demo"
     ),
 ) -> None:
@@ -46,7 +51,6 @@ def demo(
     """
     from phcle import PHCLE
     from phcle.datasets import load_imagenet1k
-    from phcle.uses.named_answers import summarise
 
     file = out / "labels.phcle"
     make_folder(out)
@@ -57,15 +61,13 @@ def demo(
     seconds = time.perf_counter() - began
     embedding = model.embedding_
     embedding.save(file)
-    terminal_tables.show_summary(summarise(embedding), seconds=seconds)
+    show_summary(fit_summary(embedding, file, seconds))
     _show_neighbours(embedding)
     _show_parts(embedding)
-    terminal_tables.show_written(file)
+    show_written(file)
     _show_new_shapes(out)
     _write_report(embedding, out)
-    terminal_tables.show_next(
-        next_steps(embedding, file, embedding.resolve("coffeepot"))
-    )
+    show_next(next_steps(embedding, file, embedding.resolve("coffeepot")))
 
 
 def _show_new_shapes(out: Path) -> None:
@@ -74,7 +76,7 @@ def _show_new_shapes(out: Path) -> None:
     from phcle.unseen_shapes import draw_answers, recognise_new_shapes
 
     found = recognise_new_shapes(load_shapes())
-    terminal_tables.show_table(
+    show_table(
         ("recognising drawn shapes never seen, from", "accuracy"),
         [
             *((name, f"{x:.0%}") for name, x in found.accuracies.items()),
@@ -86,7 +88,7 @@ def _show_new_shapes(out: Path) -> None:
     except BackendError as error:
         say(str(error))
     else:
-        terminal_tables.show_written(out / "shapes.png")
+        show_written(out / "shapes.png")
 
 
 def _write_report(embedding: LabelEmbedding, out: Path) -> None:
@@ -101,19 +103,16 @@ def _write_report(embedding: LabelEmbedding, out: Path) -> None:
     made = write_report(
         embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS
     )
-    terminal_tables.show_written(f"{made['report']}: open it in a browser")
+    show_written(f"{made['report']}: open it in a browser")
 
 
 def _show_neighbours(embedding: LabelEmbedding) -> None:
     from phcle.uses.named_answers import nearest_labels
 
     found = [nearest_labels(embedding, x, 5) for x in SHOWN_NEIGHBOURS]
-    terminal_tables.show_table(
+    show_table(
         ("label", "nearest labels"),
-        (
-            (answer.name, ", ".join(near.name for near in answer.neighbours))
-            for answer in found
-        ),
+        ((x.name, ", ".join(near.name for near in x.neighbours)) for x in found),
     )
 
 
@@ -127,9 +126,7 @@ def _show_parts(embedding: LabelEmbedding) -> None:
             for kind in (answer.observed, answer.predicted)
         ]
         rows.append((label, *(", ".join(names) or "–" for names in parts)))
-    terminal_tables.show_table(
-        ("label", "parts in WordNet", "parts predicted, how sure"), rows
-    )
+    show_table(("label", "parts in WordNet", "parts predicted, how sure"), rows)
 
 
 def _part(attribute: Attribute) -> str:

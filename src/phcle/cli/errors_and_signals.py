@@ -67,10 +67,8 @@ class GuardedGroup(TyperGroup):
             The command; None if there is none of this name.
         """
         command = super().get_command(ctx, cmd_name)
-        if command is not None:
-            flags = {flag for x in command.params for flag in x.opts}
-            if "--config" not in flags:
-                command.params.append(config_option())
+        if command and not any("--config" in x.opts for x in command.params):
+            command.params.append(config_option())
         return command
 
     def invoke(self, ctx: Any) -> Any:
@@ -95,7 +93,7 @@ def guard() -> Iterator[None]:
     """Turn an error into one line and an exit code, and each warning into one line."""
     shown = set()
 
-    def show_once(message: Warning | str, *_: object) -> None:
+    def show_once(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in shown:
             shown.add(str(message))
             say(f"warning: {message}")

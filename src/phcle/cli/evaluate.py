@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import show
+from phcle.cli.output import show, show_table
 from phcle.files.writing import make_folder
 from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from phcle.uses.zero_shot import UserTask
 
 __all__ = ["evaluate"]
 
@@ -41,9 +38,8 @@ def evaluate(
     features: Annotated[
         Path,
         typer.Option(
-            "--features",
             help="Folder or file of image features: features.npz, or X.npy and "
-            "labels.csv; a split.json beside it gives the classes to test on.",
+            "labels.csv; a split.json beside it gives the classes to test on."
         ),
     ],
     classifiers: Annotated[
@@ -57,18 +53,14 @@ def evaluate(
     splits: Annotated[
         int | None,
         typer.Option(
-            "--splits",
-            min=1,
-            help="Random class splits; by default split.json, or 10 without it.",
+            min=1, help="Random class splits; by default split.json, or 10 without it."
         ),
     ] = None,
     generalised: Annotated[
-        bool,
-        typer.Option("--generalised", help="Answers among seen classes too."),
+        bool, typer.Option("--generalised", help="Answers among seen classes too.")
     ] = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for evaluation.md, .csv and .json."),
+        Path | None, typer.Option(help="Folder for evaluation.md, .csv and .json.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -94,7 +86,19 @@ def evaluate(
             generalised=generalised,
             progress=progress,
         )
-    answer = _answer(file, features, found, _rows(frame))
+    task = found.tasks[0]
+    answer = {
+        "file": str(file),
+        "features": str(features),
+        "images": len(task.y),
+        "seen": len(task.seen),
+        "unseen": len(task.unseen),
+        "splits": len(found.tasks),
+        "source": found.source,
+        "left_out": list(found.left_out),
+        "chance": 1 / len(task.unseen),
+        "classifiers": _rows(frame),
+    }
     if out is not None:
         _write(answer, out)
     show(answer, _show, as_json=as_json)
@@ -123,6 +127,8 @@ def _write(answer: dict[str, Any], out: Path) -> None:
     from phcle.report import write_table
 
     make_folder(out)
+    rows = answer["classifiers"]
+    shown = _present(rows, COLUMNS | BALANCED)
     table = {
         "table": "evaluation",
         "version": __version__,
@@ -130,34 +136,12 @@ def _write(answer: dict[str, Any], out: Path) -> None:
         "lead": [_lead(answer), "", f"Chance is {answer['chance']:.1%}."],
         "columns": {
             "classifier": ("classifier",),
-            **{
-                key: (title, ".1%")
-                for key, title in (COLUMNS | BALANCED).items()
-                if key in answer["classifiers"][0]
-            },
+            **{key: (title, ".1%") for key, title in shown.items()},
         },
-        "rows": answer["classifiers"],
+        "rows": rows,
         "caveats": ["options are chosen on validation classes among the seen ones"],
     }
     write_table(table, out / "evaluation")
-
-
-def _answer(
-    file: Path, features: Path, found: UserTask, rows: list[dict[str, Any]]
-) -> dict[str, Any]:
-    task = found.tasks[0]
-    return {
-        "file": str(file),
-        "features": str(features),
-        "images": len(task.y),
-        "seen": len(task.seen),
-        "unseen": len(task.unseen),
-        "splits": len(found.tasks),
-        "source": found.source,
-        "left_out": list(found.left_out),
-        "chance": 1 / len(task.unseen),
-        "classifiers": rows,
-    }
 
 
 def _lead(answer: dict[str, Any]) -> str:
@@ -177,9 +161,14 @@ def _show(answer: dict[str, Any]) -> None:
     typer.echo(f"chance: {answer['chance']:.1%}")
 
 
+def _present(rows: list[dict[str, Any]], columns: dict[str, str]) -> dict[str, str]:
+    """The columns that the rows have."""
+    return {key: title for key, title in columns.items() if key in rows[0]}
+
+
 def _show_columns(rows: list[dict[str, Any]], columns: dict[str, str]) -> None:
-    shown = {key: title for key, title in columns.items() if key in rows[0]}
-    terminal_tables.show_table(
+    shown = _present(rows, columns)
+    show_table(
         ("classifier", *shown.values()),
         [
             (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,17 +21,14 @@ __all__ = ["explore"]
 def explore(
     file: EmbeddingFile,
     compare: Annotated[
-        Path | None,
-        typer.Option("--compare", help="A second embedding to compare with."),
+        Path | None, typer.Option(help="A second embedding to compare with.")
     ] = None,
     model: Annotated[
-        Path | None,
-        typer.Option("--model", help="A map of pictures, written by `phcle map`."),
+        Path | None, typer.Option(help="A map of pictures, written by `phcle map`.")
     ] = None,
     network: Annotated[
         str | None,
         typer.Option(
-            "--network",
             metavar="FOLDER|NAME",
             help="The network that the map of pictures was learned with.",
         ),
@@ -38,12 +36,10 @@ def explore(
     port: Annotated[
         int | None,
         typer.Option(
-            "--port", min=0, max=65535, help="Port to listen on; 0 takes any free port."
+            min=0, max=65535, help="Port to listen on; 0 takes any free port."
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen on.")
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     public: Annotated[
         bool,
         typer.Option(
@@ -53,7 +49,6 @@ def explore(
     token: Annotated[
         str | None,
         typer.Option(
-            "--token",
             envvar="PHCLE_TOKEN",
             help="Secret that visitors must give; required with --public.",
         ),
@@ -61,13 +56,11 @@ def explore(
     name: Annotated[
         list[str] | None,
         typer.Option(
-            "--name",
-            help="A host name of this machine that visitors use; may be repeated.",
+            help="A host name of this machine that visitors use; may be repeated."
         ),
     ] = None,
     browser: Annotated[
-        bool,
-        typer.Option("--browser/--no-browser", help="Open a browser."),
+        bool, typer.Option("--browser/--no-browser", help="Open a browser.")
     ] = True,
 ) -> None:
     """Show and search an embedding in the browser, until Ctrl-C.
@@ -113,9 +106,9 @@ def _workspace(
     opened = Opened(load(file), file.stem, file, say)
     if len(opened.embedding) < 2:
         raise FileError(f"{file}: has one label; the explorer needs two or more.")
-    other = (
-        None if compare is None else Opened(load(compare), compare.stem, compare, say)
-    )
+    other = None
+    if compare is not None:
+        other = Opened(load(compare), compare.stem, compare, say)
     if model is None:
         if network is not None:
             raise OptionError("--network needs a map of pictures: give --model too.")
@@ -124,19 +117,15 @@ def _workspace(
     from phcle.uses.pictures import load_map
 
     image_map = load_map(model)
-    can_look = image_map.network is not None
+    if image_map.network is None:  # it was learned from features
+        return Workspace(opened, other, image_map)
     return Workspace(
-        opened,
-        other,
-        image_map,
-        (lambda: network_of(image_map, model, network)) if can_look else None,
+        opened, other, image_map, lambda: network_of(image_map, model, network)
     )
 
 
 def _has_screen() -> bool:
     """Whether a browser can open: a Linux machine may have no display."""
-    import sys
-
     return sys.platform != "linux" or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )

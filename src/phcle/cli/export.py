@@ -7,20 +7,18 @@ from typing import Annotated
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import check_can_write, show
+from phcle.cli.output import check_can_write, show, show_written
 
 __all__ = ["export"]
 
 
 def export(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option("--out", help="Where to write it.")],
+    out: Annotated[Path, typer.Option(help="Where to write it.")],
     format: Annotated[
         str | None,
         typer.Option(
-            "--format",
             metavar="word2vec|word2vec-binary|npz|csv|parquet|safetensors|projector|"
             "atlas",
             help="Default: chosen by the ending of --out.",
@@ -49,4 +47,4 @@ def export(
     else:
         write(embedding, out, chosen)
     answer = ExportedFile(str(out), chosen, len(embedding))
-    show(answer, lambda _: terminal_tables.show_written(out), as_json=as_json)
+    show(answer, lambda _: show_written(out), as_json=as_json)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
@@ -21,16 +20,21 @@ from phcle.cli.flags import (
     model_options,
     with_flags,
 )
-from phcle.cli.output import check_can_write, show
+from phcle.cli.output import (
+    check_can_write,
+    show,
+    show_next,
+    show_summary,
+    show_written,
+)
 from phcle.options import check_options
 
 if TYPE_CHECKING:
     from phcle import PHCLE
     from phcle.answers import FitSummary
-    from phcle.contexts.readers.files_to_contexts import ReadContexts
     from phcle.embedding import LabelEmbedding
 
-__all__ = ["fit", "next_steps"]
+__all__ = ["fit", "fit_summary", "next_steps"]
 
 
 @with_flags(*context_flags(), *model_flags())
@@ -38,9 +42,7 @@ def fit(
     out: OutFile,
     labels: Annotated[
         Path | None,
-        typer.Option(
-            "--labels", help="Embed only the labels in this file, one per line."
-        ),
+        typer.Option(help="Embed only the labels in this file, one per line."),
     ] = None,
     names: NamesFile = None,
     hierarchy_kind: Annotated[
@@ -90,34 +92,50 @@ def fit(
     )
     began = time.perf_counter()
     model = PHCLE(**options)
-    keeping = {
-        "checkpoint": checkpoint,
-        "resume": resume,
-        "checkpoint_every": checkpoint_every,
-    }
-    _fit_or_save_last_sweep(model, contexts, out, keeping)
+    try:
+        model.fit(
+            contexts,
+            checkpoint=checkpoint,
+            resume=resume,
+            checkpoint_every=checkpoint_every,
+        )
+    except KeyboardInterrupt:
+        if processes.rank == 0:
+            _save_last_sweep(model, out, checkpoint)
+        raise
     seconds = time.perf_counter() - began
     if processes.rank > 0:  # the first process writes and prints for all
         return
     embedding = model.embedding_
     embedding.save(out)
     if as_json or not quiet:
-        show(_summary(embedding, out, seconds), _show_fit, as_json=as_json)
+        show(fit_summary(embedding, out, seconds), show_summary, as_json=as_json)
     if not (as_json or quiet):
-        terminal_tables.show_written(out)
-        terminal_tables.show_next(next_steps(embedding, out, embedding.labels[0]))
+        show_written(out)
+        show_next(next_steps(embedding, out, embedding.labels[0]))
 
 
-def _summary(embedding: LabelEmbedding, out: Path, seconds: float) -> FitSummary:
-    """What was learned, where it was written, and how long that took."""
+def fit_summary(embedding: LabelEmbedding, out: Path, seconds: float) -> FitSummary:
+    """Say what was learned, where it was written, and how long that took.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        What was learned.
+    out : Path
+        Where it is saved.
+    seconds : float
+        Time that the fit took.
+
+    Returns
+    -------
+    FitSummary
+        The answer of `phcle fit`.
+    """
     from phcle.answers import FitSummary
     from phcle.uses.named_answers import summarise
 
     return FitSummary(file=str(out), seconds=seconds, **vars(summarise(embedding)))
-
-
-def _show_fit(answer: FitSummary) -> None:
-    terminal_tables.show_summary(answer, seconds=answer.seconds)
 
 
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:
@@ -146,27 +164,16 @@ def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[s
     return [["phcle", *step] for step in steps]
 
 
-def _fit_or_save_last_sweep(
-    model: PHCLE, contexts: ReadContexts, out: Path, keeping: dict[str, Any]
-) -> None:
-    """Fit; on Ctrl-C save the result of the last complete sweep."""
-    from phcle.backends.distributed import current_processes
-
-    try:
-        model.fit(contexts, **keeping)
-    except KeyboardInterrupt:
-        if current_processes().rank > 0:
-            raise
-        checkpoint = keeping["checkpoint"]
-        if checkpoint is not None and checkpoint.is_file():
-            say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
-        if hasattr(model, "embedding_"):
-            model.embedding_.save(out)
-            n_sweeps = len(model.history_) - 1
-            say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
-        else:
-            say("stopped before there was anything to keep; nothing is written.")
-        raise
+def _save_last_sweep(model: PHCLE, out: Path, checkpoint: Path | None) -> None:
+    """After Ctrl-C: save the result of the last complete sweep."""
+    if checkpoint is not None and checkpoint.is_file():
+        say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
+    if hasattr(model, "embedding_"):
+        model.embedding_.save(out)
+        n_sweeps = len(model.history_) - 1
+        say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
+    else:
+        say("stopped before there was anything to keep; nothing is written.")
 
 
 def _shortest_handle(embedding: LabelEmbedding, label: str) -> str:

@@ -27,14 +27,12 @@ __all__ = [
 ]
 
 EmbeddingFile = Annotated[
-    Path,
-    typer.Argument(metavar="LABELS.phcle", help="A file that fit has written."),
+    Path, typer.Argument(metavar="LABELS.phcle", help="A file that fit has written.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 OutFile = Annotated[Path, typer.Option("--out", help="Where to write the embedding.")]
 NamesFile = Annotated[
-    Path | None,
-    typer.Option("--names", help="Readable names: columns label,name."),
+    Path | None, typer.Option("--names", help="Readable names: columns label,name.")
 ]
 
 METAVARS = {int: "N", float: "NUMBER"}
@@ -57,13 +55,8 @@ def with_flags(*flags: inspect.Parameter) -> Callable[[Command], Command]:
     """
 
     def decorate(command: Command) -> Command:
-        own = [
-            parameter
-            for parameter in inspect.signature(
-                command, eval_str=True
-            ).parameters.values()
-            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
+        named = inspect.signature(command, eval_str=True).parameters.values()
+        own = [x for x in named if x.kind is not inspect.Parameter.VAR_KEYWORD]
         command.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
         return command
 

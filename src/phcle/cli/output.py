@@ -1,18 +1,36 @@
-"""Check output files before the work, and print the answer after it."""
+"""What commands print and write: checks of output files, JSON, tables and lines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from phcle.errors import FileError
 from phcle.files.writing import check_can_write as check_place_to_write
 
-__all__ = ["check_can_write", "show"]
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from phcle import answers
+
+__all__ = [
+    "check_can_write",
+    "show",
+    "show_description",
+    "show_each",
+    "show_explanation",
+    "show_line",
+    "show_nearest",
+    "show_next",
+    "show_summary",
+    "show_table",
+    "show_written",
+]
 
 T = TypeVar("T")
 
@@ -51,3 +69,211 @@ def show(answer: T, table: Callable[[T], None], *, as_json: bool) -> None:
         typer.echo(json.dumps(plain(answer), indent=2))
     else:
         table(answer)
+
+
+def show_each(
+    found: Sequence[T], table: Callable[[Sequence[T]], None], *, as_json: bool
+) -> None:
+    """Print several answers; JSON is a list only if there is more than one.
+
+    Parameters
+    ----------
+    found : sequence of object
+        The answers.
+    table : callable
+        Prints them for people.
+    as_json : bool
+        Print JSON instead.
+    """
+    answer = found[0] if len(found) == 1 else found
+    show(answer, lambda _: table(found), as_json=as_json)
+
+
+def show_nearest(found: Iterable[answers.Nearest | answers.NearestToVector]) -> None:
+    """Print a table of neighbours for each label or vector.
+
+    Parameters
+    ----------
+    found : iterable of Nearest or NearestToVector
+        Labels or vectors with their neighbours.
+    """
+    for answer in found:
+        show_table(
+            ("similarity", "label"),
+            ((f"{near.similarity:.3f}", _title(near)) for near in answer.neighbours),
+            title=f"nearest to {_title(answer)}",
+        )
+
+
+def show_description(answer: answers.DescribedLabel) -> None:
+    """Print related labels with their shares, then attributes.
+
+    Parameters
+    ----------
+    answer : DescribedLabel
+        The description.
+    """
+    known_by = [name for name, known in answer.contexts.items() if known]
+    show_line(f"{_title(answer)}: known in {', '.join(known_by) or 'no context'}")
+    show_table(
+        ("share", "related label"),
+        ((f"{x.share:.0%}", _title(x)) for x in answer.related),
+    )
+    rows = [
+        (kind, x.name, f"{x.value:.3g}", _confidence(x), x.context)
+        for kind, found in (
+            ("observed", answer.observed),
+            ("predicted", answer.predicted),
+        )
+        for x in found
+    ]
+    if rows:
+        show_table(("", "attribute", "value", "sure", "context"), rows)
+    if answer.not_predictable:
+        show_line(
+            f"Too little is known to predict {', '.join(answer.not_predictable)}."
+        )
+
+
+def _confidence(attribute: answers.Attribute) -> str:
+    """Confidence in percent; nothing for an observed attribute."""
+    return "" if attribute.confidence is None else f"{attribute.confidence:.0%}"
+
+
+def show_explanation(answer: answers.ExplainedPair) -> None:
+    """Print the parts of a similarity, and the common ancestors.
+
+    Parameters
+    ----------
+    answer : ExplainedPair
+        The explanation.
+    """
+    show_line(
+        f"{answer.a.name} and {answer.b.name}: similarity {answer.similarity:.3f}, "
+        "which is the sum of"
+    )
+    rows = []
+    for part in answer.parts:
+        most = ", ".join(f"{x.name} {x.part:+.3f}" for x in part.columns)
+        rows.append((f"{part.part:+.3f}", part.context, most))
+    rows.append((f"{answer.rest:+.3f}", "rounding", ""))
+    show_table(("part", "context", "most of it from"), rows)
+    for part in answer.parts:
+        if part.shared:
+            names = ", ".join(node.name for node in part.shared)
+            show_line(f"Both are below (nearest first): {names}")
+
+
+def show_summary(answer: answers.EmbeddingSummary) -> None:
+    """Print size, contexts with coverage and weight, and how the fit ended.
+
+    Parameters
+    ----------
+    answer : EmbeddingSummary
+        The summary; a `FitSummary` also has the time that the fit took.
+    """
+    from phcle.answers import FitSummary
+
+    show_line(f"{answer.labels:,} labels × {answer.dim} dimensions")
+    show_table(
+        ("context", "kind", "labels", "coverage", "columns", "weight"),
+        (
+            (
+                context.name,
+                context.kind,
+                f"{context.labels:,}",
+                f"{context.coverage:.0%}",
+                f"{context.columns:,}",
+                f"{context.weight:.3g}",
+            )
+            for context in answer.contexts
+        ),
+    )
+    if answer.objective is not None:
+        took = f" in {answer.seconds:.1f} s" if isinstance(answer, FitSummary) else ""
+        show_line(
+            f"{answer.sweeps} sweeps{took}, objective {answer.objective:,.1f}, "
+            f"seed {answer.seed}"
+        )
+
+
+def show_written(path: object) -> None:
+    """Print where a result was written.
+
+    Parameters
+    ----------
+    path : object
+        The path, perhaps followed by a remark.
+    """
+    show_line(f"written to {path}")
+
+
+def show_next(commands: Iterable[Sequence[str]]) -> None:
+    """Print commands to try next.
+
+    Parameters
+    ----------
+    commands : iterable of sequence of str
+        The words of each command.
+    """
+    show_line("Try next:")
+    for command in commands:
+        show_line(f"  {shlex.join(command)}")
+
+
+def show_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None
+) -> None:
+    """Print rows below a header; long words are folded, never cut.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Titles of the columns.
+    rows : iterable of sequence of str
+        The cells of each row.
+    title : str or None, default=None
+        A title above the table.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    title = None if title is None else _printable(title)
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for column in header:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*map(_printable, row))
+    _console().print(table)
+
+
+def show_line(text: str) -> None:
+    """Print one line; the terminal may wrap it.
+
+    Parameters
+    ----------
+    text : str
+        The line; control characters are escaped.
+    """
+    _console().print(_printable(text), soft_wrap=True)
+
+
+def _printable(text: str) -> str:
+    """Escape control characters: a label from an untrusted file may hold them."""
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
+def _console() -> Console:
+    """Make a console that prints text as it is: a label may hold brackets or colons."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def _title(answer: answers.Named | answers.NearestToVector) -> str:
+    """Name and label, or only the name if they are the same."""
+    if answer.label in (None, answer.name):
+        return answer.name
+    return f"{answer.name} ({answer.label})"

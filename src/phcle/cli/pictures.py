@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import check_can_write, show
+from phcle.cli.output import check_can_write, show, show_each, show_table, show_written
 from phcle.errors import FileError, OptionError
 
 if TYPE_CHECKING:
@@ -33,27 +33,23 @@ Network = Annotated[
 
 def map(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option("--out", help="Where to write the map.")],
+    out: Annotated[Path, typer.Option(help="Where to write the map.")],
     features: Annotated[
         Path | None,
         typer.Option(
-            "--features",
-            help="Folder or file of features: features.npz, or X.npy and labels.csv.",
+            help="Folder or file of features: features.npz, or X.npy and labels.csv."
         ),
     ] = None,
     photos: Annotated[
         Path | None,
-        typer.Option(
-            "--photos", help="Folder of photos, in one sub-folder for each label."
-        ),
+        typer.Option(help="Folder of photos, in one sub-folder for each label."),
     ] = None,
     network: Network = None,
     feature_ridge: Annotated[
-        float, typer.Option("--feature-ridge", help="γ: keeps the map's weights small.")
+        float, typer.Option(help="γ: keeps the map's weights small.")
     ] = 100.0,
     class_ridge: Annotated[
-        float,
-        typer.Option("--class-ridge", help="λ: blurs what tells classes apart."),
+        float, typer.Option(help="λ: blurs what tells classes apart.")
     ] = 0.1,
     as_json: Json = False,
 ) -> None:
@@ -108,12 +104,8 @@ def understand(
             metavar="PHOTO", help="Photos, or .npy files of features, one row each."
         ),
     ],
-    labels: Annotated[
-        Path, typer.Option("--labels", help="The embedding: LABELS.phcle.")
-    ],
-    model: Annotated[
-        Path, typer.Option("--model", help="A map that `phcle map` has written.")
-    ],
+    labels: Annotated[Path, typer.Option(help="The embedding: LABELS.phcle.")],
+    model: Annotated[Path, typer.Option(help="A map that `phcle map` has written.")],
     network: Network = None,
     k: Annotated[int, typer.Option("-k", help="How many of each sort.")] = 6,
     as_json: Json = False,
@@ -139,11 +131,7 @@ def understand(
             found.append(
                 understood_picture(embedding, title, each.related, each.attributes)
             )
-    show(
-        found[0] if len(found) == 1 else found,
-        lambda _: _show_pictures(found),
-        as_json=as_json,
-    )
+    show_each(found, _show_pictures, as_json=as_json)
 
 
 def _known(
@@ -238,18 +226,18 @@ def _show_map(answer: LearnedImageMap) -> None:
         from phcle.errors import some
 
         typer.echo(f"left out, without a vector: {some(answer.left_out)}")
-    terminal_tables.show_written(answer.file)
+    show_written(answer.file)
 
 
-def _show_pictures(found: list[UnderstoodPicture]) -> None:
+def _show_pictures(found: Sequence[UnderstoodPicture]) -> None:
     for answer in found:
-        terminal_tables.show_table(
+        show_table(
             ("share", "related label"),
             ((f"{x.share:.0%}", x.name) for x in answer.related),
             title=answer.picture,
         )
         rows = [(x.name, f"{x.value:.3g}", x.context) for x in answer.attributes]
         if rows:
-            terminal_tables.show_table(("attribute", "value", "context"), rows)
+            show_table(("attribute", "value", "context"), rows)
         else:
             typer.echo("No attribute stands out.")

@@ -7,29 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import show
+from phcle.cli.output import show, show_written
 
 __all__ = ["report"]
 
 
 def report(
     file: EmbeddingFile,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the page and its figures.")
-    ],
+    out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")],
     title: Annotated[
-        str | None,
-        typer.Option("--title", help="Title of the page; default: the file's name."),
+        str | None, typer.Option(help="Title of the page; default: the file's name.")
     ] = None,
     labels_shown: Annotated[
         list[str] | None,
         typer.Option(
-            "--labels-shown",
-            metavar="LABEL",
-            help="List the neighbours of this label; may be repeated.",
+            metavar="LABEL", help="List the neighbours of this label; may be repeated."
         ),
     ] = None,
     as_json: Json = False,
@@ -54,5 +48,5 @@ def report(
 
 def _show(made: dict[str, Any]) -> None:
     """Print where page and figures were written."""
-    terminal_tables.show_written(made["report"])
-    terminal_tables.show_written(f"{Path(made['figures'][0]).parent} (figures)")
+    show_written(made["report"])
+    show_written(f"{Path(made['figures'][0]).parent} (figures)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli import terminal_tables
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
@@ -20,8 +18,14 @@ from phcle.cli.flags import (
     context_flags,
     with_flags,
 )
-from phcle.cli.output import check_can_write, show
-from phcle.cli.tune_scores import Judged, make_score
+from phcle.cli.output import (
+    check_can_write,
+    show,
+    show_next,
+    show_table,
+    show_written,
+)
+from phcle.cli.tune_scores import make_score
 from phcle.contexts.readers.files_to_contexts import (
     THESAURI,
     ContextFile,
@@ -39,13 +43,12 @@ __all__ = ["tune"]
 @with_flags(*context_flags())
 def tune(
     out: Annotated[
-        Path, typer.Option("--out", help="Where to write the best options, as TOML.")
+        Path, typer.Option(help="Where to write the best options, as TOML.")
     ],
     features: Annotated[
         Path | None,
         typer.Option(
-            "--features",
-            help="Score by zero-shot accuracy on these images, as for evaluate.",
+            help="Score by zero-shot accuracy on these images, as for evaluate."
         ),
     ] = None,
     classifier: Annotated[
@@ -72,8 +75,7 @@ def tune(
     splits: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            help="Random splits; by default 5 for --features, 3 for --complete.",
+            min=1, help="Random splits; by default 5 for --features, 3 for --complete."
         ),
     ] = None,
     trials: Annotated[
@@ -95,8 +97,7 @@ def tune(
         ),
     ] = None,
     labels: Annotated[
-        Path | None,
-        typer.Option("--labels", help="Embed only these labels: one id per line."),
+        Path | None, typer.Option(help="Embed only these labels: one id per line.")
     ] = None,
     names: NamesFile = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same trials.")] = 0,
@@ -122,11 +123,20 @@ def tune(
         if path is not None:
             check_can_write(path, [labels, names, *(file.path for file in files)])
     contexts = read_files(files, labels=labels, names=names, language=given["language"])
-    judged = Judged(features, classifier, complete, metric, score, splits, seed)
+    judge = make_score(
+        contexts,
+        features=features,
+        classifier=classifier,
+        complete=complete,
+        metric=metric,
+        score=score,
+        splits=splits,
+        seed=seed,
+    )
     kept = storage or str(out.with_suffix(".study.db"))
     tuning = Tuning(
         contexts,
-        make_score(judged, contexts, contexts.labels, contexts.names),
+        judge,
         search=_searched(search or []),
         storage=kept,
         seed=seed,
@@ -204,15 +214,19 @@ def _inputs(
 
 def _show(answer: dict[str, Any]) -> None:
     typer.echo(answer["measured"])
-    terminal_tables.show_table(
+    rows = [("validation", answer["default_score"], answer["score"])]
+    tested = answer["test"]
+    if tested is not None:
+        rows.append(("test, never searched on", tested["default"], tested["tuned"]))
+    show_table(
         ("", "default options", "best of the search"),
         [
             (title, *("–" if x is None else f"{x:.4f}" for x in pair))
-            for title, pair in _compared(answer)
+            for title, *pair in rows
         ],
     )
     shares = answer["importances"]
-    terminal_tables.show_table(
+    show_table(
         ("option", "value", "mattered"),
         [
             (name, _shown(value), f"{shares[name]:.0%}" if name in shares else "")
@@ -220,17 +234,8 @@ def _show(answer: dict[str, Any]) -> None:
         ],
     )
     typer.echo(f"{answer['trials']} trials, {answer['pruned']} of them stopped early")
-    terminal_tables.show_written(answer["file"])
-    step = ["phcle", "fit", "--config", answer["file"], "--out", "labels.phcle"]
-    typer.echo(f"Try next:\n  {shlex.join(step)}")
-
-
-def _compared(answer: dict[str, Any]) -> list[tuple[str, tuple[Any, Any]]]:
-    rows = [("validation", (answer["default_score"], answer["score"]))]
-    tested = answer["test"]
-    if tested is not None:
-        rows.append(("test, never searched on", (tested["default"], tested["tuned"])))
-    return rows
+    show_written(answer["file"])
+    show_next([["phcle", "fit", "--config", answer["file"], "--out", "labels.phcle"]])
 
 
 def _shown(value: Any) -> str:

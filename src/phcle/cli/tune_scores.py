@@ -5,27 +5,37 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phcle.errors import FileError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
-    from phcle.contexts.base import Context
+    from phcle.contexts.readers.files_to_contexts import ReadContexts
     from phcle.tuning import Score
     from phcle.uses.zero_shot import ZeroShotTask
 
-__all__ = ["Judged", "load_function", "make_score"]
+__all__ = ["load_function", "make_score"]
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The flags that choose the score.
+def make_score(
+    contexts: ReadContexts,
+    *,
+    features: Path | None,
+    classifier: str,
+    complete: str | None,
+    metric: str,
+    score: str | None,
+    splits: int | None,
+    seed: int,
+) -> Score:
+    """Make the score that the flags choose.
 
     Parameters
     ----------
+    contexts : ReadContexts
+        What is fitted.
     features : Path or None
         Image features, for zero-shot accuracy.
     classifier : str
@@ -40,35 +50,6 @@ class Judged:
         Number of random splits; None is the default of the score.
     seed : int
         Seed of the splits.
-    """
-
-    features: Path | None
-    classifier: str
-    complete: str | None
-    metric: str
-    score: str | None
-    splits: int | None
-    seed: int
-
-
-def make_score(
-    judged: Judged,
-    contexts: Sequence[Context],
-    labels: tuple[str, ...] | None,
-    names: Mapping[str, str],
-) -> Score:
-    """Make the score that the flags choose.
-
-    Parameters
-    ----------
-    judged : Judged
-        The flags.
-    contexts : sequence of contexts
-        What is fitted.
-    labels : tuple of str or None
-        Vocabulary of the fit; None means all labels of the contexts.
-    names : mapping of str to str
-        Readable names of labels.
 
     Returns
     -------
@@ -77,30 +58,24 @@ def make_score(
     """
     from phcle.tuning import CompletionScore, FunctionScore, ZeroShotScore
 
-    asked = [judged.features, judged.complete, judged.score]
+    asked = [features, complete, score]
     if sum(x is not None for x in asked) != 1:
         raise OptionError(
             "choose how trials are scored: give one of --features FOLDER, --complete "
             f"CONTEXT, --score MODULE:FUNCTION. Got {sum(map(bool, asked))} of them."
         )
-    if judged.score is not None:
-        return FunctionScore(load_function(judged.score), judged.score)
-    own: dict[str, Any] = {"seed": judged.seed}
-    if judged.splits is not None:
-        own["n_splits"] = judged.splits
-    if judged.complete is not None:
-        return CompletionScore(judged.complete, judged.metric, **own)
-    assert judged.features is not None
-    task = _task(judged.features, contexts, labels, names)
-    return ZeroShotScore(task, judged.classifier, **own)
+    if score is not None:
+        return FunctionScore(load_function(score), score)
+    own: dict[str, Any] = {"seed": seed}
+    if splits is not None:
+        own["n_splits"] = splits
+    if complete is not None:
+        return CompletionScore(complete, metric, **own)
+    assert features is not None
+    return ZeroShotScore(_task(features, contexts), classifier, **own)
 
 
-def _task(
-    features: Path,
-    contexts: Sequence[Context],
-    labels: tuple[str, ...] | None,
-    names: Mapping[str, str],
-) -> ZeroShotTask:
+def _task(features: Path, contexts: ReadContexts) -> ZeroShotTask:
     """Images of the classes that the contexts know, with test classes."""
     import numpy as np
 
@@ -109,9 +84,9 @@ def _task(
     from phcle.embedding import LabelEmbedding
     from phcle.uses.zero_shot import user_task
 
-    known = align(contexts, labels=labels, must_inform=False).labels
+    known = align(contexts, labels=contexts.labels, must_inform=False).labels
     # Matching classes with labels needs ids and names only, so vectors are zero.
-    matcher = LabelEmbedding(known, np.zeros((len(known), 1)), names=names)
+    matcher = LabelEmbedding(known, np.zeros((len(known), 1)), names=contexts.names)
     has_split = {"seen", "unseen"} <= set(load_feature_folder(features).splits)
     return user_task(matcher, features, None if has_split else 1).tasks[0]
 

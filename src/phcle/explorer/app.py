@@ -9,17 +9,15 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from phcle import __version__
-from phcle.answers import Failure, FailureText
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_router
 from phcle.explorer.assets import Assets
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
-from phcle.explorer.security import Guard, Rules
+from phcle.explorer.security import Guard, Rules, failure_response
 from phcle.explorer.workspace import Workspace
 
 __all__ = ["make_app"]
@@ -67,8 +65,7 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
 
     def failed(request: Request, status: int, message: str) -> Response:
         if request.url.path.startswith("/api/"):
-            body = Failure(FailureText(status, message))
-            return JSONResponse(body.to_dict(), status)
+            return failure_response(status, message)
         return pages.failure(status, message)
 
     @app.exception_handler(PhcleError)

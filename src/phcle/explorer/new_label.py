@@ -10,9 +10,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from phcle.answers import LandedLabel, Neighbour, ValueSort
+from phcle.answers import LandedLabel, Neighbour
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base import Context, PredictingContext
+from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.workspace import Opened
@@ -20,7 +20,7 @@ from phcle.uses.attribute_search import descriptive_context
 from phcle.uses.named_answers import describe_label, explain_pair, nearest_labels
 from phcle.uses.node_names import NodeNames
 
-__all__ = ["NewLabelForm", "NewValue", "land", "landed", "sort_of"]
+__all__ = ["NewLabelForm", "NewValue", "land", "landed"]
 
 N_ATTRIBUTES = 12
 """Observed attributes, and predicted ones, that are listed."""
@@ -57,22 +57,6 @@ class NewLabelForm(BaseModel):
     parents: Annotated[list[Text], Field(max_length=20)] = []
     values: Annotated[list[NewValue], Field(max_length=200)] = []
     texts: dict[str, Annotated[str, Field(max_length=10_000)]] = {}
-
-
-def sort_of(context: PredictingContext) -> ValueSort:
-    """Say how the values of a context are given.
-
-    Parameters
-    ----------
-    context : PredictingContext
-        A context with readable columns.
-
-    Returns
-    -------
-    str
-        `tags`, `text` or `numbers`.
-    """
-    return context.value_kind
 
 
 def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:
@@ -172,7 +156,7 @@ def _contexts(opened: Opened, new: NewLabelForm, label: str) -> list[Context]:
         if not text.strip():
             continue
         context = descriptive_context(embedding, name)
-        if sort_of(context) != "text":
+        if context.value_kind != "text":
             raise ContextError(f"{name!r} takes no text; pick attributes of it.")
         if name in by_context:
             raise ContextError(

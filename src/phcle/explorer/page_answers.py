@@ -13,7 +13,6 @@ import numpy as np
 from phcle import answers
 from phcle.embedding.describe import confidences
 from phcle.errors import OptionError
-from phcle.explorer.new_label import sort_of
 from phcle.explorer.workspace import Opened, Workspace
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
 from phcle.uses.named_answers import (
@@ -67,7 +66,7 @@ def info(workspace: Workspace) -> answers.ExplorerInfo:
         **vars(summarise(opened.embedding)),
         hierarchy=None if opened.taxonomy is None else opened.taxonomy[0],
         attributes=tuple(
-            answers.AttributeSet(c.name, sort_of(c), len(c.columns))
+            answers.AttributeSet(c.name, c.value_kind, len(c.columns))
             for c in opened.embedding.predicting
         ),
         compared_with=None if workspace.other is None else workspace.other.title,
@@ -337,7 +336,7 @@ def found_attributes(opened: Opened, typed: str, limit: int) -> answers.Attribut
     AttributesFound
         Matching attributes, best first.
     """
-    sorts = {c.name: sort_of(c) for c in opened.embedding.predicting}
+    sorts = {c.name: c.value_kind for c in opened.embedding.predicting}
     hits = [
         opened.attributes[i] for i in opened.attribute_suggestions.find(typed, limit)
     ]

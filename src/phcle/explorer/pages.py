@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
@@ -66,10 +65,9 @@ class Pages:
             title=workspace.opened.title,
         )
         self.environment.filters.update(
-            percent=_percent,
-            number=_number,
-            query=_query,
-            pair_label=_pair_label,
+            percent="{:.0%}".format,
+            number="{:.3g}".format,
+            pair_label=lambda label: ("label", label),
             pair_wanted=_pair_wanted,
         )
 
@@ -148,9 +146,8 @@ class Pages:
         @router.get("/match")
         def match(has: Has = [], has_not: HasNot = []) -> HTMLResponse:  # noqa: B006
             wanted = parse_wanted(has, has_not)
-            answer = None
-            if wanted:
-                answer = page_answers.fitting_labels(opened, wanted, N_FITTING)
+            fitting = page_answers.fitting_labels
+            answer = fitting(opened, wanted, N_FITTING) if wanted else None
             return self.render(
                 "match.html.j2",
                 "/match",
@@ -197,26 +194,6 @@ def _examples(workspace: Workspace) -> list[dict[str, str]]:
         for i in (-common).argsort(kind="stable")[:8]:
             found.append({"context": context.name, "name": context.columns[i]})
     return found
-
-
-def _percent(value: float) -> str:
-    """Format a share as a percentage."""
-    return f"{value:.0%}"
-
-
-def _number(value: float) -> str:
-    """Format a number with three digits."""
-    return f"{value:.3g}"
-
-
-def _query(pairs: list[tuple[str, str]]) -> str:
-    """Write pairs as the query of a URL."""
-    return urlencode(pairs)
-
-
-def _pair_label(label: str) -> tuple[str, str]:
-    """Key and value of a label in a URL."""
-    return "label", label
 
 
 def _pair_wanted(wanted: WantedAttribute) -> tuple[str, str]:

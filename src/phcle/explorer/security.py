@@ -10,26 +10,21 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from phcle.answers import Failure, FailureText
 from phcle.errors import OptionError
 
-__all__ = ["Guard", "Rules", "is_loopback"]
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+__all__ = ["Guard", "Rules", "failure_response", "is_loopback"]
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 COOKIE = "phcle_token"
@@ -50,18 +45,15 @@ POLICY = "; ".join(
     ]
 )
 
-HEADERS = [
-    (name.encode(), value.encode())
-    for name, value in {
-        "content-security-policy": POLICY,
-        "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY",
-        "referrer-policy": "same-origin",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        "cache-control": "no-cache",
-    }.items()
-]
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+}
 
 
 def is_loopback(host: str) -> bool:
@@ -210,7 +202,7 @@ class Guard:
         Which requests are allowed.
     """
 
-    def __init__(self, app: App, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self.app = app
         self.rules = rules
 
@@ -224,65 +216,66 @@ class Guard:
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._refusal(scope, headers)
+        refusal = self._refusal(HTTPConnection(scope))
         if refusal is not None:
-            await _answer(marked, *refusal)
-            return
-        await self.app(scope, self._bounded(receive), marked)
+            await refusal(scope, receive, marked)
+        else:
+            await self.app(scope, self._bounded(receive), marked)
 
-    def _refusal(
-        self, scope: Scope, headers: dict[bytes, str]
-    ) -> tuple[int, str, list[tuple[bytes, bytes]]] | None:
-        """Status, message and headers of a refusal, or None."""
-        host = headers.get(b"host", "")
+    def _refusal(self, request: HTTPConnection) -> Response | None:
+        """The answer to a request that is not allowed, or None."""
+        headers = request.headers
+        host = headers.get("host", "")
         if not self.rules.knows_host(host):
-            return 421, "the Host header does not name this server.", []
-        origin = headers.get(b"origin")
+            return failure_response(421, "the Host header does not name this server.")
+        origin = headers.get("origin")
         if origin is not None and _host_of(origin) != host.lower():
-            return 403, "requests from pages of another origin are refused.", []
-        is_reading = scope["method"] in ("GET", "HEAD")
-        site = headers.get(b"sec-fetch-site", "none")
+            return failure_response(
+                403, "requests from pages of another origin are refused."
+            )
+        is_reading = request.scope["method"] in ("GET", "HEAD")
+        site = headers.get("sec-fetch-site", "none")
         if not is_reading and site not in ("none", "same-origin"):
-            return 403, "requests from pages of another site are refused.", []
-        if self.rules.token is not None:
-            refusal = self._ask_for_token(scope, headers)
-            if refusal is not None:
-                return refusal
-        length = headers.get(b"content-length", "0")
+            return failure_response(
+                403, "requests from pages of another site are refused."
+            )
+        refusal = self._ask_for_token(request)
+        if refusal is not None:
+            return refusal
+        length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > self.rules.most_bytes:
-            return 413, self._too_much(), []
+            return failure_response(413, self._too_much())
         return None
 
-    def _ask_for_token(
-        self, scope: Scope, headers: dict[bytes, str]
-    ) -> tuple[int, str, list[tuple[bytes, bytes]]] | None:
+    def _ask_for_token(self, request: HTTPConnection) -> Response | None:
         """Refuse a request without the token; move a token in the URL to a cookie."""
-        query = parse_qsl(scope["query_string"].decode("latin-1"))
-        given = dict(query).get("token")
-        if scope["method"] == "GET" and given and self.rules.knows_token(given):
+        if self.rules.token is None:
+            return None
+        knows, scope = self.rules.knows_token, request.scope
+        given = request.query_params.get("token")
+        if scope["method"] == "GET" and given and knows(given):
             # Store it in a cookie, so that it does not stay in the address bar.
+            query = request.query_params.multi_items()
             rest = urlencode([pair for pair in query if pair[0] != "token"])
             # Quote the path: a line break in it would start another header.
             path = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
             cookie = f"{COOKIE}={given}; HttpOnly; SameSite=Strict; Path=/"
-            place = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
-            return 303, "", place
-        kind, _, bearer = headers.get(b"authorization", "").partition(" ")
-        if kind.lower() == "bearer" and self.rules.knows_token(bearer.strip()):
+            return Response(
+                status_code=303, headers={"location": path, "set-cookie": cookie}
+            )
+        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and knows(bearer.strip()):
             return None
-        try:
-            cookies = SimpleCookie(headers.get(b"cookie", ""))
-        except CookieError:
-            cookies = SimpleCookie()
-        stored = cookies[COOKIE].value if COOKIE in cookies else None
-        if self.rules.knows_token(stored):
+        if knows(request.cookies.get(COOKIE)):
             return None
-        wanted = [(b"www-authenticate", b"Bearer")]
-        return 401, "a token is required: open the address with ?token=… once.", wanted
+        return failure_response(
+            401,
+            "a token is required: open the address with ?token=… once.",
+            {"www-authenticate": "Bearer"},
+        )
 
     def _bounded(self, receive: Receive) -> Receive:
         """Stop reading a request that is larger than allowed."""
@@ -311,11 +304,24 @@ def _host_of(origin: str) -> str | None:
         return None
 
 
-async def _answer(
-    send: Send, status: int, message: str, headers: list[tuple[bytes, bytes]]
-) -> None:
-    """Send an error as JSON."""
-    body = json.dumps(Failure(FailureText(status, message)).to_dict()).encode()
-    start = [(b"content-type", b"application/json"), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": body})
+def failure_response(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Make the JSON answer to a request that fails.
+
+    Parameters
+    ----------
+    status : int
+        The HTTP status.
+    message : str
+        What went wrong.
+    headers : mapping of str to str, optional
+        Further headers.
+
+    Returns
+    -------
+    JSONResponse
+        A `Failure`.
+    """
+    body = Failure(FailureText(status, message)).to_dict()
+    return JSONResponse(body, status, headers)

@@ -7,7 +7,7 @@ and read by the same readers that the command line uses.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,21 +52,17 @@ def understood(workspace: Workspace, content: bytes, k: int) -> UnderstoodFile:
     rows, is_photo = _features(workspace, content)
     embedding, image_map = workspace.opened.embedding, workspace.image_map
     shown = rows[:MOST_ROWS]
-    found: Iterable[tuple[Related, Sequence[Attribute]]]
-    if image_map is not None:
-        described = image_map.understand(shown, embedding, k=k)
-        found = ((each.related, each.attributes) for each in described)
+    if image_map is None:
+        found = [_described(embedding, row, k) for row in shown]
     else:
-        found = (_described(embedding, row, k) for row in shown)
-    return UnderstoodFile(
-        tuple(
-            understood_picture(
-                embedding, "picture" if is_photo else f"row {i}", *related_attributes
-            )
-            for i, related_attributes in enumerate(found, 1)
-        ),
-        len(rows),
+        described = image_map.understand(shown, embedding, k=k)
+        found = [(each.related, each.attributes) for each in described]
+    titles = ["picture"] if is_photo else [f"row {i}" for i in range(1, len(found) + 1)]
+    pictures = (
+        understood_picture(embedding, title, related, attributes)
+        for title, (related, attributes) in zip(titles, found, strict=True)
     )
+    return UnderstoodFile(tuple(pictures), len(rows))
 
 
 def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:

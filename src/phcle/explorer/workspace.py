@@ -108,24 +108,10 @@ class Opened:
                 "use the id."
             )
         # Faster than LabelEmbedding.resolve, which compares with every label.
-        alike = [self.name_at(i) for i in self.suggestions.find(text, 3)]
+        near = [self.embedding.labels[i] for i in self.suggestions.find(text, 3)]
+        alike = [self.embedding.name_of(label) for label in near]
         hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
         raise UnknownLabelError(f"no label {text!r} in this embedding.{hint}")
-
-    def name_at(self, row: int) -> str:
-        """Get the readable name of the label in a row.
-
-        Parameters
-        ----------
-        row : int
-            Position of the label.
-
-        Returns
-        -------
-        str
-            The name.
-        """
-        return self.embedding.name_of(self.embedding.labels[row])
 
     @cached_property
     def suggestions(self) -> Suggestions:

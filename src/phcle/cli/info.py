@@ -1,4 +1,4 @@
-"""What a file of phcle holds, whichever of the formats it has."""
+"""The command info: what a file of phcle holds, whichever of the formats it has."""
 
 from __future__ import annotations
 
@@ -6,26 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from phcle import answers
+from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.output import show, show_line, show_summary
 
-__all__ = ["about_file"]
+__all__ = ["info"]
 
 
-def about_file(path: Path) -> answers.FileInfo:
-    """Say what a file is, what it holds and how it was made.
-
-    Parameters
-    ----------
-    path : Path
-        An embedding, a checkpoint, a map of pictures or an index.
-
-    Returns
-    -------
-    FileInfo
-        One of its subclasses, by the kind of file.
-    """
+def info(file: EmbeddingFile, as_json: Json = False) -> None:
+    """Show what an embedding, a map or a checkpoint holds and how it was made."""
     from phcle.files.archive import format_of
 
-    return ABOUT.get(format_of(path) or "", _about_embedding)(path)
+    answer = ABOUT.get(format_of(file) or "", _about_embedding)(file)
+    show(answer, _show, as_json=as_json)
 
 
 def _about_embedding(path: Path) -> answers.EmbeddingInfo:
@@ -49,7 +41,7 @@ def _about_checkpoint(path: Path) -> answers.CheckpointInfo:
 
 
 def _about_map(path: Path) -> answers.ImageMapInfo:
-    from phcle.uses.pictures.image_map_storage import VERSION, load_map
+    from phcle.uses.pictures.image_map import VERSION, load_map
 
     found = load_map(path)
     return answers.ImageMapInfo(
@@ -86,3 +78,24 @@ ABOUT: dict[str, Callable[[Path], answers.FileInfo]] = {
     "phcle.image-map": _about_map,
     "phcle.label-index": _about_index,
 }
+
+
+def _show(answer: answers.FileInfo) -> None:
+    skipped = {"file", "format_version"}
+    if isinstance(answer, answers.EmbeddingInfo):
+        show_summary(answer)
+        skipped |= {"labels", "dim", "contexts", "sweeps", "objective", "seed"}
+    values = answer.to_dict()
+    for title, value in values.items():
+        if title not in skipped and value not in ({}, [], None):
+            show_line(f"{title}: {_one_line(value)}")
+    show_line(f"format version: {values['format_version']}")
+
+
+def _one_line(value: object) -> str:
+    """Write a dictionary or a list on one line."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={each}" for name, each in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_one_line, value))
+    return str(value)
