@@ -237,11 +237,6 @@ class FittedRelational(FittedContext):
             return ("edges", "annotations")
         return ("hierarchy", "skos", "owl")
 
-    def details(self) -> dict[str, Any]:
-        if self.recipe is None:
-            return {}
-        return {"hierarchy": {key: getattr(self.recipe, key) for key in RECIPE}}
-
     def for_new_labels(
         self, context: Context | None, labels: Sequence[str]
     ) -> FittedRelational:
@@ -290,7 +285,7 @@ class FittedRelational(FittedContext):
         if self.recipe is not None:
             store.put_names("nodes", self.recipe.hierarchy.nodes)
             store["edges"] = self.recipe.hierarchy.edges
-            packed |= self.details()
+            packed["hierarchy"] = {key: getattr(self.recipe, key) for key in RECIPE}
         return packed
 
     @classmethod
