@@ -13,10 +13,9 @@ from phcle.tuning.completion import (
     column_means,
     draw,
     scores,
-    splits,
 )
 from phcle_paper.studies import completion, completion_readings
-from phcle_paper.studies.completion import Settings, score_split
+from phcle_paper.studies.completion import Settings, score_split, splits
 from phcle_paper.studies.completion_readings import (
     CHOSEN,
     READINGS,

@@ -41,7 +41,7 @@ def _about_checkpoint(path: Path) -> answers.CheckpointInfo:
 
 
 def _about_map(path: Path) -> answers.ImageMapInfo:
-    from phcle.uses.pictures.image_map_storage import VERSION, load_map
+    from phcle.uses.pictures.image_map import VERSION, load_map
 
     found = load_map(path)
     return answers.ImageMapInfo(

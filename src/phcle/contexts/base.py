@@ -609,16 +609,6 @@ class FittedContext(ABC):
     def file_kinds(self) -> tuple[str, ...]:
         """Kinds of file that contexts like this are read from."""
 
-    def details(self) -> dict[str, Any]:
-        """Return what a summary of the embedding says about this kind of context.
-
-        Returns
-        -------
-        dict
-            Settings by name; empty by default.
-        """
-        return {}
-
     @abstractmethod
     def for_new_labels(self, context: Context | None, labels: Sequence[str]) -> Self:
         """Return the context over labels that are folded in.

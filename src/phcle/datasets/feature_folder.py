@@ -72,29 +72,18 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
         raise FileError(
             f"{source}: features must be numbers. Got {features.dtype} instead."
         )
+    split = source.parent / "split.json"
+    splits = _read_splits(split, set(labels.tolist())) if split.is_file() else {}
     try:
-        return _image_data(path, source, features, labels, name)
+        return ImageData(
+            name=name or source.parent.resolve().name,
+            features=features,
+            labels=labels,
+            splits=splits,
+            note=f"features of {source.name}",
+        )
     except ContextError as error:
         raise ContextError(f"{source}: {error}") from error
-
-
-def _image_data(
-    path: Path,
-    source: Path,
-    features: npt.NDArray[Any],
-    labels: npt.NDArray[np.str_],
-    name: str | None,
-) -> ImageData:
-    """Features and labels, with the splits that lie beside them."""
-    split = source.parent / "split.json"
-    known = set(labels.tolist())
-    return ImageData(
-        name=name or (path if is_folder(path) else path.parent).resolve().name,
-        features=features,
-        labels=labels,
-        splits=_read_splits(split, known) if split.is_file() else {},
-        note=f"features of {source.name}",
-    )
 
 
 def read_feature_rows(path: Path) -> npt.NDArray[Any]:
@@ -162,8 +151,7 @@ def _find(folder: Path) -> Path:
 def _read_npz(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.str_]]:
     """The arrays `features` and `labels`."""
     keys, arrays = read_npz(path, ("features", "labels", *CLASS_KEYS))
-    missing = [key for key in ("features", "labels") if key not in keys]
-    if missing:
+    if not {"features", "labels"} <= set(keys):
         raise FileError(
             f"{path}: needs the arrays 'features' and 'labels', but has "
             f"{some(keys) or 'none'}; save it with "
@@ -249,9 +237,7 @@ def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:
         for own in lists.values()
     ):
         raise FileError(f"{path}: must be an object of lists of classes, by split.")
-    splits: dict[str, tuple[str, ...]] = {
-        SPLIT_NAMES.get(str(key), str(key)): tuple(own) for key, own in lists.items()
-    }
+    splits = {str(SPLIT_NAMES.get(key, key)): tuple(own) for key, own in lists.items()}
     if "seen" not in splits and "train" in splits:
         splits["seen"] = splits["train"] + splits.get("validation", ())
     unknown = [x for own in splits.values() for x in own if x not in known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -100,9 +101,7 @@ class ImageData:
     @property
     def n_images(self) -> dict[str, int]:
         """Number of images of each class."""
-        names, counts = np.unique(self.labels, return_counts=True)
-        found = dict(zip(names.tolist(), counts.tolist(), strict=True))
-        return {name: found[name] for name in self.classes}
+        return dict(Counter(self.labels.tolist()))
 
     def rows_of(self, classes: Iterable[str]) -> Rows:
         """Find the images of some classes.

@@ -244,11 +244,7 @@ def _all_attributes(parts: dict[str, tuple[str, str, str]]) -> DescriptiveContex
 
 def _known_attributes(truth: DescriptiveContext) -> DescriptiveContext:
     """The truth without some classes, and without one value of each other class."""
-    hidden = {
-        name
-        for shape, own in SEEN.items()
-        for name in list(_combinations({shape: own}))[UNDESCRIBED : UNDESCRIBED + 1]
-    }
+    hidden = _combinations({shape: [own[UNDESCRIBED]] for shape, own in SEEN.items()})
     known = truth.rows_for([x for x in truth.labels if x not in hidden])
     values = np.array(known.values)
     rows = np.arange(len(known.labels))

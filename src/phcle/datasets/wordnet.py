@@ -218,7 +218,14 @@ def load_wordnet_nouns(path: str | Path | None = None) -> WordNetNouns:
         if own:
             parts[wnid] = own
         glosses[wnid] = gloss.strip()
-    _refuse_loose_ends(source, lemmas, hypernyms)
+    if not lemmas:
+        raise FileError(f"{source}: has no synset. {REMEDY}")
+    loose = [p for parents in hypernyms.values() for p in parents if p not in lemmas]
+    if loose:
+        raise FileError(
+            f"{source}: names hypernyms that it lacks ({some(loose, 3)}), so it may be "
+            f"cut off. {REMEDY}"
+        )
     senses = _read_senses(folder / "index.noun", lemmas)
     return WordNetNouns(lemmas, hypernyms, parts, glosses, senses)
 
@@ -247,19 +254,3 @@ def _read_senses(
             )
         senses[fields[0].replace("_", " ")] = found
     return senses
-
-
-def _refuse_loose_ends(
-    path: Path,
-    lemmas: dict[str, tuple[str, ...]],
-    hypernyms: dict[str, tuple[str, ...]],
-) -> None:
-    """Every hypernym must be in the file; else it is cut off."""
-    if not lemmas:
-        raise FileError(f"{path}: has no synset. {REMEDY}")
-    loose = [p for parents in hypernyms.values() for p in parents if p not in lemmas]
-    if loose:
-        raise FileError(
-            f"{path}: names hypernyms that it lacks ({some(loose, 3)}), so it may be "
-            f"cut off. {REMEDY}"
-        )

@@ -12,12 +12,7 @@ Modules here may import `phcle.uses`, `phcle.embedding`, `phcle.contexts`,
 from phcle.report.embedding_report import write_report
 from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.report_libraries import can_write_reports, needed
-from phcle.report.table_files import (
-    as_csv,
-    as_markdown,
-    markdown_grid,
-    write_table,
-)
+from phcle.report.table_files import as_csv, as_markdown, markdown_grid, write_table
 
 __all__ = [
     "as_csv",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.contexts.kinds import FITTED_KINDS
 from phcle.files.writing import write_whole
 from phcle.report.report_libraries import needed
 from phcle.uses.stable_svg import svg_of
@@ -42,6 +43,7 @@ COLOURS = (
 OTHER = "#a3a6ad"
 STYLES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX"
+HATCHES = ("", "//", "..", "xx")
 
 MOST_NAMES = 40
 LETTER, LINE = 0.024, 0.05
@@ -80,6 +82,7 @@ def _new_figure(width: float, height: float) -> Figure:
     return make(figsize=(width, height), layout="constrained")
 
 
+@styled()
 def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
     """Write a figure as PNG and SVG.
 
@@ -96,15 +99,16 @@ def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
         The files, by ending: "png" and "svg".
     """
     paths = {end: stem.with_name(f"{stem.name}.{end}") for end in ("png", "svg")}
-    with styled():
-        with write_whole(paths["png"]) as temporary:
-            figure.savefig(temporary, format="png", dpi=160, facecolor="#ffffff")
-        with write_whole(paths["svg"]) as temporary:
-            drawn = svg_of(figure, facecolor="#ffffff")
-            temporary.write_text(drawn, encoding="utf-8")
+    with write_whole(paths["png"]) as temporary:
+        figure.savefig(temporary, format="png", dpi=160, facecolor="#ffffff")
+    with write_whole(paths["svg"]) as temporary:
+        drawn = svg_of(figure, facecolor="#ffffff")
+        temporary.write_text(drawn, encoding="utf-8")
+
     return paths
 
 
+@styled()
 def inline_svg(figure: Figure) -> str:
     """Return a figure as an SVG element for a page.
 
@@ -118,11 +122,11 @@ def inline_svg(figure: Figure) -> str:
     str
         The element, transparent and with text in the page's colour.
     """
-    with styled():
-        text = svg_of(figure, facecolor="none")
+    text = svg_of(figure, facecolor="none")
     return text[text.index("<svg") :].replace(INK, "currentColor")
 
 
+@styled()
 def convergence_figure(section: Section) -> Figure:
     """Draw the objective above its floor, and every term relative to its first value.
 
@@ -136,32 +140,32 @@ def convergence_figure(section: Section) -> Figure:
     matplotlib.figure.Figure
         The figure.
     """
-    with styled():
-        figure = _new_figure(9, 3.6)
-        left, right = figure.subplots(1, 2)
-        sweeps = section["sweeps"]
-        left.plot(sweeps, _floats(section["gap"]), color=COLOURS[0], marker="o")
-        left.set(xlabel="sweep", title="objective above its floor")
-        for i, term in enumerate(section["terms"]):
-            values = _floats(term["values"])
-            right.plot(
-                sweeps,
-                values / (values[0] or 1.0),
-                color=COLOURS[i % len(COLOURS)],
-                linestyle=STYLES[i % len(STYLES)],
-                marker=MARKERS[i % len(MARKERS)],
-                markersize=4,
-                label=term["name"],
-            )
-        right.set(xlabel="sweep", title="each term, relative to the first sweep")
-        figure.legend(
-            *right.get_legend_handles_labels(), loc="outside lower center", ncols=4
+    figure = _new_figure(9, 3.6)
+    left, right = figure.subplots(1, 2)
+    sweeps = section["sweeps"]
+    left.plot(sweeps, _floats(section["gap"]), color=COLOURS[0], marker="o")
+    left.set(xlabel="sweep", title="objective above its floor")
+    for i, term in enumerate(section["terms"]):
+        values = _floats(term["values"])
+        right.plot(
+            sweeps,
+            values / (values[0] or 1.0),
+            color=COLOURS[i % len(COLOURS)],
+            linestyle=STYLES[i % len(STYLES)],
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=4,
+            label=term["name"],
         )
-        for axes in (left, right):
-            axes.xaxis.get_major_locator().set_params(integer=True)
-        return figure
+    right.set(xlabel="sweep", title="each term, relative to the first sweep")
+    figure.legend(
+        *right.get_legend_handles_labels(), loc="outside lower center", ncols=4
+    )
+    for axes in (left, right):
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    return figure
 
 
+@styled()
 def coverage_figure(section: Section, n_labels: int) -> Figure:
     """Draw the share of the labels known in each pair of contexts.
 
@@ -179,21 +183,19 @@ def coverage_figure(section: Section, n_labels: int) -> Figure:
     """
     names = section["names"]
     share = np.array(section["together"], float) / max(n_labels, 1)
-    with styled():
-        figure = _new_figure(3.2 + 0.75 * len(names), 1.6 + 0.5 * len(names))
-        axes = figure.subplots()
-        axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for i, j in np.ndindex(*share.shape):
-            colour = "#ffffff" if share[i, j] > 0.55 else "#000000"
-            axes.text(
-                j, i, f"{share[i, j]:.0%}", ha="center", va="center", color=colour
-            )
-        axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
-        axes.set_yticks(range(len(names)), names)
-        axes.set_title("labels known in both contexts")
-        return figure
+    figure = _new_figure(3.2 + 0.75 * len(names), 1.6 + 0.5 * len(names))
+    axes = figure.subplots()
+    axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    for i, j in np.ndindex(*share.shape):
+        colour = "#ffffff" if share[i, j] > 0.55 else "#000000"
+        axes.text(j, i, f"{share[i, j]:.0%}", ha="center", va="center", color=colour)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_title("labels known in both contexts")
+    return figure
 
 
+@styled()
 def weights_figure(contexts: Sequence[Section]) -> Figure:
     """Draw the weights of the contexts as bars.
 
@@ -209,24 +211,24 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
     """
     names = [context["name"] for context in contexts]
     weights = [context["weight"] for context in contexts]
-    with styled():
-        figure = _new_figure(6.5, 0.9 + 0.4 * len(names))
-        axes = figure.subplots()
-        kinds = ["relational", "descriptive"]
-        colours = [COLOURS[kinds.index(context["kind"])] for context in contexts]
-        bars = axes.barh(range(len(names)), weights, color=colours, height=0.6)
-        for bar, context in zip(bars, contexts, strict=True):
-            bar.set_hatch("" if context["kind"] == "relational" else "//")
-            bar.set_edgecolor("#ffffff")
-        titles = [f"{x['name']} ({x['kind']})" for x in contexts]
-        axes.set_yticks(range(len(names)), titles)
-        axes.bar_label(bars, [f"{weight:.3g}" for weight in weights], padding=4)
-        axes.invert_yaxis()
-        axes.margins(x=0.12)
-        axes.set_xlabel("weight")
-        return figure
+    figure = _new_figure(6.5, 0.9 + 0.4 * len(names))
+    axes = figure.subplots()
+    kinds = [list(FITTED_KINDS).index(context["kind"]) for context in contexts]
+    colours = [COLOURS[kind % len(COLOURS)] for kind in kinds]
+    bars = axes.barh(range(len(names)), weights, color=colours, height=0.6)
+    for bar, kind in zip(bars, kinds, strict=True):
+        bar.set_hatch(HATCHES[kind % len(HATCHES)])
+        bar.set_edgecolor("#ffffff")
+    titles = [f"{x['name']} ({x['kind']})" for x in contexts]
+    axes.set_yticks(range(len(names)), titles)
+    axes.bar_label(bars, [f"{weight:.3g}" for weight in weights], padding=4)
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+    axes.set_xlabel("weight")
+    return figure
 
 
+@styled()
 def sparsity_figure(sections: Sequence[Section]) -> Figure:
     """Draw the strength of each attribute, the strongest first.
 
@@ -240,28 +242,28 @@ def sparsity_figure(sections: Sequence[Section]) -> Figure:
     matplotlib.figure.Figure
         The figure.
     """
-    with styled():
-        figure = _new_figure(8, 3.4)
-        axes = figure.subplots()
-        for i, section in enumerate(sections):
-            strength = np.array(section["strengths"])
-            strength = strength / (strength.max(initial=0.0) or 1.0)
-            axes.plot(
-                np.linspace(0, 100, len(strength)),
-                strength,
-                color=COLOURS[i % len(COLOURS)],
-                linestyle=STYLES[i % len(STYLES)],
-                label=f"{section['name']} ({section['columns']:,})",
-            )
-        axes.set(
-            xlabel="attributes, the strongest first (%)",
-            ylabel="strength, relative to the strongest",
-            ylim=(0, None),
+    figure = _new_figure(8, 3.4)
+    axes = figure.subplots()
+    for i, section in enumerate(sections):
+        strength = np.array(section["strengths"])
+        strength = strength / (strength.max(initial=0.0) or 1.0)
+        axes.plot(
+            np.linspace(0, 100, len(strength)),
+            strength,
+            color=COLOURS[i % len(COLOURS)],
+            linestyle=STYLES[i % len(STYLES)],
+            label=f"{section['name']} ({section['columns']:,})",
         )
-        axes.legend()
-        return figure
+    axes.set(
+        xlabel="attributes, the strongest first (%)",
+        ylabel="strength, relative to the strongest",
+        ylim=(0, None),
+    )
+    axes.legend()
+    return figure
 
 
+@styled()
 def map_figure(
     places: npt.NDArray[np.floating],
     groups: Sequence[str],
@@ -286,34 +288,31 @@ def map_figure(
     matplotlib.figure.Figure
         The figure.
     """
-    with styled():
-        figure = _new_figure(9, 7)
-        axes = figure.subplots()
-        size = float(np.clip(20_000 / max(len(places), 1), 1, 18))
-        last = len(groups) - 1
-        for code, group in enumerate(groups):
-            own = codes == code
-            if not own.any():
-                continue
-            axes.scatter(
-                places[own, 0],
-                places[own, 1],
-                s=size,
-                linewidths=0,
-                color=OTHER if code == last else COLOURS[code],
-                label=f"{group} ({own.sum():,})",
-                rasterized=True,  # an SVG with 80,000 circles is unusable
-            )
-        for row, name in _apart(places, named):
-            axes.annotate(
-                name, places[row], xytext=(3, 3), textcoords="offset points", fontsize=8
-            )
-        axes.set_aspect("equal")
-        axes.set_axis_off()
-        figure.legend(
-            loc="outside lower center", ncols=4, markerscale=(30 / size) ** 0.5
+    figure = _new_figure(9, 7)
+    axes = figure.subplots()
+    size = float(np.clip(20_000 / max(len(places), 1), 1, 18))
+    last = len(groups) - 1
+    for code, group in enumerate(groups):
+        own = codes == code
+        if not own.any():
+            continue
+        axes.scatter(
+            places[own, 0],
+            places[own, 1],
+            s=size,
+            linewidths=0,
+            color=OTHER if code == last else COLOURS[code],
+            label=f"{group} ({own.sum():,})",
+            rasterized=True,  # an SVG with 80,000 circles is unusable
         )
-        return figure
+    for row, name in _apart(places, named):
+        axes.annotate(
+            name, places[row], xytext=(3, 3), textcoords="offset points", fontsize=8
+        )
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    figure.legend(loc="outside lower center", ncols=4, markerscale=(30 / size) ** 0.5)
+    return figure
 
 
 def _apart(

@@ -88,9 +88,22 @@ def lay_out(
     """
     from threadpoolctl import threadpool_limits
 
+    n = len(units)
     # For few labels, threads that wait for each other are slower than one.
-    with threadpool_limits(1 if len(units) <= FEW else jobs):
-        return _lay_out(units, k, seed, jobs, table)
+    with threadpool_limits(1 if n <= FEW else jobs):
+        # Siblings of a hierarchy may have equal vectors. t-SNE gets each vector once:
+        # with copies, the neighbours of a label would all be its copies, and the map
+        # would fall apart.
+        kept, copy_of = _distinct(units)
+        perplexity = min(PERPLEXITY, max(2.0, (len(kept) - 1) / 4))
+        wanted = int(3 * perplexity)
+        n_near = min(n - 1, k if len(kept) < n else max(k, wanted))
+        near = _from_table(table, n_near) or _nearest(units, n_near, jobs)
+        among = near
+        if len(kept) < n:
+            among = _nearest(units[kept], min(len(kept) - 1, wanted), jobs)
+        places, method = _arrange(units[kept], among, perplexity, seed, jobs)
+    return Layout(_spread(_fit_square(places[copy_of])), near[1][:, :k], method)
 
 
 def principal_layout(units: Floats) -> Layout:
@@ -108,27 +121,6 @@ def principal_layout(units: Floats) -> Layout:
     """
     places = _spread(_fit_square(_principal(units)))
     return Layout(places, np.zeros((len(units), 0), int), "principal components")
-
-
-def _lay_out(
-    units: Floats, k: int, seed: int, jobs: int, table: NeighbourTable | None
-) -> Layout:
-    """Places and neighbours, with the number of threads already limited."""
-    n = len(units)
-    # Siblings of a hierarchy may have equal vectors. t-SNE gets each vector once: with
-    # copies, the neighbours of a label would all be its copies, and the map would fall
-    # apart.
-    kept, copy_of = _distinct(units)
-    perplexity = min(PERPLEXITY, max(2.0, (len(kept) - 1) / 4))
-    wanted = int(3 * perplexity)
-    n_near = min(n - 1, k if len(kept) < n else max(k, wanted))
-    near = _from_table(table, n_near) or _nearest(units, n_near, jobs)
-    among = near
-    if len(kept) < n:
-        among = _nearest(units[kept], min(len(kept) - 1, wanted), jobs)
-    places, method = _arrange(units[kept], among, perplexity, seed, jobs)
-    spread = _spread(_fit_square(places[copy_of]))
-    return Layout(spread, near[1][:, :k], method)
 
 
 def _from_table(table: NeighbourTable | None, k: int) -> tuple[Floats, Ints] | None:
@@ -161,11 +153,20 @@ def _arrange(
     start = _principal(units)
     if len(units) < FEWEST:
         return start, "principal components"
+    # As t-SNE needs it: deviation 1e-4 along the first component.
+    small = np.asarray(start / (float(start[:, 0].std()) or 1.0) * 1e-4, np.float32)
     if len(units) <= FEW:
-        places = _by_scikit_learn(units, start, perplexity, seed)
-        return places, "t-SNE (scikit-learn)"
+        from sklearn.manifold import TSNE
+
+        tsne = TSNE(
+            perplexity=perplexity,
+            init=small,
+            max_iter=N_ITERATIONS,
+            random_state=seed,
+        )
+        return np.asarray(tsne.fit_transform(units), np.float32), "t-SNE (scikit-learn)"
     if find_spec("openTSNE"):
-        places = _by_open_tsne(*near, start, perplexity, seed, jobs)
+        places = _by_open_tsne(*near, small, perplexity, seed, jobs)
         return places, "t-SNE (openTSNE)"
     return start, (
         "principal components; pip install 'phcle[report]' for a better map of this "
@@ -198,27 +199,6 @@ def _principal(units: Floats) -> Floats:
     return found
 
 
-def _small(start: Floats) -> Floats:
-    """Scale the start as t-SNE needs it: deviation 1e-4 along the first component."""
-    spread = float(start[:, 0].std())
-    return np.asarray(start / (spread or 1.0) * 1e-4, np.float32)
-
-
-def _by_scikit_learn(
-    units: Floats, start: Floats, perplexity: float, seed: int
-) -> Floats:
-    """Places by scikit-learn's t-SNE."""
-    from sklearn.manifold import TSNE
-
-    tsne = TSNE(
-        perplexity=perplexity,
-        init=_small(start),
-        max_iter=N_ITERATIONS,
-        random_state=seed,
-    )
-    return np.asarray(tsne.fit_transform(units), np.float32)
-
-
 def _by_open_tsne(
     distances: Floats,
     neighbours: Ints,
@@ -239,7 +219,7 @@ def _by_open_tsne(
         random_state=seed,
     )
     places = TSNEEmbedding(
-        _small(start).astype(np.float64),
+        start.astype(np.float64),
         affinities,
         negative_gradient_method="fft",
         n_jobs=jobs,

@@ -232,19 +232,18 @@ def _attributes(context: FittedContext) -> Section:
     order = np.argsort(-strength, kind="stable")
     top = strength.max(initial=0.0)
     n_kept = int((strength > NEAR_ZERO * top).sum()) if top > 0 else 0
-    listed = [(context.columns[i], float(strength[i])) for i in order]
+    is_readable = context.has_readable_columns
+    listed = [(context.columns[i], float(strength[i])) for i in order if is_readable]
     return {
         "name": context.name,
-        "readable": context.has_readable_columns,
+        "readable": is_readable,
         "columns": len(context.columns),
         "kept": n_kept,
         "near_zero": len(context.columns) - n_kept,
         "zero_entries": float((factor == 0).mean()) if factor.size else 0.0,
         "strengths": strength[order].tolist(),
-        "strongest": listed[:MOST_ATTRIBUTES] if context.has_readable_columns else [],
-        "weakest": listed[n_kept:][-MOST_ATTRIBUTES:]
-        if context.has_readable_columns
-        else [],
+        "strongest": listed[:MOST_ATTRIBUTES],
+        "weakest": listed[n_kept:][-MOST_ATTRIBUTES:],
     }
 
 

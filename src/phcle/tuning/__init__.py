@@ -1,9 +1,9 @@
 """Search for good options with Optuna, by a score on held-out data.
 
-`search` runs trials, `space` says which options are tried, `scores` judges a trial,
-`storage` keeps trials, and `outcome` is the result. `completion` hides attributes of
-labels and scores their prediction. Modules here may import everything but `explorer`
-and `cli`.
+`study` runs trials, `space` says which options are tried, `trial_sampler` proposes
+them, `scores` judges a trial, `study_storage` keeps trials, and `outcome` is the
+result. `completion` hides attributes of labels and scores their prediction. Modules
+here may import everything but `explorer` and `cli`.
 """
 
 from phcle.tuning.outcome import Tuned
@@ -15,7 +15,7 @@ from phcle.tuning.scores import (
     SoFar,
     ZeroShotScore,
 )
-from phcle.tuning.search import Tuning, tune
+from phcle.tuning.study import Tuning, tune
 
 __all__ = [
     "Candidate",

@@ -7,7 +7,7 @@ their other contexts.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,6 @@ __all__ = [
     "predicted_values",
     "scores",
     "scores_against",
-    "splits",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -90,32 +89,6 @@ class CompletionTask:
         return self.attributes.rows_for(
             [x for x in self.attributes.labels if x not in away]
         )
-
-
-def splits(
-    n_labels: int, share: float, n_splits: int, seed: int
-) -> Iterator[tuple[Rows, Rows]]:
-    """Draw several random splits into known and hidden labels.
-
-    Parameters
-    ----------
-    n_labels : int
-        How many labels there are.
-    share : float
-        Share of the labels to hide, between 0 and 1.
-    n_splits : int
-        How many splits to draw. More splits leave the first ones unchanged.
-    seed : int
-        Seed of the draws.
-
-    Yields
-    ------
-    tuple of arrays of int
-        Positions of the known labels, and of the hidden ones.
-    """
-    rng = np.random.default_rng(seed)
-    for _ in range(n_splits):
-        yield draw(np.arange(n_labels), share, rng)
 
 
 def draw(rows: Rows, share: float, rng: np.random.Generator) -> tuple[Rows, Rows]:

@@ -6,20 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from phcle.errors import BackendError
 from phcle.estimator import PHCLE
 from phcle.files.writing import write_whole
 from phcle.tuning.space import KIND
 
-if TYPE_CHECKING:
-    import optuna
-
-__all__ = ["Tuned", "importances"]
-
-FEWEST = 8
-"""Finished trials needed to say which options mattered; fewer would mislead."""
+__all__ = ["Tuned"]
 
 
 @dataclass(frozen=True)
@@ -101,14 +97,12 @@ class Tuned:
             Further entries: the files of the contexts.
         """
         entries = {**(files or {}), **self.options}
+        scores = f"{self.score:.6g}, the best of {self.n_trials} trials"
+        if self.default_score is not None:
+            scores += f"; default options: {self.default_score:.6g}"
         lines = [
-            f"# {_one_line(self.title)}",
-            f"# {self.score:.6g}, the best of {self.n_trials} trials"
-            + (
-                ""
-                if self.default_score is None
-                else f"; default options: {self.default_score:.6g}"
-            ),
+            f"# {' '.join(self.title.split())}",
+            f"# {scores}",
             "[fit]",
             *(f"{key.replace('_', '-')} = {_toml(x)}" for key, x in entries.items()),
         ]
@@ -138,41 +132,14 @@ class Tuned:
             figure.savefig(temporary, format=path.suffix.lstrip(".") or "png", dpi=150)
 
 
-def importances(study: optuna.Study) -> dict[str, float]:
-    """Compute how much each searched option mattered.
-
-    Parameters
-    ----------
-    study : optuna.Study
-        The study.
-
-    Returns
-    -------
-    dict of str to float
-        Shares that sum to one, largest first; empty if there are too few trials.
-    """
-    from optuna.importance import get_param_importances
-
-    finished = [
-        x for x in study.get_trials(deepcopy=False) if x.state.name == "COMPLETE"
-    ]
-    if len(finished) < FEWEST or len({x.value for x in finished}) < 2:
-        return {}
-    return {name: float(x) for name, x in get_param_importances(study).items()}
-
-
 def _plot_scores(
     axes: Any, scores: Sequence[float | None], default: float | None
 ) -> None:
-    done = [(i, x) for i, x in enumerate(scores, 1) if x is not None]
-    best = float("-inf")
-    steps = []
-    for _, value in done:
-        best = max(best, value)
-        steps.append(best)
-    numbers = [i for i, _ in done]
-    axes.plot(numbers, [x for _, x in done], "o", markersize=3, label="trial")
-    axes.step(numbers, steps, where="post", label="best so far")
+    done = {i: x for i, x in enumerate(scores, 1) if x is not None}
+    numbers, values = list(done), list(done.values())
+    axes.plot(numbers, values, "o", markersize=3, label="trial")
+    best = np.maximum.accumulate(values)
+    axes.step(numbers, best, where="post", label="best so far")
     if default is not None:
         axes.axhline(default, color="grey", linestyle=":", label="default options")
     axes.set_xlabel("trial")
@@ -205,7 +172,3 @@ def _toml(value: Any) -> str:
 
 def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,23 +18,11 @@ import numpy as np
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import (
-    ConvergenceWarning,
-    OptionError,
-    PhcleError,
-    check_choice,
-    some,
-)
+from phcle.errors import ConvergenceWarning, OptionError, PhcleError, check_choice, some
 from phcle.estimator import PHCLE
-from phcle.tuning.completion import (
-    CompletionTask,
-    Rows,
-    draw,
-    predict_without,
-    scores,
-)
-from phcle.uses.zero_shot import SEARCHES, TrainingImages, ZeroShotTask, evaluate
-from phcle.uses.zero_shot.grid_search import select_by_split
+from phcle.tuning.completion import CompletionTask, Rows, draw, predict_without, scores
+from phcle.uses.zero_shot import SEARCHES, ZeroShotTask, evaluate
+from phcle.uses.zero_shot.grid_search import Prepare, select_by_split, shared_images
 from phcle.uses.zero_shot.tasks import validation_splits
 
 __all__ = [
@@ -183,14 +171,9 @@ class ZeroShotScore(Score):
         return validation_splits(drawn, self.n_splits, self.share, self.seed)
 
     @cached_property
-    def _images(self) -> Callable[[tuple[str, ...]], TrainingImages]:
+    def _prepare(self) -> Prepare:
         """Images of a split; what is computed from them is kept for later trials."""
-
-        @lru_cache(maxsize=len(self._splits))
-        def images_of(classes: tuple[str, ...]) -> TrainingImages:
-            return TrainingImages(*self.task.images(classes))
-
-        return images_of
+        return shared_images(self.task, len(self._splits))
 
     def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
         """The accuracy by the splits so far."""
@@ -200,7 +183,7 @@ class ZeroShotScore(Score):
             {"": {"": vectors}},
             self._splits,
             seed=self.seed,
-            prepare=lambda split: self._images(split.seen),
+            prepare=self._prepare,
         )
         for n_done, choices in enumerate(by_split, 1):
             yield SoFar(choices[""].accuracy, n_done == len(self._splits))

@@ -81,13 +81,13 @@ def _new_part(
     thesaurus: Thesaurus, embedding: LabelEmbedding, file: ContextFile
 ) -> Thesaurus:
     """The nodes of a newer edition that the embedding does not have."""
-    tree = _hierarchy(embedding, thesaurus.name)
-    known = [context.name for context in embedding.contexts]
-    if thesaurus.name not in known:
+    trees = _taxonomies(embedding)
+    if thesaurus.name not in trees:
         raise ContextError(
             f"{file.path}: the fit had no context {thesaurus.name!r}."
-            f"{did_you_mean(thesaurus.name, known)} It had {some(known)}."
+            f"{did_you_mean(thesaurus.name, trees)} It had {some(trees)}."
         )
+    tree = trees[thesaurus.name]
     if tree is None:
         raise ContextError(
             f"{file.path}: the context {thesaurus.name!r} of the fit is no taxonomy."
@@ -109,7 +109,7 @@ def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
 
 
 def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
-    tree = _hierarchy(embedding, file.name)
+    tree = _taxonomies(embedding).get(file.name)
     if file.kind == "hierarchy" and tree is not None:
         edges = read_hierarchy_edges(file.path)
         return RelationalContext.from_hierarchy(
@@ -141,12 +141,9 @@ def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
     )
 
 
-def _hierarchy(embedding: LabelEmbedding, name: str) -> Hierarchy | None:
-    """The taxonomy of a context, if it has one."""
-    for context in embedding.contexts:
-        if context.name == name:
-            return context.hierarchy
-    return None
+def _taxonomies(embedding: LabelEmbedding) -> dict[str, Hierarchy | None]:
+    """The taxonomy of each context that has one, by the context's name."""
+    return {context.name: context.hierarchy for context in embedding.contexts}
 
 
 def _with_known_parents(

@@ -104,6 +104,8 @@ def _draw(
     axis: Any, title: str, clusters: Clusters, name_of: Callable[[str], str]
 ) -> Any:
     """Draw one heat map with label names and a box around each cluster."""
+    from matplotlib.patches import Rectangle
+
     image = axis.imshow(clusters.similarity, cmap=COLOURS, vmin=-1.0, vmax=1.0)
     axis.set_title(title, fontsize=9)
     axis.set_xticks([])
@@ -114,15 +116,8 @@ def _draw(
         axis.tick_params(length=0, pad=2)
     start = 0
     for group in clusters.groups:
-        axis.add_patch(_box(start, len(group)))
-        start += len(group)
+        corner, size = (start - 0.5, start - 0.5), len(group)
+        box = Rectangle(corner, size, size, fill=False, edgecolor="black", lw=1.4)
+        axis.add_patch(box)
+        start += size
     return image
-
-
-def _box(start: int, size: int) -> Any:
-    """The outline of a cluster."""
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(
-        (start - 0.5, start - 0.5), size, size, fill=False, edgecolor="black", lw=1.4
-    )

@@ -21,8 +21,8 @@ from phcle.tuning.completion import (
     CompletionTask,
     Floats,
     Rows,
+    draw,
     scores,
-    splits,
 )
 from phcle.uses.zero_shot import corrected_error
 from phcle_paper.parallel import in_parallel
@@ -48,6 +48,7 @@ __all__ = [
     "run",
     "score_split",
     "scored",
+    "splits",
     "summaries",
 ]
 
@@ -166,6 +167,15 @@ def _scored(
     return scored(
         f"completion-{name.lower()}", score_split, calls, [same, numbers], request
     )
+
+
+def splits(
+    n_labels: int, share: float, n_splits: int, seed: int
+) -> Iterator[tuple[Rows, Rows]]:
+    """Random known and hidden labels; more splits leave the first ones unchanged."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n_splits):
+        yield draw(np.arange(n_labels), share, rng)
 
 
 def scored(

@@ -13,10 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from phcle.contexts import Context, DescriptiveContext, has_sentence_encoder
-from phcle.tuning.completion import CompletionTask, splits
+from phcle.tuning.completion import CompletionTask
 from phcle_paper.datasets.debian import DebianPackages, facet_of, load_debian
 from phcle_paper.studies import completion
-from phcle_paper.studies.completion import Row, findings, score_split, scored, summaries
+from phcle_paper.studies.completion import (
+    Row,
+    findings,
+    score_split,
+    scored,
+    splits,
+    summaries,
+)
 from phcle_paper.studies.completion_facets import FacetPlan, score_facets
 from phcle_paper.studies.completion_readings import CHOSEN
 from phcle_paper.tables.saved_results import digest_of_context

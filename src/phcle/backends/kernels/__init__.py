@@ -1,1 +1,4 @@
-"""Compiled code: each module needs an extra, and is imported only where it is used."""
+"""Compiled code: each module needs an extra, and is imported only where it is used.
+
+Modules here may import other modules of `backends`.
+"""

@@ -20,12 +20,13 @@ from phcle.contexts.base import (
     warn_unknown_columns,
 )
 from phcle.contexts.checks import check_array, check_number
+from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import index_of
 from phcle.contexts.matrices import keep_entries
 from phcle.contexts.relational import plain_loss
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
-from phcle.contexts.relational.loss import ColumnUpdate, LogisticTerm
+from phcle.contexts.relational.loss import LogisticTerm
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget, Term
 from phcle.errors import ContextError
@@ -151,13 +152,13 @@ class FittedRelational(FittedContext):
         return self.term(backend, self.counts, rate, self.column_mass, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
-        column_rate = lam.negatives * self.column_mass / self.total
+        rate = lam.negatives * self.column_mass / self.total
         return ColumnUpdate(
-            self.term,
             backend,
             self.counts,
-            self.row_mass,
-            column_rate,
+            lambda turned, blocks: self.term(
+                backend, turned, rate, self.row_mass, blocks
+            ),
             lam.context_ridge,
             dim,
         )
@@ -236,11 +237,6 @@ class FittedRelational(FittedContext):
             return ("edges", "annotations")
         return ("hierarchy", "skos", "owl")
 
-    def details(self) -> dict[str, Any]:
-        if self.recipe is None:
-            return {}
-        return {"hierarchy": {key: getattr(self.recipe, key) for key in RECIPE}}
-
     def for_new_labels(
         self, context: Context | None, labels: Sequence[str]
     ) -> FittedRelational:
@@ -289,7 +285,7 @@ class FittedRelational(FittedContext):
         if self.recipe is not None:
             store.put_names("nodes", self.recipe.hierarchy.nodes)
             store["edges"] = self.recipe.hierarchy.edges
-            packed |= self.details()
+            packed["hierarchy"] = {key: getattr(self.recipe, key) for key in RECIPE}
         return packed
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 
@@ -12,20 +12,18 @@ import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, pad_rows, split_rows
+from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.relational.column_sampling import draw_columns
 from phcle.contexts.terms import (
     Curvature,
-    FactorUpdate,
     Line,
     Local,
-    RowUpdate,
     Sample,
     Term,
     View,
 )
 
-__all__ = ["ColumnUpdate", "LogisticTerm"]
+__all__ = ["LogisticTerm"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -218,64 +216,6 @@ class _LogisticLine(Line):
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
         softplus = local.view.term.backend.softplus(x)
         return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
-
-
-class ColumnUpdate(FactorUpdate):
-    """Updates C, the vectors of the columns: the same term, transposed.
-
-    Parameters
-    ----------
-    term : callable
-        Makes the term from the arguments of `LogisticTerm`.
-    backend : Backend
-        Where to compute.
-    counts : csr_array of shape (labels, columns)
-        D.
-    row_mass : array of shape (labels,)
-        Sum of D over the columns.
-    column_rate : array of shape (columns,)
-        Rate of each column, so that B = row_mass · rateᵀ.
-    ridge : float
-        λ4.
-    dim : int
-        Length of a vector.
-    """
-
-    def __init__(
-        self,
-        term: Callable[..., Term],
-        backend: Backend,
-        counts: sp.csr_array,
-        row_mass: Floats,
-        column_rate: Floats,
-        ridge: float,
-        dim: int,
-    ) -> None:
-        turned = sp.csr_array(counts.T)
-        turned.sort_indices()
-        self.ridge = ridge
-        self.blocks = split_rows(
-            backend,
-            [turned],
-            turned.shape[0],
-            dim=dim,
-            tile_columns=backend.columns_in_memory(turned.shape[1], dim),
-        )
-        self.term = term(backend, turned, column_rate, row_mass, self.blocks)
-
-    def improve(
-        self,
-        W: Array,
-        factor: Array,
-        weight: float,
-        update_rows: RowUpdate,
-        *,
-        sample: Sample | None = None,
-        tol: float = 1e-5,
-    ) -> Array:
-        """Let the solver update every row once."""
-        view = self.term.at(W, weight, sample=sample)
-        return update_rows(factor, [view], self.ridge, self.blocks)
 
 
 def _tiny(backend: Backend) -> float:

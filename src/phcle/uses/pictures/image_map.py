@@ -24,16 +24,21 @@ import numpy.typing as npt
 
 from phcle.embedding.describe import Attribute
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import OptionError, some
-from phcle.files.archive import checksum
+from phcle.errors import FileError, OptionError, some
+from phcle.files.archive import checksum, read_sealed, write_sealed
 from phcle.uses.pictures.picture_attributes import PictureAttributes
 from phcle.uses.zero_shot.classifier import check_has_vectors, positive
 from phcle.uses.zero_shot.eszsl import carry_over
 from phcle.uses.zero_shot.image_features import Scaling, TrainingImages, as_features
 
-__all__ = ["ImageMap", "Understanding", "fingerprint"]
+__all__ = ["FORMAT", "VERSION", "ImageMap", "Understanding", "fingerprint", "load_map"]
 
 Floats = npt.NDArray[np.floating]
+
+FORMAT = "phcle.image-map"
+VERSION = 1
+TENSORS = ("shift", "factor", "weights", "offset")
+PLAIN = ("classes", "fingerprint", "penalties", "n_images", "network")
 
 FEATURE_RIDGE, CLASS_RIDGE = 100.0, 0.1
 """Default penalties: near the best on validation classes of aPY and tiny-imagenet."""
@@ -320,9 +325,48 @@ class ImageMap:
         path : str or Path
             The file to write.
         """
-        from phcle.uses.pictures.image_map_storage import save_map
+        tensors = {name: getattr(self, name) for name in TENSORS}
+        content = {name: getattr(self, name) for name in PLAIN}
+        write_sealed(Path(path), FORMAT, VERSION, content, tensors)
 
-        save_map(self, Path(path))
+
+def load_map(path: str | Path) -> ImageMap:
+    """Read a map of pictures from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `ImageMap.save` wrote.
+
+    Returns
+    -------
+    ImageMap
+        The map.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, incomplete or something else.
+
+    Examples
+    --------
+    >>> load_map("missing.map")
+    Traceback (most recent call last):
+    phcle.errors.FileError: missing.map: no such file.
+    """
+    path = Path(path)
+    foreign = "is not a map of pictures; make one with `phcle map`."
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
+    try:
+        parts: dict[str, Any] = {name: tensors[name] for name in TENSORS}
+        parts |= {name: content[name] for name in PLAIN}
+        found = ImageMap(**{**parts, "classes": tuple(map(str, parts["classes"]))})
+        _check(found)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(
+            f"{path}: is not a complete map of pictures ({error})."
+        ) from error
+    return found
 
 
 def fingerprint(embedding: LabelEmbedding, classes: Sequence[str]) -> str:
@@ -363,3 +407,22 @@ def _strongest(
                 float(strength[i]),
                 observed=False,
             )
+
+
+def _check(found: ImageMap) -> None:
+    """Check that the parts fit each other, which a checksum cannot tell."""
+    if found.weights.ndim != 2:
+        raise ValueError(f"weights of shape {found.weights.shape}")
+    features, dim = found.weights.shape
+    shapes = {"shift": (features,), "factor": (features,), "offset": (dim,)}
+    for name in TENSORS:
+        tensor = getattr(found, name)
+        if name in shapes and tensor.shape != shapes[name]:
+            raise ValueError(f"{name} of shape {tensor.shape}, not {shapes[name]}")
+        if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
+            raise ValueError(f"{name} that is not finite numbers")
+    if not found.classes or not isinstance(found.fingerprint, str):
+        raise ValueError("no classes, or no fingerprint")
+    card: Any = found.network
+    if card is not None and not {"name", "probe"} <= set(card):
+        raise ValueError("a network without name or probe")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from phcle.uses.pictures.image_map import CLASS_RIDGE, FEATURE_RIDGE, ImageMap
 __all__ = ["PicturesToEmbedding"]
 
 
+@dataclass(repr=False, eq=False)
 class PicturesToEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Transform features of pictures into vectors in the space of the labels.
 
@@ -45,16 +47,10 @@ class PicturesToEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc
     True
     """
 
-    def __init__(
-        self,
-        embedding: LabelEmbedding,
-        *,
-        feature_ridge: float = FEATURE_RIDGE,
-        class_ridge: float = CLASS_RIDGE,
-    ) -> None:
-        self.embedding = embedding
-        self.feature_ridge = feature_ridge
-        self.class_ridge = class_ridge
+    embedding: LabelEmbedding
+    _: KW_ONLY
+    feature_ridge: float = FEATURE_RIDGE
+    class_ridge: float = CLASS_RIDGE
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from pictures and their classes.

@@ -81,31 +81,13 @@ CLASSIFIERS = {"eszsl": "ESZSL", "conse": "ConSE", "sje": "SJE"}
 """Classes of the classifiers by the name that `evaluate` and commands know."""
 
 _HOMES = {
-    "class_splits": (
-        "UnseenClassSplit",
-        "unseen_class_accuracy",
-    ),
-    "classifier": (
-        "ZeroShotClassifier",
-        "class_matrix",
-    ),
+    "class_splits": ("UnseenClassSplit", "unseen_class_accuracy"),
+    "classifier": ("ZeroShotClassifier", "class_matrix"),
     "conse": ("ConSE",),
     "eszsl": ("ESZSL",),
-    "evaluation": (
-        "compare",
-        "corrected_error",
-        "evaluate",
-    ),
-    "grid_search": (
-        "SEARCHES",
-        "Choice",
-        "Search",
-        "select",
-    ),
-    "image_features": (
-        "Spectrum",
-        "TrainingImages",
-    ),
+    "evaluation": ("compare", "corrected_error", "evaluate"),
+    "grid_search": ("SEARCHES", "Choice", "Search", "select"),
+    "image_features": ("Spectrum", "TrainingImages"),
     "metrics": (
         "GeneralisedAccuracy",
         "class_accuracies",
@@ -115,17 +97,8 @@ _HOMES = {
     ),
     "seen_penalty": ("balancing_penalty",),
     "sje": ("SJE",),
-    "tasks": (
-        "ZeroShotTask",
-        "hold_out",
-        "resplits",
-        "validation_splits",
-    ),
-    "user_pictures": (
-        "UserTask",
-        "match_classes",
-        "user_task",
-    ),
+    "tasks": ("ZeroShotTask", "hold_out", "resplits", "validation_splits"),
+    "user_pictures": ("UserTask", "match_classes", "user_task"),
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,7 @@ def share_of_classes(n_classes: int, share: float) -> int:
     return min(max(round(share * n_classes), FEWEST), n_classes - FEWEST)
 
 
+@dataclass(repr=False, eq=False)
 class UnseenClassSplit(BaseEstimator):  # type: ignore[misc]
     """Cross-validation over classes: test classes never occur in training.
 
@@ -105,18 +107,11 @@ class UnseenClassSplit(BaseEstimator):  # type: ignore[misc]
     ['cat', 'dog'] ['elk', 'fox']
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        n_unseen: int | None = None,
-        share: float = 0.2,
-        random_state: int | None = 0,
-    ) -> None:
-        self.n_splits = n_splits
-        self.n_unseen = n_unseen
-        self.share = share
-        self.random_state = random_state
+    n_splits: int = 5
+    _: KW_ONLY
+    n_unseen: int | None = None
+    share: float = 0.2
+    random_state: int | None = 0
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits.

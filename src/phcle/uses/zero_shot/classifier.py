@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +21,13 @@ from sklearn.utils.validation import check_is_fitted
 from phcle.contexts.labels import as_labels
 from phcle.embedding.cosine_search import unit_rows
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import OptionError, UnknownLabelError, did_you_mean, some
+from phcle.errors import (
+    OptionError,
+    UnknownLabelError,
+    check_choice,
+    did_you_mean,
+    some,
+)
 from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
 from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages, as_features
 from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
@@ -36,12 +43,14 @@ PENALTY_SPLITS, PENALTY_SHARE = 3, 0.2
 """
 
 
+@dataclass(repr=False, eq=False)
 class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: learn from images of seen classes, choose among candidate classes.
 
     A subclass defines `feature_parameters`, `grid`, `feature_side`, `decide`,
-    `_check_options` and `_learn_classes`. Its constructor stores the options below. It
-    is a scikit-learn classifier.
+    `_check_options` and `_learn_classes`, and adds options of its own. It is a
+    scikit-learn classifier: the constructor, which `dataclass` makes, only stores the
+    options.
 
     Attributes
     ----------
@@ -69,10 +78,11 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     embedding: LabelEmbedding
-    candidates: str | Sequence[str]
-    seen_penalty: float | str
-    normalize: str
-    features: str
+    _: KW_ONLY
+    candidates: str | Sequence[str] = "unseen"
+    seen_penalty: float | str = 0.0
+    normalize: str = "l2"
+    features: str = "standardize"
 
     feature_parameters: ClassVar[tuple[str, ...]]
     grid: ClassVar[Mapping[str, Sequence[Any]]]
@@ -112,7 +122,11 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier itself.
         """
         self._check_options()
-        self._check_penalty()
+        penalty: Any = self.seen_penalty
+        if penalty != "auto" and not (_is_number(penalty) and np.isfinite(penalty)):
+            raise OptionError(
+                f"seen_penalty must be a number or 'auto'. Got {penalty!r} instead."
+            )
         if not isinstance(self.embedding, LabelEmbedding):
             raise OptionError(
                 f"embedding must be a LabelEmbedding. Got {self.embedding!r} instead."
@@ -148,7 +162,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {features.shape[1]} features, but {type(self).__name__} is "
                 f"expecting {self.n_features_in_} features as input."
             )
-        scores = self.decide(self.feature_side_.read(features))
+        scores = self.decide(self.feature_side_.apply(features))
         if self.seen_penalty_ == 0:
             return scores
         seen = self.classes_.tolist()
@@ -209,16 +223,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, images: TrainingImages, seen: Floats, candidates: Floats
     ) -> None:
         """Learn the class side from class vectors (classes, dim)."""
-
-    def _check_penalty(self) -> None:
-        """Refuse a penalty that is neither a finite number nor "auto"."""
-        given = self.seen_penalty
-        numbers = (int, float, np.integer, np.floating)
-        is_number = isinstance(given, numbers) and not isinstance(given, bool)
-        if given != "auto" and not (is_number and np.isfinite(given)):
-            raise OptionError(
-                f"seen_penalty must be a number or 'auto'. Got {given!r} instead."
-            )
 
     def _penalty(self, images: TrainingImages) -> float:
         """What is subtracted from the scores of seen classes."""
@@ -293,11 +297,7 @@ def class_matrix(
     candidate_vectors : ndarray of shape (candidates, dim)
         Vectors of the candidates.
     """
-    if normalize not in NORMALIZATIONS:
-        raise OptionError(
-            f"normalize must be one of {', '.join(NORMALIZATIONS)}. "
-            f"Got {normalize!r} instead."
-        )
+    check_choice("normalize", normalize, NORMALIZATIONS)
     S = embedding.select(seen).vectors.astype(np.float64)
     T = embedding.select(candidates).vectors.astype(np.float64)
     if normalize == "none":
@@ -323,10 +323,15 @@ def positive(name: str, value: Any, *, whole: bool = False) -> None:
     OptionError
         If the value is anything else.
     """
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not value > 0:
+    if not _is_number(value, whole=whole) or not value > 0:
         kind = "a whole number" if whole else "a number"
         raise OptionError(f"{name} must be {kind} above 0. Got {value!r} instead.")
+
+
+def _is_number(value: Any, *, whole: bool = False) -> bool:
+    """Whether this is a number of Python or NumPy; truth values are not."""
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def check_has_vectors(

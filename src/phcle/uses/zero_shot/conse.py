@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.cosine_search import unit_rows
-from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
@@ -27,10 +25,11 @@ class _ProbabilitySide:
     scaling: Scaling
     model: Any
 
-    def read(self, X: Floats) -> Floats:
+    def apply(self, X: Floats) -> Floats:
         return np.asarray(self.model.predict_proba(self.scaling.apply(X)))
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class ConSE(ZeroShotClassifier):
     """Choose the candidate nearest to the mean of the most probable seen classes.
 
@@ -45,14 +44,14 @@ class ConSE(ZeroShotClassifier):
         The classes that `predict` chooses among.
     seen_penalty : float or "auto", default 0.0
         Subtracted from the scores of seen classes; see `ESZSL`.
-    top : int, default 10
-        How many seen classes are combined.
-    C : float, default 0.01
-        Inverse penalty of the logistic regression that gives the probabilities.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled; see `class_matrix`.
     features : {"standardize", "l2", "none"}, default "standardize"
         How features are scaled; see `ESZSL`.
+    top : int, default 10
+        How many seen classes are combined.
+    C : float, default 0.01
+        Inverse penalty of the logistic regression that gives the probabilities.
 
     Attributes
     ----------
@@ -65,6 +64,7 @@ class ConSE(ZeroShotClassifier):
 
     Examples
     --------
+    >>> from phcle import LabelEmbedding
     >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[1, 0], [0, 1], [1, 1]]))
     >>> model = ConSE(pets, C=1.0).fit([[1, 0], [0, 1]], ["cat", "dog"])
     >>> model.predict([[2.0, 2.0]]).tolist()
@@ -80,24 +80,8 @@ class ConSE(ZeroShotClassifier):
         }
     )
 
-    def __init__(
-        self,
-        embedding: LabelEmbedding,
-        *,
-        candidates: str | Sequence[str] = "unseen",
-        seen_penalty: float | str = 0.0,
-        top: int = 10,
-        C: float = 0.01,
-        normalize: str = "l2",
-        features: str = "standardize",
-    ) -> None:
-        self.embedding = embedding
-        self.candidates = candidates
-        self.seen_penalty = seen_penalty
-        self.top = top
-        self.C = C
-        self.normalize = normalize
-        self.features = features
+    top: int = 10
+    C: float = 0.01
 
     def feature_side(self, images: TrainingImages) -> FeatureSide:
         """Fit the logistic regression that gives probabilities of the seen classes."""

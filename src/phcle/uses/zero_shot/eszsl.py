@@ -13,7 +13,6 @@ of Y on the images, times a ridge regression of a class on the seen classes:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -21,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve
 
-from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
@@ -37,10 +35,11 @@ class _RidgeSide:
     scaling: Scaling
     weights: Floats  # (features, seen)
 
-    def read(self, X: Floats) -> Floats:
+    def apply(self, X: Floats) -> Floats:
         return np.asarray(self.scaling.apply(X) @ self.weights)
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class ESZSL(ZeroShotClassifier):
     """Embarrassingly simple zero-shot learning: two ridge regressions.
 
@@ -54,6 +53,11 @@ class ESZSL(ZeroShotClassifier):
         Subtracted from the scores of seen classes. Without it, images of unseen classes
         are mostly taken for seen ones. "auto" finds the value that balances both: some
         training classes play the unseen ones. It needs at least four classes.
+    normalize : {"l2", "center", "none"}, default "l2"
+        How class vectors are scaled; see `class_matrix`.
+    features : {"standardize", "l2", "none"}, default "standardize"
+        How features are scaled: to mean zero and variance one each, to the same length
+        for each image, or not at all.
     feature_ridge : float, default 100.0
         γ, the penalty of the regression on features, in units of the mean squared
         length of an image's features.
@@ -61,11 +65,6 @@ class ESZSL(ZeroShotClassifier):
         λ, the penalty of the regression on classes, in units of the mean squared length
         of a seen class's vector. For vectors of length one, both are the penalties of
         the paper.
-    normalize : {"l2", "center", "none"}, default "l2"
-        How class vectors are scaled; see `class_matrix`.
-    features : {"standardize", "l2", "none"}, default "standardize"
-        How features are scaled: to mean zero and variance one each, to the same length
-        for each image, or not at all.
 
     Attributes
     ----------
@@ -78,6 +77,7 @@ class ESZSL(ZeroShotClassifier):
 
     Examples
     --------
+    >>> from phcle import LabelEmbedding
     >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[1, 0], [0, 1], [1, 1]]))
     >>> model = ESZSL(pets, features="none").fit([[1, 0], [0, 1]], ["cat", "dog"])
     >>> model.predict([[2.0, 2.0]]).tolist()
@@ -93,24 +93,8 @@ class ESZSL(ZeroShotClassifier):
         }
     )
 
-    def __init__(
-        self,
-        embedding: LabelEmbedding,
-        *,
-        candidates: str | Sequence[str] = "unseen",
-        seen_penalty: float | str = 0.0,
-        feature_ridge: float = 100.0,
-        class_ridge: float = 1.0,
-        normalize: str = "l2",
-        features: str = "standardize",
-    ) -> None:
-        self.embedding = embedding
-        self.candidates = candidates
-        self.seen_penalty = seen_penalty
-        self.feature_ridge = feature_ridge
-        self.class_ridge = class_ridge
-        self.normalize = normalize
-        self.features = features
+    feature_ridge: float = 100.0
+    class_ridge: float = 1.0
 
     def feature_side(self, images: TrainingImages) -> FeatureSide:
         """Fit the ridge regression of the seen classes on the features."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +17,14 @@ from phcle.uses.zero_shot.classifier import ZeroShotClassifier, check_has_vector
 from phcle.uses.zero_shot.grid_search import (
     SEARCHES,
     Choice,
+    Prepare,
     Search,
     Variants,
     select,
+    shared_images,
 )
-from phcle.uses.zero_shot.image_features import TrainingImages
 from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
-from phcle.uses.zero_shot.seen_penalty import Make, choose_penalties, lower_seen
+from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
 
 if TYPE_CHECKING:
@@ -117,17 +119,16 @@ def evaluate(
     for task in tasks:
         if generalised and task.held_out is None:
             task = hold_out(task)
-        splits = [
-            validation_splits(task, n_validation, validation_share, seed)
-            for seed in seeds
-        ]
-        for found in _task_rows(
-            variants, searches, task, seeds, splits, generalised, by_class
-        ):
-            rows += found
-            done += 1
-            if progress is not None:
-                progress(done, n_steps)
+        # Classifiers share prepared images, and so do seeds that draw the same classes.
+        prepare = shared_images(task, n_validation + 1)
+        for seed in seeds:
+            splits = validation_splits(task, n_validation, validation_share, seed)
+            for name, search in searches.items():
+                step = _Step(name, search, variants, task, seed, splits, prepare)
+                rows += step.rows(generalised=generalised, by_class=by_class)
+                done += 1
+                if progress is not None:
+                    progress(done, n_steps)
     frame: pd.DataFrame = pandas.DataFrame(rows)
     return frame
 
@@ -221,114 +222,90 @@ def corrected_error(differences: npt.ArrayLike, ratio: float) -> float:
     return float(np.sqrt(values.var(ddof=1) * (1 / len(values) + ratio)))
 
 
-def _task_rows(
-    variants: Variants,
-    searches: Mapping[str, Search],
-    task: ZeroShotTask,
-    seeds: Sequence[int],
-    splits: Sequence[Sequence[ZeroShotTask]],
-    generalised: bool,
-    by_class: bool,
-) -> Iterator[list[dict[str, Any]]]:
-    """The rows of one task, by seed and classifier."""
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """One classifier on one task with one seed, for all embeddings."""
 
-    # Classifiers share prepared images, and so do seeds that draw the same classes.
-    @lru_cache(maxsize=len(splits[0]) + 1)
-    def images_of(classes: tuple[str, ...]) -> TrainingImages:
-        return TrainingImages(*task.images(classes))
+    classifier: str
+    search: Search
+    variants: Variants
+    task: ZeroShotTask
+    seed: int
+    validation: Sequence[ZeroShotTask]
+    prepare: Prepare
 
-    for seed, validation in zip(seeds, splits, strict=True):
-        for name, search in searches.items():
-            choices = select(
-                search,
-                variants,
-                validation,
-                seed=seed,
-                prepare=lambda split: images_of(split.seen),
-            )
-            penalties = (
-                _penalties(search, variants, choices, task, validation, seed)
-                if generalised
-                else dict.fromkeys(choices)
-            )
-            yield [
-                {
-                    "embedding": embedding,
-                    "variant": choice.variant,
-                    "classifier": name,
-                    "task": task.name,
-                    "split": task.split,
-                    "seed": seed,
-                    "parameters": choice.parameters,
-                    "validation_accuracy": choice.accuracy,
-                    **_test(
-                        search.make(
-                            variants[embedding][choice.variant],
-                            choice.parameters,
-                            candidates=(*task.unseen, *task.seen),
-                            seed=seed,
-                        ).fit_images(images_of(task.seen)),
-                        task,
-                        penalties[embedding],
-                        by_class,
-                    ),
-                    "n_seen": len(task.seen),
-                    "n_unseen": len(task.unseen),
-                }
-                for embedding, choice in choices.items()
-            ]
+    def rows(self, *, generalised: bool, by_class: bool) -> list[dict[str, Any]]:
+        """Choose options on validation classes and test them; a row per embedding."""
+        choices = select(
+            self.search,
+            self.variants,
+            self.validation,
+            seed=self.seed,
+            prepare=self.prepare,
+        )
+        penalties = self._penalties(choices) if generalised else {}
+        return [
+            {
+                "embedding": embedding,
+                "variant": choice.variant,
+                "classifier": self.classifier,
+                "task": self.task.name,
+                "split": self.task.split,
+                "seed": self.seed,
+                "parameters": choice.parameters,
+                "validation_accuracy": choice.accuracy,
+                **self._test(embedding, choice, penalties.get(embedding), by_class),
+                "n_seen": len(self.task.seen),
+                "n_unseen": len(self.task.unseen),
+            }
+            for embedding, choice in choices.items()
+        ]
 
-
-def _penalties(
-    search: Search,
-    variants: Variants,
-    choices: Mapping[str, Choice],
-    task: ZeroShotTask,
-    validation: Sequence[ZeroShotTask],
-    seed: int,
-) -> dict[str, float]:
-    """Penalties that balance seen and unseen classes, found on validation classes."""
-
-    def maker(embedding: str) -> Make:
-        choice = choices[embedding]
-        vectors = variants[embedding][choice.variant]
-        return lambda among: search.make(
-            vectors, choice.parameters, candidates=among, seed=seed
+    def _make(
+        self, embedding: str, choice: Choice, candidates: Sequence[str]
+    ) -> ZeroShotClassifier:
+        """The classifier with the chosen variant and options."""
+        return self.search.make(
+            self.variants[embedding][choice.variant],
+            choice.parameters,
+            candidates=candidates,
+            seed=self.seed,
         )
 
-    return choose_penalties(
-        {embedding: maker(embedding) for embedding in choices},
-        *task.images(task.seen),
-        [(split.seen, split.unseen) for split in validation],
-        seed=seed,
-    )
+    def _penalties(self, choices: Mapping[str, Choice]) -> dict[str, float]:
+        """The seen_penalty of every embedding, chosen on the validation classes."""
+        return choose_penalties(
+            {name: partial(self._make, name, x) for name, x in choices.items()},
+            *self.task.images(self.task.seen),
+            [(split.seen, split.unseen) for split in self.validation],
+            seed=self.seed,
+        )
 
-
-def _test(
-    model: ZeroShotClassifier,
-    task: ZeroShotTask,
-    penalty: float | None,
-    by_class: bool,
-) -> dict[str, Any]:
-    """Accuracy among the unseen classes, and among all if there is a penalty."""
-    X, y = task.images(task.unseen)
-    scores = model.decision_function(X)  # unseen classes come first
-    nearest = scores[:, : len(task.unseen)].argmax(axis=1)
-    shares = class_accuracies(y, model.candidates_[nearest])
-    found: dict[str, Any] = {"accuracy": float(np.mean(list(shares.values())))}
-    if by_class:
-        found["classes"] = shares
-    if penalty is not None:
-        X_seen, y_seen = task.held_out_images()
-        truth = np.concatenate([y, y_seen])
-        scores = np.concatenate([scores, model.decision_function(X_seen)])
-        found["seen_penalty"] = penalty
-        for prefix, taken in (("", 0.0), ("balanced_", penalty)):
-            lowered = lower_seen(scores, model.candidates_, task.seen, taken)
-            answers = model.candidates_[lowered.argmax(axis=1)]
-            both = generalised_accuracy(truth, answers, unseen=task.unseen)
-            found |= {f"{prefix}{k}": v for k, v in both._asdict().items()}
-    return found
+    def _test(
+        self, embedding: str, choice: Choice, penalty: float | None, by_class: bool
+    ) -> dict[str, Any]:
+        """Accuracy on the unseen classes, and in the generalised test if asked for."""
+        task = self.task
+        model = self._make(embedding, choice, (*task.unseen, *task.seen))
+        model.fit_images(self.prepare(task))
+        X, y = task.images(task.unseen)
+        scores = model.decision_function(X)  # unseen classes come first
+        nearest = scores[:, : len(task.unseen)].argmax(axis=1)
+        shares = class_accuracies(y, model.candidates_[nearest])
+        found: dict[str, Any] = {"accuracy": float(np.mean(list(shares.values())))}
+        if by_class:
+            found["classes"] = shares
+        if penalty is not None:
+            X_seen, y_seen = task.held_out_images()
+            truth = np.concatenate([y, y_seen])
+            scores = np.concatenate([scores, model.decision_function(X_seen)])
+            found["seen_penalty"] = penalty
+            for prefix, taken in (("", 0.0), ("balanced_", penalty)):
+                lowered = lower_seen(scores, model.candidates_, task.seen, taken)
+                answers = model.candidates_[lowered.argmax(axis=1)]
+                both = generalised_accuracy(truth, answers, unseen=task.unseen)
+                found |= {f"{prefix}{k}": v for k, v in both._asdict().items()}
+        return found
 
 
 def _searches(classifiers: Iterable[str] | Mapping[str, Search]) -> dict[str, Search]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -22,10 +23,47 @@ from phcle.uses.zero_shot.image_features import TrainingImages, as_features
 from phcle.uses.zero_shot.metrics import mean_class_accuracy
 from phcle.uses.zero_shot.tasks import ZeroShotTask
 
-__all__ = ["SEARCHES", "Choice", "Search", "Variants", "select", "select_by_split"]
+__all__ = [
+    "SEARCHES",
+    "Choice",
+    "Prepare",
+    "Search",
+    "Variants",
+    "select",
+    "select_by_split",
+    "shared_images",
+]
 
 Variants = Mapping[str, Mapping[str, LabelEmbedding]]  # embedding -> variant -> vectors
 Prepare = Callable[[ZeroShotTask], TrainingImages]
+
+
+def shared_images(task: ZeroShotTask, most: int) -> Prepare:
+    """Return a function that prepares the seen images of splits, and keeps the last.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        The task that is split.
+    most : int
+        Number of splits whose images are kept.
+
+    Returns
+    -------
+    callable
+        From a split of the task, or the task itself, to its `TrainingImages`.
+    """
+
+    @lru_cache(maxsize=most)
+    def images_of(classes: tuple[str, ...]) -> TrainingImages:
+        return TrainingImages(*task.images(classes))
+
+    return lambda split: images_of(split.seen)
+
+
+def _prepare(split: ZeroShotTask) -> TrainingImages:
+    """The seen images of a split."""
+    return TrainingImages(*split.images(split.seen))
 
 
 @dataclass(frozen=True)
@@ -133,7 +171,7 @@ def select(
     splits: Sequence[ZeroShotTask],
     *,
     seed: int = 0,
-    prepare: Prepare | None = None,
+    prepare: Prepare = _prepare,
 ) -> dict[str, Choice]:
     """Choose the best variant and options of every embedding.
 
@@ -150,7 +188,7 @@ def select(
     seed : int, default 0
         Seed of the classifiers.
     prepare : callable, optional
-        Returns the `TrainingImages` of a split. Pass one with a cache to try several
+        Returns the `TrainingImages` of a split. Pass `shared_images` to try several
         classifiers on the same splits.
 
     Returns
@@ -170,7 +208,7 @@ def select_by_split(
     splits: Sequence[ZeroShotTask],
     *,
     seed: int = 0,
-    prepare: Prepare | None = None,
+    prepare: Prepare = _prepare,
 ) -> Iterator[dict[str, Choice]]:
     """Yield what `select` would choose from the splits so far, after each split.
 
@@ -199,15 +237,9 @@ def select_by_split(
         for variant in variants
     }
     for n_done, split in enumerate(splits, 1):
-        images = (
-            TrainingImages(*split.images(split.seen))
-            if prepare is None
-            else prepare(split)
-        )
-        for (name, variant), place, accuracy in _trials(
-            search, embeddings, split, images, seed
-        ):
-            found[name, variant][place] += accuracy / len(splits)
+        trials = _trials(search, embeddings, split, prepare(split), seed)
+        for key, place, accuracy in trials:
+            found[key][place] += accuracy / len(splits)
         so_far = len(splits) / n_done
         yield {
             name: _best(search, {v: found[name, v] * so_far for v in variants})
@@ -228,7 +260,7 @@ def _trials(
     some_embedding = next(iter(next(iter(embeddings.values())).values()))
     for i, feature_choice in enumerate(search.feature_grid):
         side = search.make(some_embedding, feature_choice).feature_side(images)
-        readings = side.read(X)
+        readings = side.apply(X)
         for name, variants in embeddings.items():
             for variant, embedding in variants.items():
                 for j, class_choice in enumerate(search.class_grid):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,12 @@ from sklearn.utils.validation import check_array, check_X_y
 from threadpoolctl import threadpool_limits
 
 from phcle.contexts.labels import as_labels
-from phcle.errors import OptionError
+from phcle.errors import OptionError, check_choice
 
 __all__ = ["FeatureSide", "Scaling", "Spectrum", "TrainingImages", "as_features"]
 
 Floats = npt.NDArray[np.floating]
+Value = TypeVar("Value")
 
 SCALINGS = ("standardize", "l2", "none")
 PRECISIONS = (np.float64, np.float32)
@@ -31,7 +32,7 @@ PRECISIONS = (np.float64, np.float32)
 class FeatureSide(Protocol):
     """What a classifier learned from images before it uses class vectors."""
 
-    def read(self, X: Floats) -> Floats:
+    def apply(self, X: Floats) -> Floats:
         """Turn features into readings, the input of the class side.
 
         Parameters
@@ -108,10 +109,7 @@ class Scaling:
         Scaling
             The scaling.
         """
-        if kind not in SCALINGS:
-            raise OptionError(
-                f"features must be one of {', '.join(SCALINGS)}. Got {kind!r} instead."
-            )
+        check_choice("features", kind, SCALINGS)
         shift, factor = np.zeros_like(X[0]), np.ones_like(X[0])
         if kind == "standardize":
             spread = X.std(axis=0)
@@ -263,10 +261,7 @@ class TrainingImages:
         Scaling
             The scaling.
         """
-        found: Scaling = self._once(
-            ("scaling", kind), lambda: Scaling.fit(self.X, kind)
-        )
-        return found
+        return self._once(("scaling", kind), lambda: Scaling.fit(self.X, kind))
 
     def spectrum(self, kind: str) -> Spectrum:
         """Return the decomposition for ridge regression of the classes on the features.
@@ -288,8 +283,7 @@ class TrainingImages:
             Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
             return Spectrum.of(self.scaling(kind).apply(self.X), Y)
 
-        found: Spectrum = self._once(("spectrum", kind), compute)
-        return found
+        return self._once(("spectrum", kind), compute)
 
     def logistic(self, kind: str, C: float) -> Any:
         """Return a multinomial logistic regression of the classes on the features.
@@ -316,11 +310,12 @@ class TrainingImages:
 
         return self._once(("logistic", kind, C), compute)
 
-    def _once(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+    def _once(self, key: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
         """Compute a value the first time it is asked for."""
         if key not in self._computed:
             self._computed[key] = compute()
-        return self._computed[key]
+        found: Value = self._computed[key]
+        return found
 
 
 def _at_least_single(X: Any) -> Any:

@@ -156,15 +156,11 @@ def confusion_frame(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> pd.DataFram
     """
     pandas = import_optional("pandas", extra="frames", purpose="confusion_frame")
     truth, answers = _pair(y_true, y_pred)
-    classes, codes = np.unique(np.concatenate([truth, answers]), return_inverse=True)
-    n = len(classes)
-    cells = np.bincount(codes[: len(truth)] * n + codes[len(truth) :], minlength=n * n)
-    frame: pd.DataFrame = pandas.DataFrame(
-        cells.reshape(n, n),
-        index=pandas.Index(classes, name="class"),
-        columns=pandas.Index(classes, name="answer"),
+    counts: pd.DataFrame = pandas.crosstab(
+        truth, answers, rownames=["class"], colnames=["answer"]
     )
-    return frame
+    classes = np.union1d(truth, answers)
+    return counts.reindex(index=classes, columns=classes, fill_value=0)
 
 
 def _pair(

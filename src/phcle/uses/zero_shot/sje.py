@@ -10,7 +10,6 @@ and move W along x (s_{y_x} − s_{y*})ᵀ. The result is the average of W over 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -19,9 +18,8 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
-from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
+from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages
 
 __all__ = ["SJE"]
 
@@ -29,16 +27,7 @@ Floats = npt.NDArray[np.floating]
 Positions = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
-class _ScaledSide:
-    """The scaled features themselves."""
-
-    scaling: Scaling
-
-    def read(self, X: Floats) -> Floats:
-        return self.scaling.apply(X)
-
-
+@dataclass(repr=False, eq=False, kw_only=True)
 class SJE(ZeroShotClassifier):
     """Structured joint embedding: a bilinear map trained to rank the right class first.
 
@@ -50,6 +39,10 @@ class SJE(ZeroShotClassifier):
         The classes that `predict` chooses among.
     seen_penalty : float or "auto", default 0.0
         Subtracted from the scores of seen classes; see `ESZSL`.
+    normalize : {"l2", "center", "none"}, default "l2"
+        How class vectors are scaled; see `class_matrix`.
+    features : {"standardize", "l2", "none"}, default "standardize"
+        How features are scaled; see `ESZSL`.
     step : float, default 10.0
         Length of a step, divided by the mean squared length of an image's features. W
         starts at zero, so only `step / margin` matters for the answers.
@@ -61,10 +54,6 @@ class SJE(ZeroShotClassifier):
         Number of images in a step, which moves W by their mean.
     random_state : int, RandomState instance or None, default 0
         Order in which images are visited.
-    normalize : {"l2", "center", "none"}, default "l2"
-        How class vectors are scaled; see `class_matrix`.
-    features : {"standardize", "l2", "none"}, default "standardize"
-        How features are scaled; see `ESZSL`.
 
     Attributes
     ----------
@@ -79,6 +68,7 @@ class SJE(ZeroShotClassifier):
 
     Examples
     --------
+    >>> from phcle import LabelEmbedding
     >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[1, 0], [0, 1], [1, 1]]))
     >>> model = SJE(pets, features="none").fit([[1, 0], [0, 1]], ["cat", "dog"])
     >>> model.predict([[2.0, 2.0]]).tolist()
@@ -89,34 +79,15 @@ class SJE(ZeroShotClassifier):
     # Steps from 0.1 to 10 gave the same accuracy; the number of epochs matters.
     grid = MappingProxyType({"epochs": [1, 3, 10], "normalize": ["l2", "center"]})
 
-    def __init__(
-        self,
-        embedding: LabelEmbedding,
-        *,
-        candidates: str | Sequence[str] = "unseen",
-        seen_penalty: float | str = 0.0,
-        step: float = 10.0,
-        epochs: int = 3,
-        margin: float = 1.0,
-        batch_size: int = 100,
-        random_state: int | np.random.RandomState | None = 0,
-        normalize: str = "l2",
-        features: str = "standardize",
-    ) -> None:
-        self.embedding = embedding
-        self.candidates = candidates
-        self.seen_penalty = seen_penalty
-        self.step = step
-        self.epochs = epochs
-        self.margin = margin
-        self.batch_size = batch_size
-        self.random_state = random_state
-        self.normalize = normalize
-        self.features = features
+    step: float = 10.0
+    epochs: int = 3
+    margin: float = 1.0
+    batch_size: int = 100
+    random_state: int | np.random.RandomState | None = 0
 
     def feature_side(self, images: TrainingImages) -> FeatureSide:
         """Fit the scaling of the features."""
-        return _ScaledSide(images.scaling(self.features))
+        return images.scaling(self.features)
 
     def decide(self, readings: Floats) -> Floats:
         """Score by the bilinear map."""
@@ -131,7 +102,7 @@ class SJE(ZeroShotClassifier):
     def _learn_classes(
         self, images: TrainingImages, seen: Floats, candidates: Floats
     ) -> None:
-        X = self.feature_side_.read(images.X)
+        X = self.feature_side_.apply(images.X)
         basis = np.eye(seen.shape[1])
         if seen.shape[0] < seen.shape[1]:
             # W stays within the span of the seen classes. With long vectors the steps

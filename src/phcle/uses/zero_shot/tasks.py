@@ -153,8 +153,7 @@ class ZeroShotTask:
                 f"must have at least {FEWEST} seen classes and an unseen one. "
                 f"Got {len(self.seen)} and {len(self.unseen)}."
             )
-        both = set(self.seen) & set(self.unseen)
-        if both:
+        if both := set(self.seen) & set(self.unseen):
             raise self._error(f"has classes both seen and unseen: {some(sorted(both))}")
         for what in ("seen", "unseen"):
             classes = getattr(self, what)

@@ -1,4 +1,4 @@
-"""The search: propose options, score them part by part, and keep the trials."""
+"""The study: propose options, score them part by part, and keep the trials."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
 from phcle.files.archive import checksum
-from phcle.tuning.outcome import Tuned, importances
+from phcle.tuning.outcome import Tuned
 from phcle.tuning.scores import Candidate, FunctionScore, Score, SoFar
 from phcle.tuning.space import KIND, space_for
-from phcle.tuning.storage import load_optuna, open_study
+from phcle.tuning.study_storage import load_optuna, open_study
 
 if TYPE_CHECKING:
     import optuna
@@ -32,6 +32,9 @@ SEARCH_MARK = "phcle search"
 
 FULL_TRIALS = 5
 """Trials that are never stopped early; later ones are compared with their median."""
+
+FEWEST = 8
+"""Finished trials needed to say which options mattered; fewer would mislead."""
 
 
 def tune(
@@ -146,7 +149,7 @@ class Tuning:
         names: Mapping[str, str] | None = None,
     ) -> None:
         optuna = load_optuna()
-        from phcle.tuning.sampling import NumberedSampler
+        from phcle.tuning.trial_sampler import NumberedSampler
 
         if seed < 0:
             raise OptionError(f"seed must be 0 or more. Got {seed!r} instead.")
@@ -192,32 +195,26 @@ class Tuning:
                 study.stop()
 
         with _quietly():
-            if self.space.holds(self.space.defaults) and not self._has_trials():
+            # Another process may have begun.
+            has_begun = self._trials("WAITING", "RUNNING", "COMPLETE", "PRUNED")
+            if self.space.holds(self.space.defaults) and not has_begun:
                 self.study.enqueue_trial(self.space.defaults)
             self.study.optimize(self._judge, callbacks=[after])
 
-    def _has_trials(self) -> bool:
-        """Whether any trial, of this or another process, did not fail."""
+    def _trials(self, *states: str) -> list[optuna.trial.FrozenTrial]:
+        """Trials of all processes in one of these states."""
         trials = self.study.get_trials(deepcopy=False)
-        return any(trial.state.name != "FAIL" for trial in trials)
+        return [trial for trial in trials if trial.state.name in states]
 
     @property
     def n_finished(self) -> int:
         """Number of trials that were scored or stopped early."""
-        return sum(
-            trial.state.name in ("COMPLETE", "PRUNED")
-            for trial in self.study.get_trials(deepcopy=False)
-        )
+        return len(self._trials("COMPLETE", "PRUNED"))
 
     @property
     def best_score(self) -> float | None:
         """The best score so far; None without a finished trial."""
-        found = [
-            trial.value
-            for trial in self.study.get_trials(deepcopy=False)
-            if trial.state.name == "COMPLETE" and trial.value is not None
-        ]
-        return max(found, default=None)
+        return max((trial.value for trial in self._trials("COMPLETE")), default=None)
 
     def candidate(self, parameters: Mapping[str, Any]) -> Candidate:
         """Make contexts and options from the parameters of a trial.
@@ -254,28 +251,30 @@ class Tuning:
         """
         if self.best_score is None:
             raise OptionError("no trial was finished, so there is nothing to choose.")
-        best = self.study.best_trial
-        trials = self.study.get_trials(deepcopy=False)
         defaults = self.space.defaults
-        by_default = [
-            trial.value
-            for trial in trials
-            if trial.state.name == "COMPLETE" and trial.params == defaults
-        ]
+        by_default = (x.value for x in self._trials("COMPLETE") if x.params == defaults)
+        trials = self._trials("COMPLETE", "PRUNED")
+        # A pruned trial's value is the mean of its first parts.
+        scores = [x.value if x.state.name == "COMPLETE" else None for x in trials]
         return Tuned(
             title=self.score.title,
-            options=self.space.options(best.params),
+            options=self.space.options(self.study.best_params),
             score=float(self.best_score),
-            default_score=by_default[0] if by_default else None,
-            n_trials=self.n_finished,
-            n_pruned=sum(trial.state.name == "PRUNED" for trial in trials),
-            importances=importances(self.study),
-            scores=tuple(
-                trial.value if trial.state.name == "COMPLETE" else None
-                for trial in trials
-                if trial.state.name in ("COMPLETE", "PRUNED")
-            ),
+            default_score=next(by_default, None),
+            n_trials=len(trials),
+            n_pruned=scores.count(None),
+            importances=self._importances(),
+            scores=tuple(scores),
         )
+
+    def _importances(self) -> dict[str, float]:
+        """How much each option mattered, largest first; empty with too few trials."""
+        from optuna.importance import get_param_importances
+
+        scores = [trial.value for trial in self._trials("COMPLETE")]
+        if len(scores) < FEWEST or len(set(scores)) < 2:
+            return {}
+        return {name: float(x) for name, x in get_param_importances(self.study).items()}
 
     def test(self) -> dict[str, float] | None:
         """Score the default and the best options on data that no trial used.

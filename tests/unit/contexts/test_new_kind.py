@@ -1,0 +1,106 @@
+"""A third kind of context needs no change outside its package; see tests/votes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import make_backend
+from problems import make_problem
+from votes.data import VotesContext
+from votes.fitted import FittedVotes
+
+from phcle import PHCLE, RelationalContext, fold_in, load
+from phcle.contexts.kinds import FITTED_KINDS
+from phcle.solver.device_problem import LabelRows
+
+ROOT = Path(__file__).parents[3]
+TREE = [
+    *((label, "felid") for label in ("cat", "lion", "lynx")),
+    *((label, "canid") for label in ("dog", "wolf")),
+    *[("felid", "animal"), ("canid", "animal")],
+]
+VOTES = [
+    *[("cat", "tame", 2), ("dog", "tame", 3), ("lion", "tame", -2)],
+    *[("wolf", "tame", -1), ("wolf", "howls", 2), ("cat", "howls", -2)],
+]
+
+
+@pytest.fixture
+def contexts(monkeypatch):
+    monkeypatch.setitem(FITTED_KINDS, "votes", FittedVotes)
+    return [RelationalContext.from_hierarchy(TREE), VotesContext.from_rows(VOTES)]
+
+
+def test_a_new_kind_is_learned_stored_explained_and_extended(
+    contexts, backend_options, tmp_path
+):
+    options = {"dim": 3, "max_iter": 400, "dtype": "float64"}
+    model = PHCLE(**options, **backend_options).fit(contexts)
+    objective = [record["objective"] for record in model.history_]
+    assert all(np.diff(objective) <= 1e-6 * objective[0])
+    model.embedding_.save(tmp_path / "labels.phcle")
+    found = load(tmp_path / "labels.phcle")
+    votes = found.contexts[1]
+    assert isinstance(votes, FittedVotes)
+    assert votes.knows("cat")
+    assert not votes.knows("lynx")
+    x = found["cat"] @ votes.factor.T
+    assert x[0] > 0 > x[1]
+    parts = found.explain("cat", "dog")
+    assert {part.context for part in parts.parts} == {"hierarchy", "votes"}
+    assert abs(parts.rest) < 1e-2
+    fox = fold_in(found, VotesContext.from_rows([("fox", "howls", 3)]))
+    both = found.joined(fox)
+    assert both.contexts[1].knows("fox")
+    assert both.nearest("fox", k=1, among=["wolf", "cat"])[0][0] == "wolf"
+
+
+def test_a_fit_with_a_new_kind_is_resumed(contexts, tmp_path):
+    file = tmp_path / "fit.checkpoint"
+    options = {"dim": 3, "tol": 0.0, "calibrate": False}
+    with pytest.warns(match="not converged"):
+        whole = PHCLE(max_iter=4, **options).fit(contexts)
+    with pytest.warns(match="not converged"):
+        PHCLE(max_iter=2, **options).fit(contexts, checkpoint=file)
+    with pytest.warns(match="not converged"):
+        again = PHCLE(max_iter=4, **options).fit(contexts, checkpoint=file, resume=True)
+    assert np.array_equal(whole.embedding_.vectors, again.embedding_.vectors)
+
+
+def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
+    problem = make_problem(contexts)
+    backend = make_backend("numpy")
+    W = rng.normal(size=(len(problem.labels), 3))
+    factors = [rng.normal(size=(len(c.columns), 3)) for c in problem.contexts]
+    rows = LabelRows(backend, problem)
+    view = rows.views(factors, {"hierarchy": 1.0, "votes": 1.0})[1]
+    value = sum(
+        view.local(number, W[block.rows]).value.sum()
+        for number, block in enumerate(rows.blocks)
+    )
+    loss = problem.contexts[1].loss(W, factors[1], problem.penalties)
+    assert value == pytest.approx(loss)
+
+
+def test_the_walk_through_quotes_the_new_kind():
+    page = (ROOT / "docs" / "contributing.md").read_text()
+    code = "".join(path.read_text() for path in (ROOT / "tests/votes").glob("*.py"))
+    quoted = re.findall(
+        r"<!-- not run: part of tests/votes -->\n+```python\n(.*?)```", page, re.S
+    )
+    assert len(quoted) >= 3
+    for line in "".join(quoted).splitlines():
+        assert line.strip() in ("", "...") or line in code, line
+
+
+def test_a_report_draws_the_weights_of_a_new_kind(contexts):
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    from phcle.report.figures import weights_figure
+
+    kinds = ("relational", "descriptive", "votes")
+    shown = [{"name": kind, "weight": 1.0, "kind": kind} for kind in kinds]
+    bars = weights_figure(shown).axes[0].patches
+    assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == 3

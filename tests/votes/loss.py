@@ -1,0 +1,99 @@
+"""The term of votes: Σ_known |v| log(1 + exp(−sign(v) x))."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from phcle.backends.row_blocks import pad_rows
+from phcle.contexts.terms import Curvature, Line, Local, Term, View
+
+
+class VotesTerm(Term):
+    """The votes in blocks of rows."""
+
+    def __init__(self, backend, votes, blocks):
+        self.backend = backend
+        own = backend.processes.own_blocks(len(blocks))
+        self.padded = [
+            pad_rows(votes, block.rows, backend) if number in own else None
+            for number, block in enumerate(blocks)
+        ]
+
+    def on(self, backend):
+        term = copy(self)
+        term.backend = backend
+        return term
+
+    def at(self, other, weight, *, sample=None):
+        return VotesView(self, other, weight)
+
+
+class VotesView(View):
+    """The term with the other factor and the weight."""
+
+    def __init__(self, term, other, weight):
+        self.term, self.other, self.weight = term, other, weight
+
+    def local(self, block, y, chosen=None):
+        return LocalVotes(self, block, y, chosen)
+
+
+class LocalVotes(Local):
+    """The term at the rows y: value, gradient and curvature."""
+
+    def __init__(self, view, block, y, chosen):
+        backend, padded = view.term.backend, view.term.padded[block]
+        self.view, self.xp, self.padded = view, backend.xp, padded
+        self.value, self.gradient = 0.0 * y[:, 0], 0.0 * y
+        if padded is None:
+            return
+        padded = padded if chosen is None else padded.take(chosen)
+        self.weights = view.weight * self.xp.abs(padded.values)
+        self.signs = self.xp.sign(padded.values)
+        self.entries = backend.known_entries(padded.columns, view.other)
+        self.x = self.entries.dots(y)
+        self.sigmoid, softplus = backend.logistic(-self.signs * self.x)
+        self.value = self.xp.sum(self.weights * softplus, axis=1)
+        self.gradient = self.entries.sums(-self.weights * self.signs * self.sigmoid)
+
+    def _bends(self, curvature):
+        if curvature is Curvature.BOUND:
+            return 0.25 * self.weights
+        return self.weights * self.sigmoid * (1 - self.sigmoid)
+
+    def product(self, z, curvature):
+        if self.padded is None:
+            return 0.0 * z
+        return self.entries.sums(self._bends(curvature) * self.entries.dots(z))
+
+    def mean_curvature(self, curvature):
+        other = self.view.other
+        gram = self.xp.matmul(other.T, other) / other.shape[0]
+        if self.padded is None:
+            return 0.0 * gram
+        return self.xp.sum(self._bends(curvature)) / self.x.shape[0] * gram
+
+    def bound_trace(self):
+        if self.padded is None:
+            return self.value
+        return 0.25 * self.entries.norms(self.weights)
+
+    def along(self, direction):
+        return VotesLine(self, direction)
+
+
+class VotesLine(Line):
+    """The term along one direction from each row."""
+
+    def __init__(self, local, direction):
+        self.local = local
+        if local.padded is not None:
+            self.slope = local.entries.dots(direction)
+
+    def value(self, step, chosen):
+        local = self.local
+        if local.padded is None:
+            return 0.0 * step
+        x = local.x[chosen] + step[:, None] * self.slope[chosen]
+        softplus = local.view.term.backend.softplus(-local.signs[chosen] * x)
+        return local.xp.sum(local.weights[chosen] * softplus, axis=1)
