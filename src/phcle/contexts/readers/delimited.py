@@ -311,9 +311,9 @@ def text_lines(path: Path) -> Iterator[str]:
         Each line with its line end, in Unicode's normal form C.
     """
     line = 0
-    with open_file(path) as raw:
+    with open_file(path) as raw, TextIOWrapper(raw, "utf-8-sig", newline="") as file:
         try:
-            for line, text in enumerate(TextIOWrapper(raw, "utf-8-sig", newline=""), 1):
+            for line, text in enumerate(file, 1):
                 if "\0" in text:
                     raise _holds_nul(path, line)
                 yield normal(text)
