@@ -158,7 +158,8 @@ def is_command(value):
     """Whether a function is a command of the command line."""
     from phcle.cli.app import app
 
-    return any(value is command.callback for command in app.registered_commands)
+    commands = [inspect.unwrap(command.callback) for command in app.registered_commands]
+    return value in commands
 
 
 def faults(module_name):

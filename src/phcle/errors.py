@@ -7,9 +7,7 @@ catches `PhcleError` in one place and prints it as one line.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable
 
 __all__ = [
     "BackendError",
@@ -24,7 +22,6 @@ __all__ = [
     "UnknownLabelError",
     "check_choice",
     "did_you_mean",
-    "errors_name",
     "some",
 ]
 
@@ -67,35 +64,6 @@ class ContextWarning(PhcleWarning):
 
 class ConvergenceWarning(PhcleWarning):
     """The solver stopped before it converged."""
-
-
-@contextmanager
-def errors_name(source: object) -> Iterator[None]:
-    """Put the name of a file before the errors of the contexts that are read from it.
-
-    Parameters
-    ----------
-    source : object
-        Path of the file. Anything else, such as a graph, has no name.
-
-    Yields
-    ------
-    None
-        Any `ContextError` of the `with` block names the file.
-
-    Examples
-    --------
-    >>> with errors_name("tree.csv"):
-    ...     raise ContextError("context 'tree' is empty.")
-    Traceback (most recent call last):
-    phcle.errors.ContextError: tree.csv: context 'tree' is empty.
-    """
-    try:
-        yield
-    except ContextError as error:
-        if not isinstance(source, (str, Path)) or str(source) in str(error):
-            raise
-        raise ContextError(f"{source}: {error}") from error
 
 
 def some(items: Iterable[object], most: int = 5) -> str:

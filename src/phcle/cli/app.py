@@ -15,6 +15,7 @@ from phcle.backends.torchrun import is_shared_run
 from phcle.cli.add import add
 from phcle.cli.bench import bench
 from phcle.cli.clusters_and_index import clusters, index
+from phcle.cli.config_file import with_config
 from phcle.cli.demo import demo
 from phcle.cli.errors_and_signals import GuardedGroup, leaving_at_once, raise_terminated
 from phcle.cli.evaluate import evaluate
@@ -136,7 +137,7 @@ RUN_ALONE = (demo, bench)
 
 for command, examples in COMMANDS.items():
     app.command(epilog=_example(*examples), no_args_is_help=command not in RUN_ALONE)(
-        command
+        with_config(command)
     )
 add_reproduce(
     app,

@@ -13,43 +13,45 @@ Flags in the shell override the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from phcle.cli.flags import make_flag, with_flags
 from phcle.errors import FileError, OptionError, did_you_mean
 
-__all__ = ["config_option", "options_from"]
+__all__ = ["options_from", "with_config"]
 
 
-def config_option() -> Any:
-    """Make the flag `--config`, which is read before all other flags.
+def with_config(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the flag `--config`, which is read before all other flags.
+
+    Parameters
+    ----------
+    command : callable
+        The command.
 
     Returns
     -------
-    click.Parameter
-        The flag, to be added to a command.
+    callable
+        The command with one more flag.
     """
 
-    def has_it(
-        config: Annotated[
-            str | None,
-            typer.Option(
-                metavar="FILE.toml",
-                help="Read options from a TOML file; keys are the names of flags.",
-                is_eager=True,
-                expose_value=False,
-                callback=_take_defaults,
-            ),
-        ] = None,
-    ) -> None: ...
+    @wraps(command)
+    def run(config: None = None, **given: Any) -> None:
+        command(**given)
 
-    # Typer's classes of parameters change between versions; its functions do not.
-    maker = typer.Typer(add_completion=False)
-    maker.command()(has_it)
-    return typer.main.get_command(maker).params[0]
+    info = typer.Option(
+        metavar="FILE.toml",
+        help="Read options from a TOML file; keys are the names of flags.",
+        is_eager=True,
+        expose_value=False,
+        callback=_take_defaults,
+    )
+    return with_flags(make_flag("config", str | None, None, info))(run)
 
 
 def _take_defaults(context: typer.Context, path: str | None) -> None:

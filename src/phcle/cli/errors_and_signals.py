@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from phcle.cli.config_file import config_option
 from phcle.errors import PhcleError, PhcleWarning
 
 __all__ = ["GuardedGroup", "Terminated", "leaving_at_once", "raise_terminated", "say"]
@@ -49,27 +48,7 @@ def say(message: str) -> None:
 
 
 class GuardedGroup(TyperGroup):
-    """The group of all commands: handles their errors and gives each `--config`."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Find a command; add `--config` if it has no such flag.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            The context of the group.
-        cmd_name : str
-            Name of the command.
-
-        Returns
-        -------
-        click.Command or None
-            The command; None if there is none of this name.
-        """
-        command = super().get_command(ctx, cmd_name)
-        if command and not any("--config" in x.opts for x in command.params):
-            command.params.append(config_option())
-        return command
+    """The group of all commands, which handles their errors."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; turn errors into exit codes.

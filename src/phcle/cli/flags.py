@@ -21,6 +21,7 @@ __all__ = [
     "OutFile",
     "context_files",
     "context_flags",
+    "make_flag",
     "model_flags",
     "model_options",
     "with_flags",
@@ -72,7 +73,7 @@ def context_flags() -> Iterable[inspect.Parameter]:
         The flags, for `with_flags`.
     """
     for kind, layout in FILE_KINDS.items():
-        yield _flag(
+        yield make_flag(
             kind,
             list[str] | None,
             None,
@@ -80,7 +81,7 @@ def context_flags() -> Iterable[inspect.Parameter]:
                 f"--{kind}", metavar="FILE", help=layout, rich_help_panel="Contexts"
             ),
         )
-    yield _flag(
+    yield make_flag(
         "language",
         str,
         "en",
@@ -137,7 +138,7 @@ def model_flags() -> Iterable[inspect.Parameter]:
             default, shown = None, "on a terminal"
         elif isinstance(default, bool):  # so that it can be turned off, too
             flag += f"/--no-{option.name.replace('_', '-')}"
-        yield _flag(
+        yield make_flag(
             option.name,
             bool if isinstance(default, bool) else option.kind | None,
             default,
@@ -173,7 +174,25 @@ def model_options(given: dict[str, Any], *, verbose: bool) -> dict[str, Any]:
     return options
 
 
-def _flag(name: str, kind: Any, default: Any, info: Any) -> inspect.Parameter:
+def make_flag(name: str, kind: Any, default: Any, info: Any) -> inspect.Parameter:
+    """Make a flag for `with_flags`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, from which the flag takes its own.
+    kind : type
+        Type of its value.
+    default : object
+        The value without the flag.
+    info : typer.Option
+        Help text and other settings.
+
+    Returns
+    -------
+    inspect.Parameter
+        The flag.
+    """
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,

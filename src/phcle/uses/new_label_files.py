@@ -14,6 +14,7 @@ from phcle.contexts.readers.files_to_contexts import (
     Files,
     ReadContexts,
     SourceFile,
+    errors_name,
     list_files,
     read_context,
     read_thesaurus,
@@ -22,7 +23,7 @@ from phcle.contexts.readers.files_to_contexts import (
 from phcle.contexts.readers.label_files import read_hierarchy_edges, read_names
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, did_you_mean, errors_name, some
+from phcle.errors import ContextError, did_you_mean, some
 from phcle.uses.node_names import NodeNames
 
 __all__ = ["read_new_contexts"]

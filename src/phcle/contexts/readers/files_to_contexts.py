@@ -10,7 +10,6 @@ even if the files are changed or removed before it ends.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,8 +18,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from phcle.errors import ContextError, FileError, errors_name
+from phcle.errors import ContextError, FileError
 from phcle.files.writing import check_is_file, is_file
+from phcle.optional_imports import is_installed
 
 if TYPE_CHECKING:
     from phcle.contexts.base import Context
@@ -36,6 +36,7 @@ __all__ = [
     "Files",
     "ReadContexts",
     "SourceFile",
+    "errors_name",
     "list_files",
     "read_context",
     "read_contexts",
@@ -60,10 +61,6 @@ FILE_KINDS = {
 
 THESAURI = ("skos", "owl")
 """Kinds with a taxonomy, names and texts: one file gives up to two contexts."""
-
-FEW_TEXTS = 50
-"""Below this many texts in a vocabulary, words that occur in one text count too: few
-texts share few words."""
 
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because
@@ -301,13 +298,12 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
             raise ContextError(
                 f"a kind of file must be one of {', '.join(FILE_KINDS)}. Got {kind!r}."
             )
-        if isinstance(files, (str, Path)):
-            files = [files]
         if isinstance(files, Mapping):
-            named = [(str(name), path) for name, path in files.items()]
-            found += [ContextFile(kind, Path(path), name) for name, path in named]
+            named = files.items()
+            found += [ContextFile(kind, Path(path), str(name)) for name, path in named]
         else:
-            found += [ContextFile(kind, Path(path)) for path in files]
+            listed = [files] if isinstance(files, (str, Path)) else files
+            found += [ContextFile(kind, Path(path)) for path in listed]
     return found
 
 
@@ -363,7 +359,7 @@ def read_files(
         with recorded(file, sources):
             if file.kind in THESAURI:
                 thesaurus = read_thesaurus(file, language)
-                contexts += _thesaurus_contexts(thesaurus, hierarchy_kind)
+                contexts += thesaurus.contexts(hierarchy_kind)
                 readable = {**thesaurus.names, **readable}
             else:
                 contexts.append(read_context(file, hierarchy_kind=hierarchy_kind))
@@ -400,15 +396,6 @@ def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
     return read(file.path, language=language, name=file.name)
 
 
-def _thesaurus_contexts(thesaurus: Thesaurus, hierarchy_kind: str) -> list[Context]:
-    """The taxonomy, and the texts if there are any."""
-    found: list[Context] = [thesaurus.hierarchy(kind=hierarchy_kind)]
-    if thesaurus.texts:
-        min_count = 1 if len(thesaurus.texts) < FEW_TEXTS else 2
-        found.append(thesaurus.descriptions(min_count=min_count))
-    return found
-
-
 def read_context(
     file: ContextFile, *, hierarchy_kind: str = "ancestors", min_count: int = 2
 ) -> Context:
@@ -430,6 +417,35 @@ def read_context(
     """
     with errors_name(file.path):
         return _read(file, hierarchy_kind, min_count)
+
+
+@contextmanager
+def errors_name(source: object) -> Iterator[None]:
+    """Put the name of a file before the errors of the contexts that are read from it.
+
+    Parameters
+    ----------
+    source : object
+        Path of the file. Anything else, such as a graph, has no name.
+
+    Yields
+    ------
+    None
+        Any `ContextError` of the `with` block names the file.
+
+    Examples
+    --------
+    >>> with errors_name("tree.csv"):
+    ...     raise ContextError("context 'tree' is empty.")
+    Traceback (most recent call last):
+    phcle.errors.ContextError: tree.csv: context 'tree' is empty.
+    """
+    try:
+        yield
+    except ContextError as error:
+        if not isinstance(source, (str, Path)) or str(source) in str(error):
+            raise
+        raise ContextError(f"{source}: {error}") from error
 
 
 def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
@@ -466,10 +482,8 @@ def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
 
 def _counted_by_duckdb(path: Path) -> bool:
     """Whether DuckDB counts an annotation table: a Parquet file or a large one."""
-    if ".parquet" in path.suffixes:
-        return True
     is_large = is_file(path) and path.stat().st_size > LARGE_FILE
-    return is_large and importlib.util.find_spec("duckdb") is not None
+    return ".parquet" in path.suffixes or (is_large and is_installed("duckdb"))
 
 
 @contextmanager

@@ -6,11 +6,16 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from phcle.contexts.base import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.relational.data import RelationalContext
 from phcle.errors import ContextError
 
 __all__ = ["Thesaurus"]
+
+FEW_TEXTS = 50
+"""Below this many texts, words that occur in one text count too: few texts share few
+words."""
 
 
 @dataclass(frozen=True)
@@ -106,3 +111,22 @@ class Thesaurus:
             raise ContextError(f"{self.name!r} has no text about any of its nodes.")
         own = {"name": f"{self.name} texts", **options}
         return DescriptiveContext.from_texts(self.texts, **own)
+
+    def contexts(self, hierarchy_kind: str) -> list[Context]:
+        """Return the taxonomy, and the texts if there are any, as contexts.
+
+        Parameters
+        ----------
+        hierarchy_kind : str
+            How the taxonomy relates its labels.
+
+        Returns
+        -------
+        list of contexts
+            One or two.
+        """
+        found: list[Context] = [self.hierarchy(kind=hierarchy_kind)]
+        if self.texts:
+            min_count = 1 if len(self.texts) < FEW_TEXTS else 2
+            found.append(self.descriptions(min_count=min_count))
+        return found
