@@ -68,12 +68,11 @@ def explore(
     The pages load nothing from other machines. The first start computes neighbours and
     a map, and stores them in LABELS.phcle.explorer for the next one.
     """
-    from phcle.explorer.extras import check_extra
+    from phcle.explorer.server import address_of, bind, check_extra, serve
 
     check_extra()
     from phcle.explorer.app import make_app
     from phcle.explorer.security import Rules
-    from phcle.explorer.server import address_of, bind, serve
 
     # Check the address before loading anything.
     Rules.for_address(host, port or 0, public=public, token=token)

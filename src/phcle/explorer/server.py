@@ -1,4 +1,4 @@
-"""Listen on a port and serve the application.
+"""Check what is installed, listen on a port and serve the application.
 
 The socket is opened first, so that the address is known before the server starts.
 """
@@ -10,14 +10,27 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from phcle.errors import OptionError
+from phcle.errors import OptionError, PhcleError
+from phcle.optional_imports import install_command, is_installed
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["address_of", "bind", "serve"]
+__all__ = ["address_of", "bind", "check_extra", "serve"]
+
+NEEDED = ("fastapi", "jinja2", "rapidfuzz", "uvicorn")
+"""Libraries that the extra `phcle[explore]` installs."""
 
 USUAL_PORT = 8642
+
+
+def check_extra() -> None:
+    """Raise an error if a library of the extra is missing."""
+    missing = [name for name in NEEDED if not is_installed(name)]
+    if missing:
+        raise PhcleError(
+            f"the explorer needs {', '.join(missing)}: {install_command('explore')}"
+        )
 
 
 def bind(host: str, port: int | None) -> socket.socket:
