@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -147,12 +146,8 @@ def _run(tuning: Tuning, trials: int, *, quiet: bool) -> None:
     """Run the trials, with a progress bar on a terminal."""
     from phcle.progress import counted_progress
 
-    bar: Any = (
-        nullcontext(lambda done, total: None)
-        if quiet
-        else counted_progress("tuning", enabled=sys.stderr.isatty())
-    )
-    with bar as progress:
+    is_shown = sys.stderr.isatty() and not quiet
+    with counted_progress("tuning", enabled=is_shown) as progress:
         progress(tuning.n_finished, trials)
         tuning.run(trials, lambda done, best: progress(done, trials))
 

@@ -5,19 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from phcle.answers import as_json
-
-if TYPE_CHECKING:
-    from phcle.answers import (
-        Answer,
-        Comparison,
-        DescribedLabel,
-        ExplainedPair,
-        FittingLabels,
-        SideBySide,
-    )
+from phcle import answers
 
 __all__ = [
     "as_csv",
@@ -32,7 +22,7 @@ __all__ = [
 Row = Mapping[str, Any]
 
 
-def as_csv(rows: Iterable[Row | Answer]) -> str:
+def as_csv(rows: Iterable[Row | answers.Answer]) -> str:
     r"""Write rows as CSV.
 
     Parameters
@@ -50,7 +40,7 @@ def as_csv(rows: Iterable[Row | Answer]) -> str:
     >>> as_csv([{"label": "a,b", "value": 1.5}])
     'label,value\r\n"a,b",1.5\r\n'
     """
-    listed = as_json(list(rows))
+    listed = answers.as_json(list(rows))
     text = io.StringIO()
     if listed:
         writer = csv.DictWriter(text, list(listed[0]))
@@ -59,7 +49,7 @@ def as_csv(rows: Iterable[Row | Answer]) -> str:
     return text.getvalue()
 
 
-def described_rows(answer: DescribedLabel) -> list[Row]:
+def described_rows(answer: answers.DescribedLabel) -> list[Row]:
     """Make one row per attribute of a label.
 
     Parameters
@@ -82,7 +72,7 @@ def described_rows(answer: DescribedLabel) -> list[Row]:
     ]
 
 
-def explained_rows(answer: ExplainedPair) -> list[Row]:
+def explained_rows(answer: answers.ExplainedPair) -> list[Row]:
     """Make one row per column that contributes to a similarity.
 
     Parameters
@@ -102,7 +92,7 @@ def explained_rows(answer: ExplainedPair) -> list[Row]:
     ]
 
 
-def similarity_rows(answer: Comparison) -> list[Row]:
+def similarity_rows(answer: answers.Comparison) -> list[Row]:
     """Make the matrix of similarities.
 
     Parameters
@@ -122,7 +112,7 @@ def similarity_rows(answer: Comparison) -> list[Row]:
     ]
 
 
-def compared_rows(answer: Comparison) -> list[Row]:
+def compared_rows(answer: answers.Comparison) -> list[Row]:
     """Make one row per attribute and compared label.
 
     Parameters
@@ -136,18 +126,13 @@ def compared_rows(answer: Comparison) -> list[Row]:
         Observed values, or confidences of predictions.
     """
     return [
-        {
-            "context": row.context,
-            "name": row.name,
-            "label": each.label,
-            **cell.to_dict(),
-        }
+        {"context": row.context, "name": row.name, "label": each.label} | cell.to_dict()
         for row in answer.attributes
         for each, cell in zip(answer.labels, row.cells, strict=True)
     ]
 
 
-def fitting_rows(answer: FittingLabels) -> list[Row]:
+def fitting_rows(answer: answers.FittingLabels) -> list[Row]:
     """Make one row per label that was found by its attributes.
 
     Parameters
@@ -172,7 +157,7 @@ def fitting_rows(answer: FittingLabels) -> list[Row]:
     ]
 
 
-def side_by_side_rows(answer: SideBySide) -> list[Row]:
+def side_by_side_rows(answer: answers.SideBySide) -> list[Row]:
     """Make one row per neighbour in each of two embeddings.
 
     Parameters
