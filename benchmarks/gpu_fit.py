@@ -159,7 +159,7 @@ def whole_fit(contexts: list[Context], options: argparse.Namespace, **more: Any)
         measured = measure_fit(
             contexts, dim=options.dim, backend="torch", device=options.device, **more
         )
-    return {**measured.as_dict(), **more, "peak_gb": peak_memory(options.device)}
+    return {**measured.to_dict(), **more, "peak_gb": peak_memory(options.device)}
 
 
 def profile(contexts: list[Context], options: argparse.Namespace) -> str:

@@ -12,7 +12,7 @@ them. This module imports nothing but the standard library.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -1453,3 +1453,162 @@ class Failure(Answer):
     """
 
     error: FailureText
+
+
+# -- Measurements and what was written
+
+
+@dataclass(frozen=True)
+class FitSpeed(Answer):
+    """Time, memory and progress of one fit.
+
+    Attributes
+    ----------
+    labels : int
+        Number of labels.
+    columns : int
+        Number of columns of all contexts.
+    nonzeros : int
+        Number of counts and known values of all contexts.
+    dim : int
+        Dimensions of the vectors.
+    seconds : float
+        Time of the whole fit.
+    seconds_near : float
+        Time until the gap was within 5 % of the last one.
+    sweeps : int
+        Sweeps of the whole fit.
+    sweeps_near : int
+        Sweeps until the gap was within 5 % of the last one.
+    gap : float
+        Objective − floor at the end.
+    peak_mb : float or None
+        Most memory that this process has used so far; None on Windows.
+    gflops : float
+        Speed of a float32 matrix product just before the fit.
+    timeline : list of (float, float)
+        Seconds since the start, and the gap, after each sweep.
+    """
+
+    labels: int
+    columns: int
+    nonzeros: int
+    dim: int
+    seconds: float
+    seconds_near: float
+    sweeps: int
+    sweeps_near: int
+    gap: float
+    peak_mb: float | None
+    gflops: float
+    timeline: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Evaluation(Answer):
+    """Zero-shot accuracy of an embedding on the user's own images.
+
+    Attributes
+    ----------
+    file : str
+        The embedding.
+    features : str
+        The features of the images.
+    images : int
+        Number of images.
+    seen, unseen : int
+        Numbers of classes.
+    splits : int
+        Number of splits of the classes.
+    source : str
+        Where the splits come from, in words.
+    left_out : tuple of str
+        Classes of the images that are no labels of the embedding.
+    chance : float
+        Accuracy of a random answer.
+    classifiers : tuple of mapping
+        Means over the splits, by the names of `phcle.uses.zero_shot.evaluate`.
+    """
+
+    file: str
+    features: str
+    images: int
+    seen: int
+    unseen: int
+    splits: int
+    source: str
+    left_out: tuple[str, ...]
+    chance: float
+    classifiers: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class TuningResult(Answer):
+    """The best options of a search.
+
+    Attributes
+    ----------
+    measured : str
+        What was measured, in words.
+    score : float
+        Best score of the search.
+    default_score : float or None
+        Score of the default options; None if they were not tried.
+    trials, pruned : int
+        Numbers of all trials, and of those that were stopped early.
+    options : mapping of str to Any
+        The best options.
+    importances : mapping of str to float
+        Share of each option in the differences between trials.
+    test : mapping of str to float, or None
+        Scores of the default and the best options on data that was never searched on.
+    storage : str
+        Where the trials are kept.
+    file : str
+        The configuration that was written.
+    """
+
+    measured: str
+    score: float
+    default_score: float | None
+    trials: int
+    pruned: int
+    options: Mapping[str, Any]
+    importances: Mapping[str, float]
+    test: Mapping[str, float] | None
+    storage: str
+    file: str
+
+
+@dataclass(frozen=True)
+class WrittenReport(Answer):
+    """Files of a report, and the data of its sections.
+
+    Attributes
+    ----------
+    report : str
+        The page.
+    figures : tuple of str
+        The figures.
+    labels : int
+        Number of labels.
+    map : str
+        How the labels were placed on the map.
+    clustered : tuple of str
+        Labels of the heat map.
+    summary, coverage, convergence : mapping
+        Data of the sections, as `phcle.report.section_data` makes them.
+    sparsity, retrieval : sequence of mapping
+        Data of the sections with one entry for each context or label.
+    """
+
+    report: str
+    figures: tuple[str, ...]
+    labels: int
+    map: str
+    clustered: tuple[str, ...]
+    summary: Mapping[str, Any]
+    coverage: Mapping[str, Any]
+    convergence: Mapping[str, Any]
+    sparsity: Sequence[Mapping[str, Any]]
+    retrieval: Sequence[Mapping[str, Any]]

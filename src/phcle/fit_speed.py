@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from phcle.answers import FitSpeed
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.base import Context
 from phcle.datasets.wordnet import WordNetNouns
@@ -22,69 +22,13 @@ from phcle.errors import OptionError
 from phcle.estimator import PHCLE
 from phcle.solver.problem import State
 
-__all__ = ["Measured", "measure_fit", "noun_contexts", "tree_contexts", "yardstick"]
+__all__ = ["measure_fit", "noun_contexts", "tree_contexts", "yardstick"]
 
 NEAR = 1.05
 """A fit is "near" its end once the gap is at most this times the last gap."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Time, memory and progress of one fit.
-
-    Attributes
-    ----------
-    labels : int
-        Number of labels.
-    columns : int
-        Number of columns of all contexts.
-    nonzeros : int
-        Number of counts and known values of all contexts.
-    dim : int
-        Dimensions of the vectors.
-    seconds : float
-        Time of the whole fit.
-    seconds_near : float
-        Time until the gap was within 5 % of the last one.
-    sweeps : int
-        Sweeps of the whole fit.
-    sweeps_near : int
-        Sweeps until the gap was within 5 % of the last one.
-    gap : float
-        Objective − floor at the end.
-    peak_mb : float or None
-        Most memory that this process has used so far; None on Windows.
-    gflops : float
-        Speed of a float32 matrix product just before the fit.
-    timeline : list of (float, float)
-        Seconds since the start, and the gap, after each sweep.
-    """
-
-    labels: int
-    columns: int
-    nonzeros: int
-    dim: int
-    seconds: float
-    seconds_near: float
-    sweeps: int
-    sweeps_near: int
-    gap: float
-    peak_mb: float | None
-    gflops: float
-    timeline: list[tuple[float, float]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The measurements as plain values.
-
-        Returns
-        -------
-        dict
-            One entry per attribute.
-        """
-        return asdict(self)
-
-
-def measure_fit(contexts: Sequence[Context], **options: Any) -> Measured:
+def measure_fit(contexts: Sequence[Context], **options: Any) -> FitSpeed:
     """Fit `PHCLE` and measure it.
 
     Parameters
@@ -96,7 +40,7 @@ def measure_fit(contexts: Sequence[Context], **options: Any) -> Measured:
 
     Returns
     -------
-    Measured
+    FitSpeed
         Time, memory and progress.
     """
     speed = yardstick()
@@ -113,7 +57,7 @@ def measure_fit(contexts: Sequence[Context], **options: Any) -> Measured:
         (i for i, (_, there) in enumerate(timeline, 1) if there <= NEAR * gap),
         len(timeline),
     )
-    return Measured(
+    return FitSpeed(
         labels=len(model.embedding_.labels),
         columns=sum(len(context.columns) for context in contexts),
         nonzeros=sum(context.n_stored for context in contexts),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from phcle.cli.output import show
 from phcle.errors import OptionError
 
 if TYPE_CHECKING:
+    from phcle.answers import FitSpeed
     from phcle.contexts.base import Context
 
 __all__ = ["bench"]
@@ -61,11 +62,11 @@ def bench(
     contexts_of: Callable[[int], list[Context]] = tree_contexts
     if nouns or wordnet is not None:
         contexts_of = partial(noun_contexts, load_wordnet_nouns(wordnet))
-    lines = [measure_fit(contexts_of(n), **options).as_dict() for n in sizes]
+    lines = [measure_fit(contexts_of(n), **options) for n in sizes]
     show(lines, _show, as_json=as_json)
 
 
-def _show(lines: list[dict[str, Any]]) -> None:
+def _show(lines: list[FitSpeed]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -83,13 +84,13 @@ def _show(lines: list[dict[str, Any]]) -> None:
         table.add_column(title, justify="right")
     for line in lines:
         table.add_row(
-            f"{line['labels']:,}",
-            f"{line['columns']:,}",
-            f"{line['nonzeros']:,}",
-            f"{line['seconds_near']:.2f} s",
-            f"{line['seconds']:.2f} s",
-            f"{line['sweeps']}",
-            "" if line["peak_mb"] is None else f"{line['peak_mb']:.0f}",
-            f"{line['gflops']:.0f}",
+            f"{line.labels:,}",
+            f"{line.columns:,}",
+            f"{line.nonzeros:,}",
+            f"{line.seconds_near:.2f} s",
+            f"{line.seconds:.2f} s",
+            f"{line.sweeps}",
+            "" if line.peak_mb is None else f"{line.peak_mb:.0f}",
+            f"{line.gflops:.0f}",
         )
     Console().print(table)

@@ -96,7 +96,7 @@ def _write_report(embedding: LabelEmbedding, out: Path) -> None:
     made = write_report(
         embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS
     )
-    show_written(f"{made['report']}: open it in a browser")
+    show_written(f"{made.report}: open it in a browser")
 
 
 def _show_neighbours(embedding: LabelEmbedding) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,8 @@ from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from phcle.answers import Evaluation
 
 __all__ = ["evaluate"]
 
@@ -68,6 +71,7 @@ def evaluate(
 
     The options of the classifiers are chosen on validation classes among the seen ones.
     """
+    from phcle.answers import Evaluation
     from phcle.embedding import load
     from phcle.errors import check_choice
     from phcle.progress import counted_progress
@@ -87,18 +91,18 @@ def evaluate(
             progress=progress,
         )
     task = found.tasks[0]
-    answer = {
-        "file": str(file),
-        "features": str(features),
-        "images": len(task.y),
-        "seen": len(task.seen),
-        "unseen": len(task.unseen),
-        "splits": len(found.tasks),
-        "source": found.source,
-        "left_out": list(found.left_out),
-        "chance": 1 / len(task.unseen),
-        "classifiers": _rows(frame),
-    }
+    answer = Evaluation(
+        file=str(file),
+        features=str(features),
+        images=len(task.y),
+        seen=len(task.seen),
+        unseen=len(task.unseen),
+        splits=len(found.tasks),
+        source=found.source,
+        left_out=tuple(found.left_out),
+        chance=1 / len(task.unseen),
+        classifiers=tuple(_rows(frame)),
+    )
     if out is not None:
         _write(answer, out)
     show(answer, _show, as_json=as_json)
@@ -121,19 +125,19 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def _write(answer: dict[str, Any], out: Path) -> None:
+def _write(answer: Evaluation, out: Path) -> None:
     """Write the answer as Markdown, CSV and JSON."""
     from phcle import __version__
     from phcle.report import write_table
 
     make_folder(out)
-    rows = answer["classifiers"]
+    rows = answer.classifiers
     shown = _present(rows, COLUMNS | BALANCED)
     table = {
         "table": "evaluation",
         "version": __version__,
-        "title": f"Zero-shot accuracy of {answer['file']}",
-        "lead": [_lead(answer), "", f"Chance is {answer['chance']:.1%}."],
+        "title": f"Zero-shot accuracy of {answer.file}",
+        "lead": [_lead(answer), "", f"Chance is {answer.chance:.1%}."],
         "columns": {
             "classifier": ("classifier",),
             **{key: (title, ".1%") for key, title in shown.items()},
@@ -144,29 +148,31 @@ def _write(answer: dict[str, Any], out: Path) -> None:
     write_table(table, out / "evaluation")
 
 
-def _lead(answer: dict[str, Any]) -> str:
+def _lead(answer: Evaluation) -> str:
     return (
-        f"{answer['images']:,} images, {answer['seen']} seen and {answer['unseen']} "
-        f"unseen classes; {answer['source']}"
+        f"{answer.images:,} images, {answer.seen} seen and {answer.unseen} "
+        f"unseen classes; {answer.source}"
     )
 
 
-def _show(answer: dict[str, Any]) -> None:
+def _show(answer: Evaluation) -> None:
     typer.echo(_lead(answer))
-    rows = answer["classifiers"]
+    rows = answer.classifiers
     _show_columns(rows, COLUMNS)
     if BALANCED.keys() <= rows[0].keys():
         typer.echo("with a constant subtracted from the scores of seen classes:")
         _show_columns(rows, BALANCED)
-    typer.echo(f"chance: {answer['chance']:.1%}")
+    typer.echo(f"chance: {answer.chance:.1%}")
 
 
-def _present(rows: list[dict[str, Any]], columns: dict[str, str]) -> dict[str, str]:
+def _present(
+    rows: Sequence[Mapping[str, Any]], columns: dict[str, str]
+) -> dict[str, str]:
     """The columns that the rows have."""
     return {key: title for key, title in columns.items() if key in rows[0]}
 
 
-def _show_columns(rows: list[dict[str, Any]], columns: dict[str, str]) -> None:
+def _show_columns(rows: Sequence[Mapping[str, Any]], columns: dict[str, str]) -> None:
     shown = _present(rows, columns)
     show_table(
         ("classifier", *shown.values()),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show, show_written
+
+if TYPE_CHECKING:
+    from phcle.answers import WrittenReport
 
 __all__ = ["report"]
 
@@ -46,7 +49,7 @@ def report(
     show(made, _show, as_json=as_json)
 
 
-def _show(made: dict[str, Any]) -> None:
+def _show(made: WrittenReport) -> None:
     """Print where page and figures were written."""
-    show_written(made["report"])
-    show_written(f"{Path(made['figures'][0]).parent} (figures)")
+    show_written(made.report)
+    show_written(f"{Path(made.figures[0]).parent} (figures)")

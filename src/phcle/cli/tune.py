@@ -18,6 +18,7 @@ from phcle.errors import OptionError
 from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
+    from phcle.answers import TuningResult
     from phcle.tuning import Tuning
 
 __all__ = ["tune"]
@@ -138,7 +139,7 @@ def tune(
     found.write_config(out, inputs)
     if plot is not None:
         found.plot(plot)
-    answer = {**found.to_dict(), "test": tested, "storage": kept, "file": str(out)}
+    answer = found.answer(test=tested, storage=kept, file=str(out))
     show(answer, _show, as_json=as_json)
 
 
@@ -191,10 +192,10 @@ def _inputs(
     return found
 
 
-def _show(answer: dict[str, Any]) -> None:
-    typer.echo(answer["measured"])
-    rows = [("validation", answer["default_score"], answer["score"])]
-    tested = answer["test"]
+def _show(answer: TuningResult) -> None:
+    typer.echo(answer.measured)
+    rows = [("validation", answer.default_score, answer.score)]
+    tested = answer.test
     if tested is not None:
         rows.append(("test, never searched on", tested["default"], tested["tuned"]))
     show_table(
@@ -204,17 +205,17 @@ def _show(answer: dict[str, Any]) -> None:
             for title, *pair in rows
         ],
     )
-    shares = answer["importances"]
+    shares = answer.importances
     show_table(
         ("option", "value", "mattered"),
         [
             (name, _shown(value), f"{shares[name]:.0%}" if name in shares else "")
-            for name, value in answer["options"].items()
+            for name, value in answer.options.items()
         ],
     )
-    typer.echo(f"{answer['trials']} trials, {answer['pruned']} of them stopped early")
-    show_written(answer["file"])
-    show_next([["phcle", "fit", "--config", answer["file"], "--out", "labels.phcle"]])
+    typer.echo(f"{answer.trials} trials, {answer.pruned} of them stopped early")
+    show_written(answer.file)
+    show_next([["phcle", "fit", "--config", answer.file, "--out", "labels.phcle"]])
 
 
 def _shown(value: Any) -> str:

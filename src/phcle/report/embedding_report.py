@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phcle.answers import WrittenReport
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.files.writing import make_folder
@@ -40,7 +41,7 @@ def write_report(
     title: str = "Label embedding",
     shown: Sequence[str] = (),
     tell: Callable[[str], None] = lambda message: None,
-) -> dict[str, Any]:
+) -> WrittenReport:
     """Write a report on an embedding: `out/report.html` and `out/figures/`.
 
     Parameters
@@ -59,7 +60,7 @@ def write_report(
 
     Returns
     -------
-    dict
+    WrittenReport
         The files written, and the data of the report.
 
     Raises
@@ -108,14 +109,14 @@ def write_report(
         map=map_data(embedding, layout, ways),
         **data,
     )
-    return {
-        "report": str(page),
-        "figures": sorted(map(str, folder.iterdir())),
-        "labels": len(embedding),
-        "map": layout.method,
-        "clustered": together,
+    return WrittenReport(
+        report=str(page),
+        figures=tuple(sorted(map(str, folder.iterdir()))),
+        labels=len(embedding),
+        map=layout.method,
+        clustered=tuple(together),
         **data,
-    }
+    )
 
 
 def _branches(embedding: LabelEmbedding) -> Branches | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from phcle.answers import TuningResult
 from phcle.errors import BackendError
 from phcle.estimator import PHCLE
 from phcle.files.writing import write_whole
@@ -66,23 +67,37 @@ class Tuned:
         """
         return PHCLE(**{k: v for k, v in self.options.items() if k != KIND})
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values for JSON.
+    def answer(
+        self, *, test: Mapping[str, float] | None, storage: str, file: str
+    ) -> TuningResult:
+        """The result as `phcle tune` shows it.
+
+        Parameters
+        ----------
+        test : mapping of str to float, or None
+            What `Tuning.test` returned.
+        storage : str
+            Where the trials are kept.
+        file : str
+            The configuration that was written.
 
         Returns
         -------
-        dict
-            What `phcle tune --json` prints.
+        TuningResult
+            The result.
         """
-        return {
-            "measured": self.title,
-            "score": self.score,
-            "default_score": self.default_score,
-            "trials": self.n_trials,
-            "pruned": self.n_pruned,
-            "options": dict(self.options),
-            "importances": dict(self.importances),
-        }
+        return TuningResult(
+            measured=self.title,
+            score=self.score,
+            default_score=self.default_score,
+            trials=self.n_trials,
+            pruned=self.n_pruned,
+            options=dict(self.options),
+            importances=dict(self.importances),
+            test=test,
+            storage=storage,
+            file=file,
+        )
 
     def write_config(
         self, path: str | Path, files: Mapping[str, Any] | None = None

@@ -42,7 +42,7 @@ def test_every_figure_is_there_as_png_and_svg(zoo_report):
 
 def test_the_page_names_no_address_elsewhere(zoo_report):
     made, out = zoo_report
-    assert made["report"] == str(out / "report.html")
+    assert made.report == str(out / "report.html")
     page = (out / "report.html").read_text("utf-8")
     for address in re.findall(r"""(?:src|href)=["']([^"']+)""", page):
         assert address.startswith(("data:", "#")), address
@@ -103,4 +103,4 @@ def test_the_heat_map_shows_the_labels_asked_about_with_their_neighbours(
     (asked,) = zoo_embedding.labels[:1]
     near = [label for label, _ in zoo_embedding.nearest(asked, k=5)]
     made = write_report(zoo_embedding, tmp_path / "out", shown=[asked])
-    assert made["clustered"] == [asked, *near]
+    assert made.clustered == (asked, *near)

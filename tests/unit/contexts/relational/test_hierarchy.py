@@ -236,7 +236,8 @@ def test_extended_hierarchy_has_the_old_and_the_new_edges():
 def test_unknown_parent_of_a_later_label_is_refused_with_the_nearest_spelling():
     tree = Hierarchy.from_edges(PETS)
     with pytest.raises(
-        ContextError, match=r"parent 'canin' of 'fox' is not one of its nodes.*mean 'canine'"
+        ContextError,
+        match=r"parent 'canin' of 'fox' is not one of its nodes.*mean 'canine'",
     ):
         tree.extended(Hierarchy.from_edges([("fox", "canin")]), name="t")
 
