@@ -35,10 +35,9 @@ from phcle.errors import PhcleError
 from phcle.estimator import PHCLE
 from phcle.fit_speed import yardstick
 from phcle.options import OPTIONS
-from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import Problem, pose
+from phcle.solver.problem import DeviceProblem, Problem, pose
 from phcle.solver.start import Factors, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
 from phcle.solver.weights import equal_weights

@@ -28,7 +28,7 @@ from phcle.contexts.base import Context
 from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import NEAR, measure_fit
 from phcle.solver import foldin
-from phcle.solver.device_problem import DeviceProblem
+from phcle.solver.problem import DeviceProblem
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, State, run
 from phcle.solver.weights import equal_weights

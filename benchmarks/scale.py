@@ -28,16 +28,15 @@ from scipy.optimize import minimize
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import align
-from phcle.contexts.relational.plain_loss import softplus
+from phcle.contexts.relational.loss import softplus
 from phcle.datasets import load_wordnet_nouns
 from phcle.estimator import EXACT_PAIRS, SAMPLE
 from phcle.fit_speed import yardstick
 from phcle.solver.balance import balance
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import Problem, State, pose
+from phcle.solver.problem import DeviceProblem, Problem, State, pose
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver
 from phcle.solver.weights import equal_weights

@@ -28,11 +28,10 @@ from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.device_problem import DeviceProblem, penalty_terms
 from phcle.solver.foldin import fold_in, solve_labels
 from phcle.solver.held_out import held_out_skills
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import Problem, State, pose
+from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms, pose
 from phcle.solver.provenance import library_versions, without_times
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run

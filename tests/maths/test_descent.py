@@ -15,9 +15,9 @@ from sklearn.linear_model import ElasticNet
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
-from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
+from phcle.solver.problem import DeviceProblem
 from phcle.solver.start import Factors, start_factors
 from phcle.solver.sweep import MajoriseSolver, run
 from phcle.solver.weights import equal_weights

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.base import FittedContext, warn_unknown_columns
-from phcle.contexts.checks import check_number
 from phcle.contexts.column_update import ColumnUpdate
-from phcle.contexts.matrices import keep_entries, take_rows
+from phcle.contexts.matrices import check_number, keep_entries, take_rows
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError
 from votes.data import VotesContext

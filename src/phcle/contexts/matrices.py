@@ -16,7 +16,9 @@ from phcle.errors import ContextError, some
 __all__ = [
     "LARGEST",
     "as_csr",
+    "check_array",
     "check_axes",
+    "check_number",
     "csr_with_zeros",
     "keep_entries",
     "take_rows",
@@ -181,3 +183,39 @@ def keep_entries(matrix: sp.csr_array, wanted: npt.NDArray[np.bool_]) -> sp.csr_
     return csr_with_zeros(
         rows[inside], columns[inside], entries.data[inside], matrix.shape
     )
+
+
+def check_array(value: Any, shape: tuple[int, ...], what: str) -> None:
+    """Refuse an array of another shape, or with anything but finite numbers.
+
+    Parameters
+    ----------
+    value : array
+        What came from the file.
+    shape : tuple of int
+        The shape it must have.
+    what : str
+        Its name in the error message.
+    """
+    if value.shape != shape or value.dtype.kind not in "fiu":
+        raise ContextError(f"{what} must be numbers of shape {shape}")
+    if not np.isfinite(value).all():
+        raise ContextError(f"{what} must be finite")
+
+
+def check_number(value: Any, what: str, *, most: float = 1e30) -> None:
+    """Refuse what is not a number, or is too large to compute with; NaN passes.
+
+    Parameters
+    ----------
+    value : object
+        What came from the file.
+    what : str
+        Its name in the error message.
+    most : float
+        Largest absolute value allowed.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ContextError(f"{what} must be a number")
+    if abs(value) > most:
+        raise ContextError(f"{what} must be a number of usual size")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts.base import FittedContext
-from phcle.contexts.checks import check_array, check_number
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.contexts.labels import refuse_half_characters
+from phcle.contexts.matrices import check_array, check_number
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, FileError
 from phcle.files.archive import read_sealed, write_sealed

@@ -1,13 +1,13 @@
 """Stage 2: learn the factors from the contexts.
 
-- `problem`: the contexts over common labels, and the state of a solution;
-  `device_problem` puts it on a back end; `objective` is the reference in plain NumPy;
+- `problem`: the contexts over common labels, on the host and on a back end, and the
+  state of a solution; `objective` is the reference in plain NumPy;
 - `start`: where factors start; `weights`, `held_out`: weights of the contexts;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
-- `rows`, `gradient`, `balance`, `column_samples`: the parts of a sweep;
+- `rows`, `balance`, `column_samples`: the parts of a sweep;
 - `foldin`: labels that are added later (`phcle.fold_in`), and the last step of a fit;
 - `calibration`: probabilities of predicted attributes;
-- `checkpoint`, `overflow`, `provenance`: storing, stopping and recording a fit.
+- `checkpoint`, `provenance`: storing and recording a fit.
 
 Solvers use contexts through `contexts.base` and `contexts.terms` and never ask for
 their kind. Modules here may import `embedding`, `contexts`, `backends`, `options`,

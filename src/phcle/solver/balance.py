@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from phcle.backends.protocol import Array
-from phcle.solver.device_problem import DeviceProblem
-from phcle.solver.problem import State
+from phcle.solver.problem import DeviceProblem, State
 
 __all__ = ["balance"]
 

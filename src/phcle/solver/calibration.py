@@ -16,10 +16,9 @@ import numpy.typing as npt
 from phcle.backends.protocol import Array
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, HiddenValues, support
-from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.foldin import solve_labels
 from phcle.solver.held_out import draw_rows
-from phcle.solver.problem import Problem, State
+from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.sweep import MajoriseSolver, run
 
 __all__ = ["calibrate"]

@@ -21,8 +21,7 @@ from phcle.contexts.terms import Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.device_problem import LabelRows
-from phcle.solver.problem import Problem
+from phcle.solver.problem import LabelRows, Problem
 from phcle.solver.rows import solve_rows
 
 __all__ = ["fold_in", "solve_labels"]

@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Backend
 from phcle.contexts.base import FittedContext
-from phcle.solver.device_problem import DeviceProblem
 from phcle.solver.foldin import solve_labels
-from phcle.solver.problem import Problem
+from phcle.solver.problem import DeviceProblem, Problem
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, run
 from phcle.solver.weights import equal_weights

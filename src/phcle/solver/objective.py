@@ -22,8 +22,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 import numpy.typing as npt
 
-from phcle.solver.device_problem import penalty_terms
-from phcle.solver.problem import Problem
+from phcle.solver.problem import Problem, penalty_terms
 
 __all__ = ["objective_terms"]
 

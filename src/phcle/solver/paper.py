@@ -14,9 +14,7 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import View
 from phcle.errors import OptionError
-from phcle.solver.device_problem import DeviceProblem
-from phcle.solver.gradient import values_and_gradient
-from phcle.solver.problem import State
+from phcle.solver.problem import DeviceProblem, State, values_and_gradient
 from phcle.solver.sweep import Reweigh, SweepSolver
 
 __all__ = ["PaperSolver"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,19 @@ import numpy as np
 from phcle.backends.protocol import Array
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import View
+from phcle.errors import NumericalError, some
 from phcle.solver.balance import balance
 from phcle.solver.column_samples import ColumnSamples, Drawn
-from phcle.solver.device_problem import DeviceProblem
-from phcle.solver.overflow import refuse_broken_algebra, refuse_infinite
-from phcle.solver.problem import State
+from phcle.solver.problem import DeviceProblem, State, values_and_gradient
 from phcle.solver.rows import update_rows
 from phcle.solver.start import Factors
 
-__all__ = ["MajoriseSolver", "State", "SweepSolver", "run"]
+__all__ = [
+    "MajoriseSolver",
+    "State",
+    "SweepSolver",
+    "run",
+]
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 """Computes new weights from weighted losses above the floor and present weights."""
@@ -127,7 +132,7 @@ class SweepSolver(ABC):
             The state after the sweep.
         """
         penalties = self.device.penalties(W, factors)
-        refuse_infinite(self.device, state, factors, values, penalties, self.remedy)
+        _refuse_infinite(self.device, state, factors, values, penalties, self.remedy)
         weights = state.weights
         above = self.above_floor(values, weights)
         record = {
@@ -324,8 +329,77 @@ def run(
         The state after the last sweep.
     """
     while state.iteration < max_iter and not solver.converged(state):
-        with refuse_broken_algebra(solver.device, state, solver.remedy):
+        with _refuse_broken_algebra(solver.device, state, solver.remedy):
             state = solver.step(state)
         if on_step is not None:
             on_step(state)
     return state
+
+
+def _refuse_infinite(
+    device: DeviceProblem,
+    before: State,
+    factors: Sequence[Array],
+    values: Sequence[float],
+    penalties: Mapping[str, float],
+    remedy: str,
+) -> None:
+    """Raise NumericalError if a sweep ended with NaN or infinity.
+
+    NaN or infinity anywhere in the factors shows in the values or the penalties, so the
+    check costs nothing. Only if it fails is the cause searched for.
+    """
+    if np.isfinite([*values, *penalties.values()]).all():
+        return
+    names = device.problem.names
+    broken = [
+        name
+        for name, factor, value in zip(names, factors, values, strict=True)
+        if not (np.isfinite(value) and _is_finite(device, factor))
+    ]
+    if not broken or len(broken) == len(names):  # W overflowed, so all did
+        broken = _steepest(device, before)
+    raise _overflow(device, before, broken, remedy)
+
+
+@contextmanager
+def _refuse_broken_algebra(
+    device: DeviceProblem, before: State, remedy: str
+) -> Iterator[None]:
+    """Turn a failed matrix factorisation into an error that names the context."""
+    try:
+        yield
+    except Exception as error:
+        # NumPy and torch each have a class of this name, with no common base.
+        if not type(error).__name__.endswith("LinAlgError"):
+            raise
+        raise _overflow(device, before, _steepest(device, before), remedy) from error
+
+
+def _overflow(
+    device: DeviceProblem, before: State, broken: Sequence[str], remedy: str
+) -> NumericalError:
+    sweep = before.iteration
+    last = f"sweep {sweep} was the last good one" if sweep else "it was the first"
+    return NumericalError(
+        f"the numbers of context {some(broken)} are no longer finite in "
+        f"{device.backend.dtype} after sweep {sweep + 1}; {last}. {remedy}"
+    )
+
+
+def _steepest(device: DeviceProblem, state: State) -> list[str]:
+    """Contexts with an infinite gradient in W, or else the one with the largest."""
+    views = device.labels.views(state.factors, state.weights)
+    blocks = device.labels.blocks
+    pulls = {}
+    for name, view in zip(device.problem.names, views, strict=True):
+        value, gradient = values_and_gradient(device.backend, state.W, [view], blocks)
+        largest = float(device.backend.xp.max(device.backend.xp.abs(gradient)))
+        pulls[name] = largest if np.isfinite(value).all() else np.inf
+    infinite = [name for name, pull in pulls.items() if not np.isfinite(pull)]
+    return infinite or [max(pulls, key=lambda name: pulls[name])]
+
+
+def _is_finite(device: DeviceProblem, factor: Array) -> bool:
+    xp = device.backend.xp
+    return bool(xp.all(xp.isfinite(factor)))

@@ -12,8 +12,7 @@ from phcle.contexts.base import Penalties
 from phcle.contexts.relational.column_sampling import draw_columns
 from phcle.errors import OptionError
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.device_problem import DeviceProblem
-from phcle.solver.problem import pose
+from phcle.solver.problem import DeviceProblem, pose
 
 PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from phcle.contexts.base import Context
 from phcle.contexts.data_frames import labelled_columns
 from phcle.contexts.descriptive import encoding
-from phcle.contexts.descriptive.reencoding import Cells, Source, Words
-from phcle.contexts.descriptive.scaling import ScaledValues, offset_and_scale
+from phcle.contexts.descriptive.encoding import Cells, Source, Words
+from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of
 from phcle.contexts.masked import MaskedMatrix, masked_matrix

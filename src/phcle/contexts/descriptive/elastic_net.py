@@ -16,8 +16,7 @@ import numpy as np
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows, split_rows
-from phcle.contexts.descriptive.loss import SpreadRows
-from phcle.contexts.descriptive.scaling import ScaledValues
+from phcle.contexts.descriptive.loss import ScaledValues, SpreadRows
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
 
 __all__ = ["DescriptionUpdate", "elastic_net"]

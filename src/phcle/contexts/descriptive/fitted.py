@@ -14,15 +14,14 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_columns
-from phcle.contexts.checks import check_array, check_number
 from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
-from phcle.contexts.descriptive.loss import SpreadRows, SquaredTerm
-from phcle.contexts.descriptive.reencoding import Source, unpack_source
-from phcle.contexts.descriptive.scaling import ScaledValues
+from phcle.contexts.descriptive.encoding import Source, unpack_source
+from phcle.contexts.descriptive.loss import ScaledValues, SpreadRows, SquaredTerm
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import unpack_matrix
+from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, did_you_mean
 from phcle.files.tensor_store import TensorStore

@@ -1,17 +1,273 @@
-"""The term of a descriptive context: squared errors of the known values."""
+"""Descriptive values, centred and scaled, and their term: squared errors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
-from phcle.contexts.descriptive.scaling import ScaledValues
+from phcle.contexts.base import UNITS
+from phcle.contexts.full_rows import DenseRows, FullRows
+from phcle.contexts.masked import MaskedMatrix
+from phcle.contexts.matrices import csr_with_zeros, keep_entries
 from phcle.contexts.terms import Curvature, Line, Local, Sample, Term, View
 
-__all__ = ["SpreadRows", "SquaredTerm"]
+__all__ = ["ScaledValues", "SpreadRows", "SquaredTerm", "offset_and_scale"]
+
+Floats = npt.NDArray[np.float64]
+
+AnyFloats = npt.NDArray[np.floating[Any]]
+
+Ints = npt.NDArray[np.int64]
+
+Flags = npt.NDArray[np.bool_]
+
+
+def offset_and_scale(
+    matrix: MaskedMatrix, *, standardize: bool
+) -> tuple[Floats, Floats]:
+    """Compute the mean of each column, and one scale for all columns or one for each.
+
+    Scaled values have `UNITS` of squared deviation per fully described label.
+
+    Parameters
+    ----------
+    matrix : MaskedMatrix
+        Values in the user's units.
+    standardize : bool
+        Give each column its own scale.
+
+    Returns
+    -------
+    offset, scale : arrays of shape (columns,)
+        Offsets and scales, in the user's units.
+    """
+    found = matrix.moments()
+    n_columns = matrix.shape[1]
+    if standardize:
+        variance = found.squares / np.maximum(found.count, 1)
+        variance[variance == 0] = 1.0
+    else:
+        mean = found.squares.sum() / max(found.count.sum(), 1)
+        variance = np.full(n_columns, mean if mean > 0 else 1.0)
+    scale = np.sqrt(variance * n_columns / UNITS) * found.unit
+    return found.mean, np.maximum(scale, np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledValues:
+    """A and I of one context: (value − offset) / scale where known.
+
+    Complete rows are stored separately because they share one Gram matrix.
+
+    Attributes
+    ----------
+    full_rows : array of int
+        Positions of labels with a complete row.
+    full : FullRows
+        Their values.
+    entries : csr_array of shape (labels, columns)
+        Known values of all other labels; zeros are stored.
+    """
+
+    full_rows: Ints
+    full: FullRows
+    entries: sp.csr_array
+
+    @classmethod
+    def over(
+        cls,
+        labels: Sequence[str],
+        own_labels: Sequence[str],
+        matrix: MaskedMatrix,
+        offset: Floats,
+        scale: Floats,
+    ) -> ScaledValues:
+        """Scale the values of a context and arrange them by the labels of a problem.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the problem.
+        own_labels : sequence of str
+            Labels of the rows of `matrix`; all are labels of the problem.
+        matrix : MaskedMatrix
+            Values in the user's units.
+        offset : array of shape (columns,)
+            What is subtracted.
+        scale : array of shape (columns,)
+            What is divided by.
+
+        Returns
+        -------
+        ScaledValues
+            The values.
+        """
+        position = {label: i for i, label in enumerate(labels)}
+        rows = np.array([position[label] for label in own_labels], dtype=np.int64)
+        full_rows, full, entries = matrix.split(offset, scale)
+        lengths = np.zeros(len(labels) + 1, dtype=np.int64)
+        lengths[rows + 1] = np.diff(entries.indptr)
+        moved = entries[np.argsort(rows)]  # keeps stored zeros
+        spread = sp.csr_array(
+            (moved.data, moved.indices, np.cumsum(lengths)),
+            shape=(len(labels), matrix.shape[1]),
+        )
+        return cls(rows[full_rows], full, spread)
+
+    @classmethod
+    def nothing(cls, n_labels: int, n_columns: int) -> ScaledValues:
+        """Make values of which none is known.
+
+        Parameters
+        ----------
+        n_labels : int
+            Number of labels.
+        n_columns : int
+            Number of columns.
+
+        Returns
+        -------
+        ScaledValues
+            No known value for any label.
+        """
+        empty = DenseRows(np.empty((0, n_columns)))
+        entries = sp.csr_array((n_labels, n_columns))
+        return cls(np.zeros(0, dtype=np.int64), empty, entries)
+
+    @property
+    def observed(self) -> Flags:
+        """Whether each label has a known value: (labels,)."""
+        known = np.asarray(np.diff(self.entries.indptr) > 0)
+        known[self.full_rows] = True
+        return known
+
+    @property
+    def arrays(self) -> list[Any]:
+        """All numbers, for a fingerprint."""
+        return [self.full_rows, *self.full.arrays, self.entries]
+
+    def take(self, rows: Ints) -> ScaledValues:
+        """Return the values of some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels.
+
+        Returns
+        -------
+        ScaledValues
+            Values of these labels, in this order.
+        """
+        at = np.full(self.entries.shape[0], -1)
+        at[rows] = np.arange(len(rows))
+        taken = np.flatnonzero(at[self.full_rows] >= 0)
+        full_rows = at[self.full_rows[taken]]
+        return ScaledValues(full_rows, self.full.take(taken), self.entries[rows])
+
+    def hide_rows(self, rows: Ints) -> ScaledValues:
+        """Return the values as if nothing were known about some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels to hide.
+
+        Returns
+        -------
+        ScaledValues
+            Values over the same labels.
+        """
+        is_kept = np.ones(self.entries.shape[0], dtype=bool)
+        is_kept[rows] = False
+        stays = np.flatnonzero(is_kept[self.full_rows])
+        entries = keep_entries(self.entries, is_kept[:, None])
+        return ScaledValues(self.full_rows[stays], self.full.take(stays), entries)
+
+    def hide_columns(self, hidden: Flags) -> ScaledValues:
+        """Return the values as if nothing were known about some columns.
+
+        All values become entries, so this is for few labels.
+
+        Parameters
+        ----------
+        hidden : array of bool of shape (columns,)
+            The columns to hide.
+
+        Returns
+        -------
+        ScaledValues
+            Values over the same labels and columns.
+        """
+        shape = self.entries.shape
+        values = np.full(shape, np.nan)
+        values[self.full_rows] = self.full.toarray()
+        found = sp.coo_array(self.entries)
+        values[found.coords] = found.data
+        r, c = np.nonzero(~np.isnan(values) & ~hidden)
+        entries = csr_with_zeros(r, c, values[r, c], shape)
+        return replace(self.nothing(*shape), entries=entries)
+
+    def loss(self, W: AnyFloats, U: AnyFloats) -> float:
+        """Compute ½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision, as a reference.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        float
+            The loss.
+        """
+        W, U = np.asarray(W, np.float64), np.asarray(U, np.float64)
+        total = self.full.squared_error(W[self.full_rows], U)
+        _, errors = self._entry_errors(W, U, trust=1.0)
+        return 0.5 * (total + float((errors**2).sum()))
+
+    def squared_errors(
+        self, W: AnyFloats, U: AnyFloats, trusts: Sequence[float]
+    ) -> Floats:
+        """Compute the squared errors of the entries of each label.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+        trusts : sequence of float
+            Numbers that multiply the predictions.
+
+        Returns
+        -------
+        array of shape (trusts, labels)
+            Squared errors for every trust.
+        """
+        found = []
+        for trust in trusts:
+            rows, errors = self._entry_errors(W, U, trust=trust)
+            found.append(np.bincount(rows, errors**2, len(W)))
+        return np.array(found)
+
+    def _entry_errors(
+        self, W: AnyFloats, U: AnyFloats, *, trust: float
+    ) -> tuple[Ints, Floats]:
+        """Row and error of every entry; `trust` multiplies the predictions."""
+        entries = sp.coo_array(self.entries)
+        rows, columns = entries.coords
+        fitted = np.einsum("ij,ij->i", W[rows], U[columns])
+        return rows.astype(np.int64), entries.data - trust * fitted
 
 
 class SquaredTerm(Term):

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of
-from phcle.contexts.pairs import as_row, rows_of
 from phcle.errors import ContextError, ContextWarning, OptionError
 
 __all__ = ["count_annotations", "count_edges", "count_text"]

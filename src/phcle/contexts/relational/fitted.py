@@ -19,14 +19,17 @@ from phcle.contexts.base import (
     Penalties,
     warn_unknown_columns,
 )
-from phcle.contexts.checks import check_array, check_number
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import index_of
-from phcle.contexts.matrices import keep_entries
-from phcle.contexts.relational import plain_loss
+from phcle.contexts.matrices import check_array, check_number, keep_entries
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
-from phcle.contexts.relational.loss import LogisticTerm
+from phcle.contexts.relational.loss import (
+    LogisticTerm,
+    deviances,
+    relational_loss,
+    saturated_floor,
+)
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget, Term
 from phcle.errors import ContextError
@@ -184,19 +187,15 @@ class FittedRelational(FittedContext):
 
     def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
         rate = self._row_rate(lam)
-        return plain_loss.relational_loss(
-            self.counts, rate, self.column_mass, W, factor
-        )
+        return relational_loss(self.counts, rate, self.column_mass, W, factor)
 
     def floor(self, lam: Penalties) -> float:
-        return plain_loss.saturated_floor(
-            self.counts, self._row_rate(lam), self.column_mass
-        )
+        return saturated_floor(self.counts, self._row_rate(lam), self.column_mass)
 
     def held_out_losses(
         self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
     ) -> Floats:
-        return plain_loss.deviances(
+        return deviances(
             self.counts,
             self._row_rate(lam),
             self.column_mass,

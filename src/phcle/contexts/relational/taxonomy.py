@@ -14,8 +14,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of, is_missing
-from phcle.contexts.pairs import as_row, rows_of
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 
 __all__ = ["Hierarchy", "Ints"]
