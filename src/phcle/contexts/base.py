@@ -410,6 +410,28 @@ class FittedContext(ABC):
             λ3 or λ4. It balances the factor against W.
         """
 
+    def rebalanced(self, xp: Any, factor: Array, change: Array, undo: Array) -> Array:
+        """Return the factor after W was multiplied by a matrix.
+
+        Parameters
+        ----------
+        xp : module
+            Array namespace of the factor.
+        factor : array of shape (columns, dim)
+            The factor before.
+        change : array of shape (dim, dim)
+            What W was multiplied by.
+        undo : array of shape (dim, dim)
+            Its inverse, transposed, so that W times the factor stays the same. A
+            factor in the space of the labels would take `change` instead.
+
+        Returns
+        -------
+        array of shape (columns, dim)
+            The factor that belongs to the new W.
+        """
+        return xp.matmul(factor, undo)
+
     @abstractmethod
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties

@@ -53,7 +53,12 @@ def balance(device: DeviceProblem, state: State) -> State:
     for change, undo in candidates:
         move, back = (xp.astype(part, state.W.dtype) for part in (change, undo))
         W = xp.matmul(state.W, move)
-        factors = tuple(xp.matmul(factor, back) for factor in state.factors)
+        factors = tuple(
+            context.rebalanced(xp, factor, move, back)
+            for context, factor in zip(
+                device.problem.contexts, state.factors, strict=True
+            )
+        )
         if sum(device.penalties(W, factors).values()) < (1 - WORTH) * before:
             return replace(state, W=W, factors=factors)
     return state

@@ -354,7 +354,7 @@ def penalty_terms(
     total = {"sparsity": 0.0, "ridge": 0.5 * lam.ridge * square, "context_ridge": 0.0}
     for context, factor in zip(problem.contexts, factors, strict=True):
         for name, value in context.factor_penalties(xp, factor, lam).items():
-            total[name] += value
+            total[name] = total.get(name, 0.0) + value
     return total
 
 
