@@ -94,8 +94,6 @@ class Neighbour(Named):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
     similarity : float
         Cosine of the two vectors.
     """
@@ -109,8 +107,6 @@ class Nearest(Named):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
     neighbours : tuple of Neighbour
         The most similar labels, best first.
     """
@@ -223,8 +219,6 @@ class RelatedLabel(Named):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
     share : float
         Its share of the similarity of all related labels.
     """
@@ -238,8 +232,6 @@ class DescribedLabel(Named):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
     related : tuple of RelatedLabel
         Related labels, most similar first.
     observed, predicted : tuple of Attribute
@@ -492,12 +484,6 @@ class FitSummary(EmbeddingSummary, _InFile):
 
     Attributes
     ----------
-    file : str
-        The file of the embedding.
-    labels, dim, contexts, sweeps, objective, seed : object
-        As in `EmbeddingSummary`.
-    options, versions, run, files, format_version : object
-        As in `EmbeddingSummary`.
     seconds : float
         Time that the fit took.
     """
@@ -511,8 +497,6 @@ class FileInfo(_InFile):
 
     Attributes
     ----------
-    file : str
-        The file.
     what : str
         The kind of file, in words.
     """
@@ -522,17 +506,7 @@ class FileInfo(_InFile):
 
 @dataclass(frozen=True)
 class EmbeddingInfo(EmbeddingSummary, FileInfo):
-    """What a file with an embedding holds.
-
-    Attributes
-    ----------
-    file, what : str
-        The file and its kind.
-    labels, dim, contexts, sweeps, objective, seed : object
-        As in `EmbeddingSummary`.
-    options, versions, run, files, format_version : object
-        As in `EmbeddingSummary`.
-    """
+    """What a file with an embedding holds."""
 
 
 @dataclass(frozen=True)
@@ -541,8 +515,6 @@ class CheckpointInfo(FileInfo):
 
     Attributes
     ----------
-    file, what : str
-        The file and its kind.
     labels, dim : int
         Number of labels and of dimensions.
     contexts : dict of str to float
@@ -578,8 +550,6 @@ class ImageMapInfo(FileInfo):
 
     Attributes
     ----------
-    file, what : str
-        The file and its kind.
     features, dim : int
         Number of features of a picture, and of dimensions of the embedding.
     images : int
@@ -609,8 +579,6 @@ class IndexInfo(FileInfo):
 
     Attributes
     ----------
-    file, what : str
-        The file and its kind.
     cells, centers : tuple of int
         Shapes of the two arrays of the index.
     format_version : int
@@ -702,10 +670,6 @@ class DrawnClusters(ClusteredLabels):
 
     Attributes
     ----------
-    clusters : tuple of tuple of Named
-        The labels of each group.
-    agreement : Agreement or None
-        Agreement with a hierarchy of the embedding; None without one.
     file : str
         The picture.
     """
@@ -834,10 +798,6 @@ class NodeFound(Node):
 
     Attributes
     ----------
-    node, name : str
-        The node's id and its readable name.
-    is_label : bool
-        Whether the node is a label of the embedding.
     above : tuple of str
         Names of its parents, which tell apart nodes of the same name.
     """
@@ -951,10 +911,6 @@ class LabelPage(Nearest):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
-    neighbours : tuple of Neighbour
-        The most similar labels, best first.
     observed, predicted : tuple of Attribute
         The strongest attributes, strongest first.
     not_predictable : tuple of str
@@ -981,10 +937,6 @@ class LandedLabel(Nearest):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
-    neighbours : tuple of Neighbour
-        The most similar labels, best first.
     observed, predicted : tuple of Attribute
         The strongest attributes, strongest first.
     contexts : dict of str to bool
@@ -1131,8 +1083,6 @@ class FittingLabel(Named):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
     score : float
         How well it fits, from 0 to 1.
     chances : tuple of AttributeChance
@@ -1165,8 +1115,6 @@ class DifferentLabel(Named):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
     shared : float
         Share of its neighbours that both embeddings name.
     """
@@ -1212,10 +1160,6 @@ class SharedNeighbour(Neighbour):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
-    similarity : float
-        Cosine of the two vectors.
     in_both : bool
         Whether the other embedding names it too.
     """
@@ -1229,8 +1173,6 @@ class SideBySide(Named):
 
     Attributes
     ----------
-    label, name : str
-        The label's id and its readable name.
     one, other : tuple of SharedNeighbour
         Its neighbours in each embedding, best first.
     shared : float
@@ -1286,12 +1228,6 @@ class Colouring(MapGroups):
 
     Attributes
     ----------
-    title : str
-        What the colours mean.
-    groups : tuple of str
-        Names of the groups.
-    codes : str
-        Position of each label's group, as bytes in base64.
     shades : tuple of Shade
         The colour of each group.
     """
@@ -1366,12 +1302,6 @@ class ExplorerInfo(EmbeddingSummary, _Titled):
 
     Attributes
     ----------
-    title : str
-        Title of the embedding.
-    labels, dim, contexts, sweeps, objective, seed : object
-        As in `EmbeddingSummary`.
-    options, versions, run, files, format_version : object
-        As in `EmbeddingSummary`.
     hierarchy : str or None
         The context with the hierarchy that is shown.
     attributes : tuple of AttributeSet
