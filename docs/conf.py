@@ -36,6 +36,8 @@ napoleon_use_param = False
 napoleon_use_rtype = False
 # As lists, not as targets of links: many classes have an attribute of the same name.
 napoleon_use_ivar = True
+# Otherwise `embedding_` is read as a link and loses its underscore.
+strip_signature_backslash = True
 
 html_theme = "furo"
 html_title = f"phcle {version}"

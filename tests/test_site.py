@@ -50,6 +50,12 @@ def test_pages_load_nothing_from_elsewhere(site):
         assert [x for x in found if x.startswith(("http", "//"))] == [], style
 
 
+def test_learned_attributes_keep_their_underscore(site):
+    page = (site / "api" / "model.html").read_text("utf-8")
+    for name in ("embedding_", "history_", "weights_"):
+        assert f"<strong>{name}</strong>" in page
+
+
 def test_every_page_is_in_the_navigation(site):
     index = (site / "index.html").read_text("utf-8")
     for page in ("quickstart", "model", "errata", "api/index", "changelog"):
