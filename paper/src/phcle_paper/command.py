@@ -39,7 +39,7 @@ def reproduce(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
             "(partial, completion, confidence, similarity, retrieval, clusters, "
-            "understanding, debian), or all.",
+            "understanding, debian, pantheria, grambank), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -59,7 +59,16 @@ def reproduce(
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option("--splits", min=0, help="Random class splits to judge by."),
+        typer.Option("--splits", min=0, help="Random splits or draws to judge by."),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            metavar="NAME,NAME",
+            help="Methods of pantheria and grambank; by default all: "
+            "phcle, mean, family, knn, softimpute, iterative, ridge, boosting.",
+        ),
     ] = None,
     config: Annotated[
         Path | None,
@@ -114,7 +123,16 @@ def reproduce(
             )
             made.append({**found, "files": str(out / f"{experiment.name}.md")})
     for study in _studies(what, data):
-        request = Request(data, out, sentences, jobs, quick, _teller(study))
+        request = Request(
+            data,
+            out,
+            sentences,
+            jobs,
+            quick,
+            splits,
+            methods.split(",") if methods else (),
+            _teller(study),
+        )
         found = run_study(study, request, config=config, command=command)
         made.append({**found, "files": str(out / f"{study}.md")})
     if what == "all":
