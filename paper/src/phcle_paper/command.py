@@ -39,7 +39,7 @@ def reproduce(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
             "(partial, completion, confidence, similarity, retrieval, clusters, "
-            "understanding, debian, pantheria, grambank), or all.",
+            "understanding, debian, pantheria, grambank, sigtyp, shop), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -66,10 +66,18 @@ def reproduce(
         typer.Option(
             "--methods",
             metavar="NAME,NAME",
-            help="Methods of pantheria and grambank; by default all: "
+            help="Methods of pantheria, grambank, sigtyp and shop; by default all: "
             "phcle, mean, family, knn, softimpute, iterative, ridge, boosting.",
         ),
     ] = None,
+    split: Annotated[
+        str,
+        typer.Option(
+            "--split",
+            metavar="dev|test",
+            help="Languages of sigtyp to judge by; every use of test is recorded.",
+        ),
+    ] = "dev",
     config: Annotated[
         Path | None,
         typer.Option("--config", help="Settings of one table from a TOML file."),
@@ -105,6 +113,7 @@ def reproduce(
     from phcle_paper.tables.runner import reproduce as run
 
     check_choice("what to make", what, (*settings.TABLES, *STUDIES, "all"))
+    check_choice("--split", split, ("dev", "test"))
     if not data.is_dir():
         raise FileError(f"{data}: no such folder; --data names the folder of all data.")
     command = _command(context)
@@ -131,10 +140,11 @@ def reproduce(
             quick,
             splits,
             methods.split(",") if methods else (),
+            split,
             _teller(study),
         )
         found = run_study(study, request, config=config, command=command)
-        made.append({**found, "files": str(out / f"{study}.md")})
+        made.append({**found, "files": str(out / f"{found['table']}.md")})
     if what == "all":
         _assemble(out)
     if as_json:

@@ -17,7 +17,7 @@ from phcle_paper.datasets.patchy_table import (
     PatchyTable,
 )
 from phcle_paper.studies.cell_completion import METHODS, NEEDS
-from phcle_paper.studies.cell_rivals import RIVALS, group_means
+from phcle_paper.studies.cell_rivals import RIVALS, group_means, means_as_features
 from phcle_paper.studies.cell_tasks import CellTask, cell_task, complete, draw_cells
 from phcle_paper.studies.registry import Request, run_study
 
@@ -139,10 +139,19 @@ def test_group_means_take_the_nearest_group_that_knows_the_column():
     assert found[[1, 0, 1, 2, 3], [0, 1, 1, 2, 0]] == pytest.approx(
         [1, 8, 8, 6, 2.5], abs=1e-4
     )
-    # Without a label's own value, as a hidden cell would see it.
-    left = group_means(table, values, own=False)
-    assert left[0] == pytest.approx([4, 8, 7], abs=1e-4)
-    assert left[2, 0] == pytest.approx(1, abs=1e-4)
+
+
+def test_group_means_as_features_never_show_a_cell_its_own_value(planted):
+    table, values = planted.table, planted.left
+    before = means_as_features(table, values)
+    row = int(np.flatnonzero(~planted.hidden[:, 1])[0])
+    changed = values.copy()
+    changed[row, 1] += 100
+    after = means_as_features(table, changed)
+    assert after[row, 1] == pytest.approx(before[row, 1], abs=1e-3)
+    assert not np.allclose(after[:, 1], before[:, 1])
+    unknown = np.isnan(values)
+    assert before[unknown] == pytest.approx(group_means(table, values)[unknown])
 
 
 def test_equal_counts_in_a_family_are_decided_by_the_whole_table(rng):
@@ -200,7 +209,13 @@ def test_the_study_resumes_and_adds_methods(tmp_path):
 
 @pytest.mark.parametrize(
     ("dataset", "score", "expected"),
-    [("pantheria", "r2", 0.741), ("grambank", "accuracy", 0.82)],
+    [
+        ("pantheria", "r2", 0.741),
+        ("grambank", "accuracy", 0.82),
+        ("sigtyp", "accuracy", 0.667),
+        ("shop", "RMSE of avg price", 65.02),
+        ("shop", "perishable", 1.0),
+    ],
 )
 def test_the_family_mean_on_real_tables(shared_data, dataset, score, expected, rng):
     if not all((shared_data / folder).is_dir() for folder in NEEDS[dataset]):

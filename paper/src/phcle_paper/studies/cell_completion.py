@@ -6,6 +6,7 @@ same and choose their settings on inner hidden cells. PHCLE has default options.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,11 +18,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import phcle
+from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import OptionError, check_choice
+from phcle.tuning.completion import Floats
 from phcle.uses.zero_shot import corrected_error
 from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.cell_rivals import RIVALS
-from phcle_paper.studies.cell_tasks import CellTask, cell_task, complete
+from phcle_paper.studies.cell_tasks import (
+    RMSE,
+    TASKS,
+    CellTask,
+    cell_task,
+    complete,
+    score_of,
+)
 from phcle_paper.tables.saved_results import SavedResults, digest_of
 
 if TYPE_CHECKING:
@@ -34,6 +44,8 @@ Row = dict[str, Any]
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "pantheria": ("pantheria",),
     "grambank": ("grambank",),
+    "sigtyp": ("sigtyp2020",),
+    "shop": ("shop",),
 }
 """Folders of data by study."""
 
@@ -41,7 +53,9 @@ PHCLE = "phcle"
 METHODS = {PHCLE: "PHCLE", **{key: title for key, (title, _) in RIVALS.items()}}
 """Titles of all methods."""
 
-TITLES = {"r2": "R²", "accuracy": "accuracy"}
+TITLES = {"r2": "R²"}
+TEST = "test"
+"""The split of a shared task whose every scoring is recorded."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +79,21 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         check_choice("a method", method, METHODS)
     if settings.n_splits < 1:
         raise OptionError(f"n_splits must be 1 or more. Got {settings.n_splits!r}.")
+    caveats = list(settings.caveats)
+    if request.split == TEST:
+        name = f"{settings.dataset}-{TEST}"
+        check_choice("a data set with a test split", name, TASKS)
+        settings = replace(settings, dataset=name, n_splits=1)
     found = _scored(settings, methods, request)
+    if request.split == TEST:
+        caveats.append(_count(_log(settings, request)))
     task = _task(settings.dataset, request.data, settings.split_seed)
-    share = float(task.hidden.sum() / task.table.known.sum())
-    rows = list(_summaries(methods, found, share))
+    share = None
+    if task.scored_by == "cells":
+        share = float(task.hidden.sum() / task.table.known.sum())
     scores = list(found[0][methods[0]]["scores"])
-    return _table(settings, task, share, scores, rows)
+    rows = list(_summaries(methods, found, share))
+    return _table(replace(settings, caveats=caveats), task, share, scores, rows)
 
 
 def score_cells(dataset: str, data: Path, seed: int, method: str) -> list[Row]:
@@ -81,8 +104,11 @@ def score_cells(dataset: str, data: Path, seed: int, method: str) -> list[Row]:
         predicted = complete(task)
     else:
         predicted = RIVALS[method][1](task, np.random.default_rng(seed))
-    seconds = perf_counter() - start
-    return [{"scores": task.scores(predicted), "seconds": seconds}]
+    row: Row = {"seconds": perf_counter() - start, "scores": task.scores(predicted)}
+    if task.scored_by != "cells":
+        parts = task.parts(predicted)
+        row["parts"] = {x: [y.tolist() for y in own] for x, own in parts.items()}
+    return [row]
 
 
 @lru_cache(maxsize=1)
@@ -109,6 +135,8 @@ def _scored(
     for done, (i, rows) in enumerate(in_parallel(score_cells, calls, request.jobs), 1):
         kept.add(left[i], rows)
         seed, method = cells[left[i]]
+        if request.split == TEST:
+            _record(_log(settings, request), method, rows[0]["scores"])
         request.tell(
             f"{done} of {len(left)}: {METHODS[method]}, draw {seed}: "
             f"{rows[0]['scores']} in {rows[0]['seconds']:.0f} s"
@@ -128,55 +156,92 @@ def _code() -> str:
     return digest.hexdigest()[:12]
 
 
+def _log(settings: Settings, request: Request) -> Path:
+    """The file that lists every scoring of a test split."""
+    return request.out / f"{settings.dataset}.scorings.jsonl"
+
+
+def _record(log: Path, method: str, scores: Mapping[str, float]) -> None:
+    """Add a scoring of the test split to the log; nothing removes it."""
+    entry = {"method": method, "code": _code(), "scores": dict(scores)}
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def _count(log: Path) -> str:
+    """How often the test split was scored, in words."""
+    entries = [json.loads(line) for line in read_lines(log)] if log.exists() else []
+    own = sum(entry["method"] == PHCLE for entry in entries)
+    return (
+        f"the test was scored {len(entries)} times, {own} of them by PHCLE ({log.name})"
+    )
+
+
 def _summaries(
-    methods: Sequence[str], found: Sequence[Mapping[str, Row]], share: float
+    methods: Sequence[str], found: Sequence[Mapping[str, Row]], share: float | None
 ) -> Iterator[Row]:
-    """Mean of every method over the draws, and PHCLE's lead over it."""
-    ratio = share / (1 - share)
+    """Every method's scores over all draws, and PHCLE's lead over it, with errors.
+
+    With the share of hidden cells, errors are over draws; without, clustered by label.
+    """
+
+    def estimate(method: str, score: str) -> tuple[float, Floats]:
+        """A score, and its values by draw or how much each label moves it."""
+        if share is None:
+            parts = [x[method]["parts"][score] for x in found]
+            return score_of(score, *np.sum(parts, axis=0))
+        values = np.array([x[method]["scores"][score] for x in found])
+        return float(values.mean()), values
+
+    def error(own: Floats) -> float | None:
+        if share is None:
+            return float(np.linalg.norm(own))
+        value = corrected_error(own, share / (1 - share))
+        return None if np.isnan(value) else value
+
     for method in methods:
         summary: Row = {"method": METHODS[method]}
-        summary["seconds"] = float(np.mean([x[method]["seconds"] for x in found]))
         for score in found[0][method]["scores"]:
-            own = np.array([x[method]["scores"][score] for x in found])
-            summary[score] = float(own.mean())
-            summary[f"{score}_error"] = _or_none(corrected_error(own, ratio))
+            value, own = estimate(method, score)
+            summary |= {score: value, f"{score}_error": error(own)}
             if method != PHCLE and PHCLE in methods:
-                ahead = np.array([x[PHCLE]["scores"][score] for x in found]) - own
-                summary[f"{score}_lead"] = float(ahead.mean())
-                summary[f"{score}_lead_error"] = _or_none(corrected_error(ahead, ratio))
+                best, ahead = estimate(PHCLE, score)
+                lead = value - best if score.startswith(RMSE) else best - value
+                summary[f"{score}_lead"] = lead
+                summary[f"{score}_lead_error"] = error(ahead - own)
+        summary["seconds"] = float(np.mean([x[method]["seconds"] for x in found]))
         yield summary
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def _table(
     settings: Settings,
     task: CellTask,
-    share: float,
+    share: float | None,
     scores: Sequence[str],
     rows: Sequence[Row],
 ) -> dict[str, Any]:
     """The table with its titles and findings."""
     columns: dict[str, Any] = {"method": ("method",)}
     for score in scores:
-        title = TITLES[score]
-        columns[score] = (title, ".3f", f"{score}_error")
-        columns[f"{score}_lead"] = (
-            f"lead of PHCLE in {title}",
-            "+.3f",
-            f"{score}_lead_error",
-        )
+        digits = ".1f" if score.startswith(RMSE) else ".3f"
+        title = TITLES.get(score, score)
+        columns[score] = (title, digits, f"{score}_error")
+        columns[f"{score}_lead"] = ("PHCLE ahead", f"+{digits}", f"{score}_lead_error")
     columns["seconds"] = ("seconds", ".0f")
+    how = (
+        "± is the standard error, clustered by label"
+        if share is None
+        else "± is the corrected standard error over draws"
+    )
     return {
+        "table": settings.dataset,
         "title": settings.title,
         "dataset": settings.dataset,
         "lead": [
             f"{len(task.table.labels):,} labels, {len(task.table.fields)} fields; "
-            f"{share:.0%} of the known cells are hidden in each of {settings.n_splits} "
-            "draws. "
-            "± is the corrected standard error over draws:"
+            f"{int(task.hidden.sum()):,} cells are hidden beside "
+            f"{int((task.table.known & ~task.hidden).sum()):,} known ones. "
+            f"Draws: {settings.n_splits}; {how}:"
         ],
         "columns": columns,
         "rows": list(rows),
@@ -198,6 +263,6 @@ def _findings(rows: Sequence[Row], score: str) -> Iterator[str]:
     lead = best[f"{score}_lead"]
     place = "is first" if lead > 0 else "**is not first**"
     yield (
-        f"{TITLES[score]}: PHCLE {place}; {best['method']} is "
+        f"{TITLES.get(score, score)}: PHCLE {place}; {best['method']} is "
         f"{abs(lead):.3f} {'behind' if lead > 0 else 'ahead'}"
     )

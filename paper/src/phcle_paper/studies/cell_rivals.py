@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg
@@ -38,6 +38,7 @@ INNER = 0.1
 """Share of the known cells that settings are chosen on."""
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""
+FOLDS = 10  # of labels, for means of groups as features
 NEIGHBOURS = (3, 5, 10, 20, 40, 80)
 THRESHOLDS = tuple(np.geomspace(0.5, 0.01, 10))
 """Of SoftImpute, as shares of the largest singular value."""
@@ -49,6 +50,7 @@ MOST_FIELDS = 30
 MOST_COLUMNS = 50
 """Columns that the iterative imputer regresses one on, drawn if there are more."""
 IMPUTER_ROUNDS = (1, 3, 10)
+FEW_ROUNDS = 3  # of the iterative imputer with more columns than that
 TREES = ((0.1, 100, 20), (0.05, 100, 5), (0.05, 300, 20))
 """Learning rate, number of trees, fewest labels in a leaf."""
 
@@ -63,38 +65,46 @@ def family_mean(task: CellTask, rng: Rng) -> Floats:
     return group_means(task.table, task.left)
 
 
-def group_means(table: PatchyTable, values: Floats, *, own: bool = True) -> Floats:
-    """Mean over the nearest group upwards in which a column is known.
-
-    Without `own`, a label's own value is left out, so that the means of known cells can
-    be features beside those of unknown ones.
-    """
+def group_means(table: PatchyTable, values: Floats) -> Floats:
+    """Mean over the nearest group upwards in which a column is known."""
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
-    n_known = known.sum(axis=0)
-    overall = filled.sum(axis=0) / np.maximum(n_known, 1)
+    overall = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     found = np.full(values.shape, np.nan)
-    n_nodes = 1 + max((int(x.max()) for _, x in table.ancestors if len(x)), default=-1)
-    n_labels = len(values)
-    steps = [
-        sp.csr_array((np.ones(len(rows)), (rows, nodes)), shape=(n_labels, n_nodes))
-        for rows, nodes in table.ancestors
-    ]
-    below = sum(steps[1:], start=steps[0]).T if steps else None
+    steps = _steps(table)
+    below = sum(steps[1:], start=steps[0]).T if steps else None  # (nodes, labels)
     for step in steps:
-        assert below is not None
         counts = step @ (below @ known.astype(float))
         sums = step @ (below @ filled)
-        if not own:
-            nodes = step.sum(axis=1)[:, None]  # 0 beyond the root
-            counts, sums = counts - nodes * known, sums - nodes * filled
-        empty = np.isnan(found) & (counts > 0.5)
+        empty = np.isnan(found) & (counts > 0)
         found[empty] = sums[empty] / counts[empty]
-    if not own:
-        rest = np.maximum(n_known - known, 1)
-        overall = np.where(known, (overall * n_known - filled) / rest, overall)
     found = np.where(np.isnan(found), overall, found)
     return np.asarray(found + TIE * (overall - found))
+
+
+def _steps(table: PatchyTable) -> list[Any]:
+    """Which nodes are above which labels, by distance: (labels, nodes) each."""
+    n_nodes = 1 + max((int(x.max()) for _, x in table.ancestors if len(x)), default=-1)
+    shape = (len(table.labels), n_nodes)
+    return [
+        sp.csr_array((np.ones(len(rows)), (rows, nodes)), shape=shape)
+        for rows, nodes in table.ancestors
+    ]
+
+
+def means_as_features(table: PatchyTable, values: Floats) -> Floats:
+    """Group means in which no known cell sees its own value.
+
+    Known cells take the means that ten folds of the labels give without their own fold.
+    Leaving out one label at a time would tell a tree the value that was left out.
+    """
+    found = group_means(table, values)
+    fold = np.random.default_rng(0).integers(0, FOLDS, len(values))
+    for n in range(FOLDS):
+        own = fold == n
+        rest = group_means(table, np.where(own[:, None], np.nan, values))
+        found[own] = np.where(np.isnan(values[own]), found[own], rest[own])
+    return found
 
 
 def nearest_labels(task: CellTask, rng: Rng) -> Floats:
@@ -163,9 +173,10 @@ def _shrunk(values: Floats, threshold: float) -> Floats:
 
 def iterative_imputer(task: CellTask, rng: Rng) -> Floats:
     """scikit-learn's IterativeImputer, with the groups' means as further columns."""
+    if task.left.shape[1] > MOST_COLUMNS:
+        return _imputed(task, FEW_ROUNDS)
     inner = task.inner(INNER, rng)
-    rounds = IMPUTER_ROUNDS if task.left.shape[1] <= MOST_COLUMNS else [3]
-    best = _best(inner, ((n, _imputed(inner, n)) for n in rounds))
+    best = _best(inner, ((n, _imputed(inner, n)) for n in IMPUTER_ROUNDS))
     return _imputed(task, best)
 
 
@@ -176,7 +187,7 @@ def _imputed(task: CellTask, rounds: int) -> Floats:
     from sklearn.impute import IterativeImputer
 
     n = task.left.shape[1]
-    means = group_means(task.table, task.left, own=False)
+    means = means_as_features(task.table, task.left)
     columns = np.hstack([task.left, means]) / np.tile(task.spreads, 2)
     empty = np.isnan(columns).all(axis=0)
     model = IterativeImputer(
@@ -272,14 +283,15 @@ def _boosted(
     plain = np.hstack([_codes(table, i, task.left) for i in range(len(table.fields))])
     widths = [_codes(table, i, task.left).shape[1] for i in range(len(table.fields))]
     owner = np.repeat(np.arange(len(widths)), widths)
-    means = group_means(table, task.left, own=False)
+    means = means_as_features(table, task.left)
     found = np.tile(task.means, (len(task.left), 1))
     for i in fields:
         field, own = table.fields[i], table.slices[i]
         known = ~np.isnan(task.left[:, own.start])
         features = np.hstack([groups, means[:, own], plain[:, owner != i]])
+        features = features[:, ~np.isnan(features[known]).all(axis=0)]
         asked = np.flatnonzero(~known)
-        if len(asked) == 0:
+        if len(asked) == 0 or features.shape[1] == 0:
             continue
         if field.kind in (TRUTH, CATEGORY):
             codes = _codes(table, i, task.left)[known, 0].astype(int)

@@ -20,10 +20,26 @@ from phcle.tuning.completion import Floats, column_means, predicted_values
 from phcle_paper.datasets.grambank import load_grambank
 from phcle_paper.datasets.pantheria import load_pantheria
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
+from phcle_paper.datasets.shop import load_shop
+from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 
-__all__ = ["TASKS", "CellTask", "cell_task", "complete", "draw_cells"]
+__all__ = [
+    "RMSE",
+    "TASKS",
+    "CellTask",
+    "cell_task",
+    "complete",
+    "draw_cells",
+    "score_of",
+]
 
 Mask = npt.NDArray[np.bool_]
+
+SIGTYP = "sigtyp2020"  # the folder
+RMSE = "RMSE of "
+"""Names of scores that are better when smaller start with it."""
+SIGTYP_SHARE = 0.48
+"""Share of a development language's features to hide: what the test hides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +53,7 @@ class CellTask:
     table: PatchyTable
     hidden: Mask  # (labels, fields)
     truth: Floats  # (labels, columns); read at hidden cells only
+    scored_by: str = "cells"  # or "labels" or "fields"; see `parts`
 
     @cached_property
     def left(self) -> Floats:
@@ -103,14 +120,29 @@ class CellTask:
             if field.kind == TRUTH:
                 found[rows, i] = ((truth > 0.5) == (guess > 0.5))[:, 0]
             elif field.kind == CATEGORY:
-                found[rows, i] = truth.argmax(axis=1) == guess.argmax(axis=1)
+                same = truth.argmax(axis=1) == guess.argmax(axis=1)
+                # A value without a column can only be missed.
+                found[rows, i] = same & (truth.max(axis=1, initial=0) > 0)
         return found
 
     def scores(self, predicted: Floats) -> dict[str, float]:
-        """R² of numbers and tags, accuracy of categories and truth values.
+        """Scores by name.
 
-        R² is pooled over the cells in units of the spread of each column; 0 is what
-        the mean of the known cells reaches.
+        By cells: `r2` of numbers and tags and `accuracy` of categories and truth
+        values. By labels: `accuracy`, and the `mean over labels`. By fields: the
+        accuracy of each field by its title, or the `RMSE of` it.
+        """
+        if self.scored_by == "cells":
+            return self._pooled(predicted)
+        return {
+            name: score_of(name, loss, n)[0]
+            for name, (loss, n) in self.parts(predicted).items()
+        }
+
+    def _pooled(self, predicted: Floats) -> dict[str, float]:
+        """Over all hidden cells; numbers in units of the spread of their column.
+
+        An R² of 0 is what the mean of the known cells reaches.
         """
         right = self.right(predicted)
         found: dict[str, float] = {}
@@ -124,14 +156,54 @@ class CellTask:
             found["r2"] = 1 - float(((truth - guess) ** 2).sum() / (truth**2).sum())
         return found
 
+    def parts(self, predicted: Floats) -> dict[str, tuple[Floats, Floats]]:
+        """Scores by labels or fields as sums for each label, and what they count.
+
+        Errors are clustered by label, so the share of each label in a score counts.
+        """
+        right = self.right(predicted)
+        if self.scored_by == "labels":
+            n = self.hidden.sum(axis=1).astype(float)
+            sums = np.nansum(right, axis=1)
+            any_asked = (n > 0).astype(float)
+            return {
+                "accuracy": (sums, n),
+                "mean over labels": (sums / np.maximum(n, 1), any_asked),
+            }
+        found: dict[str, tuple[Floats, Floats]] = {}
+        for i, (field, own) in enumerate(
+            zip(self.table.fields, self.table.slices, strict=True)
+        ):
+            asked = self.hidden[:, i].astype(float)
+            if field.kind in (TRUTH, CATEGORY):
+                found[field.title] = (np.nan_to_num(right[:, i]), asked)
+            else:
+                squares = ((predicted - self.truth)[:, own] ** 2).mean(axis=1)
+                found[f"{RMSE}{field.title}"] = (squares * asked, asked)
+        return found
+
     def quality(self, predicted: Floats) -> float:
         """One number to choose settings by: the mean of the scores, by their cells."""
         right = ~np.isnan(self.right(predicted))
-        scores = self.scores(predicted)
+        scores = self._pooled(predicted)
         share = right.sum() / self.hidden.sum()
         return float(
             share * scores.get("accuracy", 0.0) + (1 - share) * scores.get("r2", 0.0)
         )
+
+
+def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
+    """A score from its parts, and how much each label moves it: (labels,).
+
+    The squares of the moves add up to the variance of the score, clustered by label.
+    """
+    mean = float(sums.sum() / counts.sum())
+    n = max(int((counts > 0).sum()), 2)
+    moves = (sums - mean * counts) / counts.sum() * np.sqrt(n / (n - 1))
+    if not name.startswith(RMSE):
+        return mean, moves
+    root = float(np.sqrt(mean))
+    return root, np.asarray(moves / (2 * max(root, 1e-12)))
 
 
 def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:
@@ -165,9 +237,35 @@ def _drawn(
     return CellTask(table, hidden, table.values)
 
 
+def _sigtyp_dev(data: Path, seed: int) -> CellTask:
+    """Hide features of every development language, as many as the test does."""
+    found = load_sigtyp(data / SIGTYP)
+    rng = np.random.default_rng(seed)
+    hidden = np.zeros_like(found.asked)
+    for i in np.flatnonzero(found.is_dev):
+        hidden[i : i + 1] = draw_cells(found.table.known[i : i + 1], SIGTYP_SHARE, rng)
+    return CellTask(found.table, hidden, found.table.values, "labels")
+
+
+def _sigtyp_test(data: Path, seed: int) -> CellTask:
+    """What the shared task asked for; every seed gives the same."""
+    found = load_sigtyp(data / SIGTYP)
+    gold = read_gold(data / SIGTYP, found.table)
+    return CellTask(found.table, found.asked, gold, "labels")
+
+
+def _shop(data: Path, seed: int) -> CellTask:
+    """What the shop's table lacks; every seed gives the same."""
+    table, truth = load_shop(data / "shop")
+    return CellTask(table, ~table.known, truth, "fields")
+
+
 TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {
     "pantheria": partial(_drawn, load_pantheria, "pantheria", 0.1),
     "grambank": partial(_drawn, load_grambank, "grambank", 0.2),
+    "sigtyp": _sigtyp_dev,
+    "sigtyp-test": _sigtyp_test,
+    "shop": _shop,
 }
 """Tasks by data set: each takes the folder of all data and a seed."""
 

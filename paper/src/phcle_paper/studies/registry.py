@@ -33,6 +33,8 @@ STUDIES: Mapping[str, str] = {
     "debian": "phcle_paper.studies.debian_tags",
     "pantheria": "phcle_paper.studies.cell_completion",
     "grambank": "phcle_paper.studies.cell_completion",
+    "sigtyp": "phcle_paper.studies.cell_completion",
+    "shop": "phcle_paper.studies.cell_completion",
 }
 """Modules by the name of their study."""
 
@@ -48,6 +50,7 @@ class Request:
     quick: bool = False
     splits: int | None = None  # random draws; by default as the settings say
     methods: Sequence[str] = ()  # of a study that compares some; by default all
+    split: str = "dev"  # of a shared task, or "test"
     tell: Callable[[str], None] = lambda message: None
 
 
@@ -79,7 +82,7 @@ def run_study(
     }
     if request.quick:
         table["caveats"] = [*table["caveats"], "a quick trial: few draws"]
-    write_table(table, request.out / name)
+    write_table(table, request.out / table["table"])
     return table
 
 
