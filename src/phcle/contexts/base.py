@@ -838,9 +838,9 @@ class PredictingContext(Protocol):
     factor : array of shape (columns, dim)
         Learned vectors.
     offset : array of shape (columns,)
-        Mean of each column, in the user's units.
+        Mean of each column on the scale of the fit.
     scale : array of shape (columns,)
-        Scale of each column, in the user's units.
+        Scale of each column on the scale of the fit.
     data : Context or None
         The user's rows of the present labels.
     calibration : Calibration or None
@@ -880,6 +880,20 @@ class PredictingContext(Protocol):
         -------
         array of shape (rows, columns)
             Predictions, in the user's units.
+        """
+
+    def on_fit_scale(self, values: Floats) -> npt.NDArray[np.float64]:
+        """Take the logarithms of columns that are fitted on a log scale.
+
+        Parameters
+        ----------
+        values : array of shape (..., columns)
+            Values in the user's units; NaN is missing.
+
+        Returns
+        -------
+        array of the same shape
+            Values on the scale of `offset` and `scale`.
         """
 
     def observed_row(self, label: str) -> npt.NDArray[np.float64]:

@@ -153,6 +153,25 @@ class ScaledValues:
         """All numbers, for a fingerprint."""
         return [self.full_rows, *self.full.arrays, self.entries]
 
+    def noise_level(self) -> float:
+        """Compute about the largest singular value that pure noise would have.
+
+        Returns
+        -------
+        float
+            Spread of a known value times (√n + √m), where n and m are the mean numbers
+            of known values of a column and of a row that have any.
+        """
+        known = self.entries.nnz + len(self.full_rows) * self.entries.shape[1]
+        n_rows = np.count_nonzero(self.observed)
+        in_entries = np.bincount(self.entries.indices, minlength=self.entries.shape[1])
+        n_columns = np.count_nonzero(in_entries + len(self.full_rows))
+        square = float(self.full.energy().sum() + (self.entries.data**2).sum())
+        if not known:
+            return 0.0
+        sizes = np.sqrt(known / n_rows) + np.sqrt(known / n_columns)
+        return float(np.sqrt(square / known) * sizes)
+
     def take(self, rows: Ints) -> ScaledValues:
         """Return the values of some labels.
 
