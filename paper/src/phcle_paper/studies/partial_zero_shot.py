@@ -404,9 +404,7 @@ def _table(
     }
 
 
-def _findings(
-    settings: Settings, rows: Sequence[Mapping[str, Any]]
-) -> Iterator[str]:
+def _findings(settings: Settings, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """For each cell, how far the reference is from the best rival."""
     own = [x for x in rows if settings.methods[x["method"]]["method"] != "PHCLE"]
     for dataset in settings.datasets:
@@ -414,7 +412,11 @@ def _findings(
             parts = []
             for share in settings.missing:
                 best = max(
-                    (x for x in own if (x["dataset"], x["missing"]) == (dataset, share)),
+                    (
+                        x
+                        for x in own
+                        if (x["dataset"], x["missing"]) == (dataset, share)
+                    ),
                     key=lambda x: float(x[classifier]),
                 )
                 ahead, error = (
