@@ -31,6 +31,7 @@ STUDIES: Mapping[str, str] = {
     "retrieval": "phcle_paper.studies.label_retrieval",
     "clusters": "phcle_paper.studies.label_clusters",
     "debian": "phcle_paper.studies.debian_tags",
+    "debian-facets": "phcle_paper.studies.cell_completion",
     "pantheria": "phcle_paper.studies.cell_completion",
     "grambank": "phcle_paper.studies.cell_completion",
     "sigtyp": "phcle_paper.studies.cell_completion",
