@@ -25,6 +25,7 @@ share = 0.3
 n_splits = 2
 split_seed = 1
 n_validations = 1
+rivals = ["softimpute"]
 [shared]
 dim = 6
 calibrate = false

@@ -61,6 +61,7 @@ class CellTask:
     hidden: Mask  # (labels, fields)
     truth: Floats  # (labels, columns); read at hidden cells only
     scored_by: str = "cells"  # or "labels" or "fields"; see `parts`
+    hides_labels: bool = False  # whether the hidden cells of a label are all it has
 
     @cached_property
     def left(self) -> Floats:
@@ -94,7 +95,15 @@ class CellTask:
     def inner(self, share: float, rng: np.random.Generator) -> CellTask:
         """A task among the known cells, to choose settings by."""
         table = replace(self.table, values=self.left)
-        return CellTask(table, draw_cells(table.known, share, rng), self.left)
+        if not self.hides_labels:
+            return CellTask(table, draw_cells(table.known, share, rng), self.left)
+        fields = self.hidden.any(axis=0)
+        whole = rng.random(len(table.labels)) < share
+        hidden = table.known & whole[:, None] & fields
+        if not hidden.any():  # few labels: the first known one
+            hidden[np.flatnonzero(table.known[:, fields].any(axis=1))[0], fields] = True
+            hidden &= table.known
+        return replace(self, table=table, hidden=hidden, truth=self.left)
 
     def predicted_by(self, embedding: LabelEmbedding) -> Floats:
         """Predictions of an embedding that was fitted to `contexts`."""

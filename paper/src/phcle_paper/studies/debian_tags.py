@@ -48,6 +48,7 @@ class Settings:
     n_splits: int
     split_seed: int
     n_validations: int
+    rivals: Sequence[str]  # of those for single cells
     shared: Mapping[str, Any]
     options: Sequence[Mapping[str, Any]]
 
@@ -106,6 +107,7 @@ def _whole_packages(
         split_seed=settings.split_seed,
         n_validations=settings.n_validations,
         reference=CHOSEN,
+        rivals=completion.chosen_rivals(settings.rivals, request),
         shared={},
         options=_candidates(task, settings),
     )
