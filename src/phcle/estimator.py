@@ -279,6 +279,7 @@ class PHCLE(EstimatorOptions):
             sparsity=float(self.sparsity),
             ridge=float(self.ridge),
             context_ridge=float(self.context_ridge),
+            stiffness=float(self.stiffness),
         )
 
     def _solver(self, device: DeviceProblem) -> SweepSolver:
@@ -335,9 +336,12 @@ class PHCLE(EstimatorOptions):
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
-            W, values = solve_labels(device.backend, problem, W, factors, weights)
+            solved = solve_labels(
+                device.backend, problem, W, factors, weights, settle=True
+            )
+            W, factors = solved.W, solved.factors
             terms = solver.terms(
-                values, weights, penalty_terms(array_api, problem, W, factors)
+                solved.values, weights, penalty_terms(array_api, problem, W, factors)
             )
         except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             interrupted, terms = error, state.history[-1]

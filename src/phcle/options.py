@@ -237,6 +237,15 @@ OPTIONS: tuple[Option, ...] = (
         "model",
     ),
     Option(
+        "stiffness",
+        1.0,
+        *_number(above_zero=True),
+        "γ: how strongly the nodes of a family hold together, relative to λ3.",
+        "Raise it if families should differ less, lower it if they should differ more. "
+        "It matters only for a hierarchy or graph in the role of a family.",
+        "model",
+    ),
+    Option(
         "complete_only",
         False,
         *_truth(),

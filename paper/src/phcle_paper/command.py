@@ -39,7 +39,8 @@ def reproduce(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
             "(partial, partial-zero-shot, completion, confidence, similarity, "
-            "retrieval, clusters, understanding, debian), or all.",
+            "retrieval, clusters, understanding, debian, debian-facets, pantheria, "
+            "grambank, sigtyp, shop), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -59,8 +60,25 @@ def reproduce(
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option("--splits", min=0, help="Random class splits to judge by."),
+        typer.Option("--splits", min=0, help="Random splits or draws to judge by."),
     ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            metavar="NAME,NAME",
+            help="Methods of a study that completes single cells; by default all: "
+            "phcle, mean, family, knn, softimpute, iterative, ridge, boosting.",
+        ),
+    ] = None,
+    split: Annotated[
+        str,
+        typer.Option(
+            "--split",
+            metavar="dev|test",
+            help="Languages of sigtyp to judge by; every use of test is recorded.",
+        ),
+    ] = "dev",
     config: Annotated[
         Path | None,
         typer.Option("--config", help="Settings of one table from a TOML file."),
@@ -96,6 +114,7 @@ def reproduce(
     from phcle_paper.tables.runner import reproduce as run
 
     check_choice("what to make", what, (*settings.TABLES, *STUDIES, "all"))
+    check_choice("--split", split, ("dev", "test"))
     if not data.is_dir():
         raise FileError(f"{data}: no such folder; --data names the folder of all data.")
     command = _command(context)
@@ -114,9 +133,19 @@ def reproduce(
             )
             made.append({**found, "files": str(out / f"{experiment.name}.md")})
     for study in _studies(what, data):
-        request = Request(data, out, sentences, jobs, quick, _teller(study))
+        request = Request(
+            data,
+            out,
+            sentences,
+            jobs,
+            quick,
+            splits,
+            methods.split(",") if methods else (),
+            split,
+            _teller(study),
+        )
         found = run_study(study, request, config=config, command=command)
-        made.append({**found, "files": str(out / f"{study}.md")})
+        made.append({**found, "files": str(out / f"{found['table']}.md")})
     if what == "all":
         _assemble(out)
     if as_json:

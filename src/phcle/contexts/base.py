@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
@@ -33,6 +33,7 @@ from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration
+    from phcle.contexts.family.kinship import Kinship
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.files.tensor_store import TensorStore
 
@@ -70,6 +71,8 @@ class Penalties:
         λ3, the penalty on squares of W and U.
     context_ridge : float
         λ4, the penalty on squares of C.
+    stiffness : float
+        γ, how strongly the nodes of a family hold together, relative to λ3.
     """
 
     negatives: float
@@ -77,6 +80,7 @@ class Penalties:
     sparsity: float
     ridge: float
     context_ridge: float
+    stiffness: float = 1.0
 
 
 class Context(ABC):
@@ -138,6 +142,26 @@ class Context(ABC):
             The context with further labels, or the context itself.
         """
         return self
+
+    def relatives(self) -> Kinship | None:
+        """Return the tree or graph that makes labels relatives of each other, if any.
+
+        Returns
+        -------
+        Kinship or None
+            The tree or graph.
+        """
+        return None
+
+    def parts(self) -> tuple[Context, ...]:
+        """Return what the context becomes in a fit: itself, or several contexts.
+
+        Returns
+        -------
+        tuple of Context
+            A context for each role.
+        """
+        return (self,)
 
     def empty_error(self) -> ContextError:
         """Say why nothing can be learned from the context: it knows nothing.
@@ -220,17 +244,60 @@ class FittedContext(ABC):
         Name of the kind of context.
     updated_after_labels : bool
         Whether the paper's Algorithm 1 updates the factor after W.
+    turns_with_labels : bool
+        Whether the factor lies in the space of W, so that both are solved together.
     """
 
     kind: ClassVar[str]
     updated_after_labels: ClassVar[bool]
+    turns_with_labels: ClassVar[bool] = False
     name: str
     columns: tuple[str, ...]
     data: Any
     weight: float = 1.0
     factor: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
+    @property
+    def given_name(self) -> str:
+        """Name of the user's context that this one was made from."""
+        return self.name
+
     # ---- for the solver: numbers arranged by the labels of a problem ----
+
+    @property
+    def informs(self) -> Flags:
+        """Labels that the context tells something about by itself: (labels,)."""
+        return self.observed
+
+    def beside(self, informed: Flags) -> FittedContext:
+        """Return the context, told which labels any context of the problem informs.
+
+        Parameters
+        ----------
+        informed : array of bool of shape (labels,)
+            The labels.
+
+        Returns
+        -------
+        FittedContext
+            The context, or the context itself.
+        """
+        return self
+
+    def uninformed_error(self, labels: Sequence[str]) -> ContextError | None:
+        """Say which labels would get no vector of their own, if any.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the problem.
+
+        Returns
+        -------
+        ContextError or None
+            The error, to be raised by a fit.
+        """
+        return None
 
     @property
     @abstractmethod
@@ -603,6 +670,38 @@ class FittedContext(ABC):
         array of shape (columns,)
             How strongly each column pulls the label towards its vector c.
         """
+
+    def reasons(
+        self,
+        label: str,
+        vector: Floats,
+        other: Floats,
+        lam: Penalties,
+        vectors_of: Callable[[Sequence[str]], Floats],
+    ) -> tuple[tuple[str, ...], Floats]:
+        """Split λ3 times the product of two label vectors, from the first one's side.
+
+        Parameters
+        ----------
+        label : str
+            The first label.
+        vector : array of shape (dim,)
+            Its vector.
+        other : array of shape (dim,)
+            Vector of the second label.
+        lam : Penalties
+            Penalties of the fit.
+        vectors_of : callable
+            Looks up the vectors of labels of the embedding.
+
+        Returns
+        -------
+        names : tuple of str
+            Columns, or labels; the same for every pair of labels.
+        parts : array of shape (names,)
+            Their parts of the product.
+        """
+        return self.columns, self.pull(label, vector, lam) * (self.factor @ other)
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -242,6 +242,28 @@ class FactorUpdate(Protocol):
             The improved factor.
         """
 
+    def label_grams(
+        self, W: Array, factor: Array, weight: float
+    ) -> tuple[Array, Array] | None:
+        """Compute what changes when W and the factor are multiplied by one matrix.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        factor : array of shape (columns, dim)
+            The factor.
+        weight : float
+            Weight of the term.
+
+        Returns
+        -------
+        tuple of arrays of shape (dim, dim), or None
+            Two matrices; half their traces are the term and the penalty on the factor.
+            None if the factor does not turn with W.
+        """
+        return None
+
 
 class StartTarget(Protocol):
     """What W times the factor of a context should be at the spectral start.

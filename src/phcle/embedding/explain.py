@@ -8,9 +8,11 @@ and that from the side of b are both exact; their mean is symmetric.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from phcle.answers import ContextPart, Explanation
 from phcle.contexts.base import Penalties
@@ -18,6 +20,8 @@ from phcle.errors import ContextError
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
+
+Floats = npt.NDArray[np.float64]
 
 __all__ = ["ContextPart", "Explanation", "explain"]
 
@@ -51,18 +55,22 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
     size = float(np.linalg.norm(one) * np.linalg.norm(other)) or 1.0
     lam = Penalties(**embedding.penalties)
     unit = lam.ridge * size
+
+    def vectors_of(labels: Sequence[str]) -> Floats:
+        return np.asarray(embedding.select(labels).vectors, np.float64)
+
     parts = []
     for context in embedding.contexts:
-        from_a = context.pull(a, one, lam) * (context.factor @ other)
-        from_b = context.pull(b, other, lam) * (context.factor @ one)
-        columns = (from_a + from_b) / (2 * unit)
-        order = np.argsort(-np.abs(columns), kind="stable")[:k]
+        names, from_a = context.reasons(a, one, other, lam, vectors_of)
+        _, from_b = context.reasons(b, other, one, lam, vectors_of)
+        found = (from_a + from_b) / (2 * unit)
+        order = np.argsort(-np.abs(found), kind="stable")[:k]
         parts.append(
             ContextPart(
                 context.name,
                 context.kind,
-                float(columns.sum()),
-                tuple((context.columns[i], float(columns[i])) for i in order)
+                float(found.sum()),
+                tuple((names[i], float(found[i])) for i in order if found[i])
                 if context.has_readable_columns
                 else (),
                 context.shared_nodes(a, b),

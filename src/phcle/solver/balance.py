@@ -8,6 +8,7 @@ it lowers the penalties.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,11 +42,34 @@ def balance(device: DeviceProblem, state: State) -> State:
         The same state, or one with lower penalties.
     """
     xp, lam = device.backend.xp, device.problem.penalties
-    before = sum(device.penalties(state.W, state.factors).values())
+    contexts = device.problem.contexts
+
+    def turning(W: Array, factors: Sequence[Array]) -> list[tuple[Array, Array]]:
+        """Gram matrices of the factors that lie in the space of W."""
+        found = (
+            update.label_grams(
+                W, factor, context.term_weight(state.weights[context.name], lam)
+            )
+            for context, update, factor in zip(
+                contexts, device.updates, factors, strict=True
+            )
+            if context.turns_with_labels
+        )
+        return [grams for grams in found if grams is not None]
+
+    def cost(W: Array, factors: Sequence[Array]) -> float:
+        """All that a change of balance may lower."""
+        terms = sum(float(xp.linalg.trace(term)) for term, _ in turning(W, factors))
+        return sum(device.penalties(W, factors).values()) + 0.5 * terms
+
+    before = cost(state.W, state.factors)
     own = lam.ridge * _gram(xp, state.W)
+    for term, penalty in turning(state.W, state.factors):
+        own = own + term + penalty
     others = sum(
         context.factor_ridge(lam) * _gram(xp, factor)
-        for context, factor in zip(device.problem.contexts, state.factors, strict=True)
+        for context, factor in zip(contexts, state.factors, strict=True)
+        if not context.turns_with_labels
     )
     candidates = [_diagonal(xp, own, others)]
     if _is_regular(xp, own) and _is_regular(xp, others):
@@ -55,11 +79,9 @@ def balance(device: DeviceProblem, state: State) -> State:
         W = xp.matmul(state.W, move)
         factors = tuple(
             context.rebalanced(xp, factor, move, back)
-            for context, factor in zip(
-                device.problem.contexts, state.factors, strict=True
-            )
+            for context, factor in zip(contexts, state.factors, strict=True)
         )
-        if sum(device.penalties(W, factors).values()) < (1 - WORTH) * before:
+        if cost(W, factors) < (1 - WORTH) * before:
             return replace(state, W=W, factors=factors)
     return state
 

@@ -127,9 +127,7 @@ def _add_trial(
             continue
         labels = [problem.labels[i] for i in rows]
         part = trial.over(labels, [context.take(rows) for context in trial.contexts])
-        W, _ = solve_labels(
-            device.backend, part, None, factors, state.weights, tol=1e-3
-        )
+        W = solve_labels(device.backend, part, None, factors, state.weights, tol=1e-3).W
         context = cast(PredictingContext, problem.contexts[number])
         predicted = W @ np.asarray(factors[number], np.float64).T
         record.add(
@@ -169,15 +167,16 @@ def _forget_nearby(
     solver = MajoriseSolver(device, tol=0.0)
     updates = {
         number: trial.contexts[number].factor_update(backend, trial.dim, lam)
-        for number in changed
+        for number in range(len(trial.contexts))
+        if number in changed or trial.contexts[number].turns_with_labels
     }
     part = trial.over(
         [trial.labels[i] for i in away], [c.take(away) for c in trial.contexts]
     )
     for _ in range(ROUNDS):
-        W[away], _ = solve_labels(
+        W[away] = solve_labels(
             backend, part, W[away], device.to_numpy(factors), state.weights, tol=1e-2
-        )
+        ).W
         moved[backend.indices(away)] = backend.asarray(W[away])
         for number, update in updates.items():
             context = trial.contexts[number]

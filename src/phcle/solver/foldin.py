@@ -22,9 +22,9 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.problem import LabelRows, Problem
-from phcle.solver.rows import solve_rows
+from phcle.solver.rows import Updated, solve_rows
 
-__all__ = ["fold_in", "solve_labels"]
+__all__ = ["Solved", "fold_in", "solve_labels"]
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -41,6 +41,33 @@ cheap steps cover most of the distance."""
 DOUBLE_UP_TO = 5 * 10**7
 """Up to this many pairs, the last stage uses double precision. Above, it takes too long
 and brings rows no nearer to their optimum."""
+
+
+MOST_STEPS = 50
+"""Most Newton steps of a row. Few rows need more than ten."""
+
+MOST_TURNS, KEPT_TURNS = 100, 6
+"""Most turns between W and the nodes of families, and how many are remembered. With six
+remembered, 20 to 40 turns are usual."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Label vectors at their optimum.
+
+    Attributes
+    ----------
+    W : array of shape (labels, dim)
+        Label vectors in double precision.
+    factors : tuple of arrays
+        The factor of each context.
+    values : array of shape (contexts,)
+        The value of each context's term.
+    """
+
+    W: Floats
+    factors: tuple[Floats, ...]
+    values: Floats
 
 
 @dataclass(frozen=True)
@@ -60,7 +87,8 @@ def solve_labels(
     weights: Mapping[str, float],
     *,
     tol: float = 1e-4,
-) -> tuple[Floats, Floats]:
+    settle: bool = False,
+) -> Solved:
     """Find the best W for fixed factors.
 
     Parameters
@@ -77,13 +105,13 @@ def solve_labels(
         α and β by context.
     tol : float, default 1e-4
         A row is done when a Newton step moves it by at most this share of its length.
+    settle : bool, default False
+        Solve the nodes of families together with W, until neither moves.
 
     Returns
     -------
-    W : array of shape (labels, dim)
-        The rows in double precision.
-    values : array of shape (contexts,)
-        The value of each context's term.
+    Solved
+        The rows and factors in double precision, and the value of each term.
     """
     stages = _stages(backend, problem, tol, has_start=start is not None)
     W: Any = start
@@ -104,10 +132,14 @@ def solve_labels(
             problem.penalties.ridge,
             rows.blocks,
             tol=stage.tol,
-            max_iter=50,
+            max_iter=MOST_STEPS,
         )
         W, before = solved.factor, stage.backend
+    if settle and any(context.turns_with_labels for context in problem.contexts):
+        solved, placed = _settle(stage, rows, solved, placed, weights)
+        W = solved.factor
     W = np.asarray(stage.backend.to_numpy(W), np.float64)
+    factors = tuple(np.asarray(stage.backend.to_numpy(x), np.float64) for x in placed)
     broken = [
         name
         for name, value in zip(problem.names, solved.values, strict=True)
@@ -118,7 +150,81 @@ def solve_labels(
             f"the numbers of context {some(broken)} are not finite while labels are "
             f"solved; {TOO_LARGE}"
         )
-    return W, solved.values
+    return Solved(W, factors, solved.values)
+
+
+def _settle(
+    stage: _Stage,
+    rows: LabelRows,
+    solved: Updated,
+    factors: list[Any],
+    weights: Mapping[str, float],
+) -> tuple[Updated, list[Any]]:
+    """Solve W and the nodes of families in turn, until neither moves.
+
+    Where many relatives have little data, plain turns would crawl. Anderson's method
+    combines the last few of them into a step towards the end of the series.
+    """
+    backend, problem = stage.backend, rows.problem
+    lam = problem.penalties
+    families = [
+        (i, context.factor_update(backend, problem.dim, lam))
+        for i, context in enumerate(problem.contexts)
+        if context.turns_with_labels
+    ]
+    edges = np.cumsum([0, *(factors[i].shape[0] for i, _ in families)])
+
+    def on_host(parts: Sequence[Any]) -> Floats:
+        return np.concatenate(
+            [np.asarray(backend.to_numpy(x), np.float64) for x in parts]
+        )
+
+    def solve(max_iter: int) -> Updated:
+        return solve_rows(
+            backend,
+            solved.factor,
+            rows.views(factors, weights),
+            lam.ridge,
+            rows.blocks,
+            tol=stage.tol,
+            max_iter=max_iter,
+        )
+
+    tried: list[Floats] = []
+    found: list[Floats] = []
+    for _ in range(MOST_TURNS):
+        tried.append(on_host([factors[i] for i, _ in families]))
+        renewed = []
+        for i, update in families:
+            context = problem.contexts[i]
+            weight = context.term_weight(weights[context.name], lam)
+            renewed.append(update.improve(solved.factor, factors[i], weight, _no_rows))
+        found.append(on_host(renewed))
+        moved = np.linalg.norm(found[-1] - tried[-1])
+        if moved <= stage.tol * np.linalg.norm(found[-1]):
+            break
+        tried, found = tried[-KEPT_TURNS:], found[-KEPT_TURNS:]
+        mixed = _mix(tried, found)
+        for (i, _), a, b in zip(families, edges, edges[1:], strict=False):
+            factors[i] = backend.asarray(mixed[a:b])
+        solved = solve(max_iter=1)  # a step each is enough until the nodes have settled
+    return solve(max_iter=MOST_STEPS), factors
+
+
+def _mix(tried: list[Floats], found: list[Floats]) -> Floats:
+    """The next point of Anderson's method, from points and what a turn made of them."""
+    if len(tried) == 1:
+        return found[-1]
+    steps = [(b - a).ravel() for a, b in zip(tried, found, strict=True)]
+    change = np.stack([steps[-1] - step for step in steps[:-1]], axis=1)
+    shares = np.linalg.lstsq(change, steps[-1], rcond=1e-8)[0]
+    return found[-1] - sum(
+        share * (found[-1] - x) for share, x in zip(shares, found[:-1], strict=True)
+    )
+
+
+def _no_rows(*_: Any) -> Any:
+    raise AssertionError("the nodes of a family are solved, not stepped")
 
 
 def _zeros(backend: Backend, problem: Problem) -> Any:
@@ -210,7 +316,7 @@ def fold_in(
     _refuse_foreign(given, embedding)
     labels = aligned.labels
     rows = [
-        learned.for_new_labels(given.get(learned.name), labels)
+        learned.for_new_labels(given.get(learned.given_name), labels)
         for learned in embedding.contexts
     ]
     penalties = Penalties(**embedding.penalties)
@@ -220,7 +326,7 @@ def fold_in(
     factors = [context.factor for context in rows]
     weights = {context.name: context.weight for context in rows}
     with chosen.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-        vectors, _ = solve_labels(chosen, problem, None, factors, weights)
+        vectors = solve_labels(chosen, problem, None, factors, weights).W
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]
@@ -229,7 +335,7 @@ def fold_in(
 
 def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:
     """Refuse a context that the fit did not have."""
-    fitted = [context.name for context in embedding.contexts]
+    fitted = list(dict.fromkeys(c.given_name for c in embedding.contexts))
     for name in given:
         if name not in fitted:
             raise ContextError(

@@ -190,7 +190,7 @@ def _losses(
     part = problem.over(labels, [context.take(informed) for context in known])
     start = np.zeros((len(labels), problem.dim))
     weights = equal_weights(problem)
-    W, _ = solve_labels(backend, part, start, factors, weights, tol=1e-2)
+    W = solve_labels(backend, part, start, factors, weights, tol=1e-2).W
     return asked.take(informed).held_out_losses(
         W, factors[number], problem.penalties, TRUSTS
     )

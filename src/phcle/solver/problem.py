@@ -86,7 +86,9 @@ class Problem:
         Problem
             The new problem.
         """
-        return replace(self, labels=tuple(labels), contexts=tuple(contexts))
+        informed = np.any([context.informs for context in contexts], axis=0)
+        told = tuple(context.beside(informed) for context in contexts)
+        return replace(self, labels=tuple(labels), contexts=told)
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,17 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
     Problem
         The problem to solve.
     """
-    contexts = tuple(context.in_fit(aligned.labels) for context in aligned.contexts)
-    return Problem(aligned.labels, contexts, penalties, dim)
+    contexts = [
+        part.in_fit(aligned.labels)
+        for context in aligned.contexts
+        for part in context.parts()
+    ]
+    problem = Problem((), (), penalties, dim).over(aligned.labels, contexts)
+    for context in problem.contexts:
+        error = context.uninformed_error(problem.labels)
+        if error is not None:
+            raise error
+    return problem
 
 
 class LabelRows:

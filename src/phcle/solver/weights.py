@@ -52,17 +52,18 @@ def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, f
     dict
         Weights by context, in the order of the problem.
     """
+    given = {context.name: context.given_name for context in problem.contexts}
     for name, weight in weights.items():
-        if name not in problem.names:
+        if name not in given.values():
             raise OptionError(
                 f"weights name the context {name!r}, which was not given."
-                f"{did_you_mean(name, problem.names)}"
+                f"{did_you_mean(name, given.values())}"
             )
         if not (np.isfinite(weight) and weight >= 0):
             raise OptionError(
                 f"the weight of context {name!r} must be zero or more. Got {weight!r}."
             )
-    missing = [name for name in problem.names if name not in weights]
+    missing = [name for name in given.values() if name not in weights]
     if missing:
         raise OptionError(
             f"weights must name every context; {missing[0]!r} is missing "
@@ -70,7 +71,7 @@ def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, f
         )
     if not any(weights.values()):
         raise OptionError("at least one context must have a weight above zero.")
-    return {name: float(weights[name]) for name in problem.names}
+    return {name: float(weights[by]) for name, by in given.items()}
 
 
 def nie_weights(

@@ -7,7 +7,19 @@ from pathlib import Path
 
 from phcle.errors import FileError
 
-__all__ = ["APY", "AWA", "IMNET", "LAD", "MEN", "XLSA17", "Release"]
+__all__ = [
+    "APY",
+    "AWA",
+    "GRAMBANK",
+    "IMNET",
+    "LAD",
+    "MEN",
+    "PANTHERIA",
+    "SHOP",
+    "SIGTYP",
+    "XLSA17",
+    "Release",
+]
 
 
 @dataclass(frozen=True)
@@ -61,3 +73,18 @@ MEN = Release(
     "the MEN test collection",
     "Bruni, Tran and Baroni: Multimodal Distributional Semantics, 2014",
 )
+PANTHERIA = Release(
+    "PanTHERIA",
+    "Jones et al.: PanTHERIA, a species-level database of life history, ecology, and "
+    "geography of extant and recently extinct mammals, 2009",
+)
+GRAMBANK = Release(
+    "Grambank",
+    "Skirgård et al.: Grambank reveals the importance of genealogical constraints on "
+    "linguistic diversity, 2023",
+)
+SIGTYP = Release(
+    "the SIGTYP 2020 shared task",
+    "Bjerva et al.: SIGTYP 2020 Shared Task, Prediction of Typological Features, 2020",
+)
+SHOP = Release("the made-up shop", "388 categories with gaps, beside the project")

@@ -1,14 +1,14 @@
 """Studies: experiments other than the paper's tables, each in a module of its own.
 
 A module of a study has a frozen dataclass `Settings`, a function `run`, and `NEEDS`:
-the folders of data it reads. Its settings lie in `configs/NAME.toml`, all of them; a
-user may give another file.
+the folders of data it reads, by study if it serves several. Its settings lie in
+`configs/NAME.toml`, all of them; a user may give another file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +32,11 @@ STUDIES: Mapping[str, str] = {
     "retrieval": "phcle_paper.studies.label_retrieval",
     "clusters": "phcle_paper.studies.label_clusters",
     "debian": "phcle_paper.studies.debian_tags",
+    "debian-facets": "phcle_paper.studies.cell_completion",
+    "pantheria": "phcle_paper.studies.cell_completion",
+    "grambank": "phcle_paper.studies.cell_completion",
+    "sigtyp": "phcle_paper.studies.cell_completion",
+    "shop": "phcle_paper.studies.cell_completion",
 }
 """Modules by the name of their study."""
 
@@ -45,12 +50,17 @@ class Request:
     sentences: Path | None = None
     jobs: int = 1
     quick: bool = False
+    splits: int | None = None  # random draws; by default as the settings say
+    methods: Sequence[str] = ()  # of a study that compares some; by default all
+    split: str = "dev"  # of a shared task, or "test"
     tell: Callable[[str], None] = lambda message: None
 
 
 def missing_folders(name: str, data: Path) -> list[Path]:
     """The folders that a study needs and that are not there."""
     needs = import_module(STUDIES[name]).NEEDS
+    if isinstance(needs, Mapping):
+        needs = needs[name]
     return [data / need for need in needs if not (data / need).exists()]
 
 
@@ -60,6 +70,8 @@ def run_study(
     """Make the table of a study, write it to `request.out`, and return it."""
     module = import_module(STUDIES[name])
     settings = _settings(name, module.Settings, config)
+    if request.splits is not None and hasattr(settings, "n_splits"):
+        settings = replace(settings, n_splits=request.splits)
     missing = missing_folders(name, request.data)
     if missing:
         raise FileError(f"{missing[0]}: no such folder; the study {name!r} needs it.")
@@ -72,7 +84,7 @@ def run_study(
     }
     if request.quick:
         table["caveats"] = [*table["caveats"], "a quick trial: few draws"]
-    write_table(table, request.out / name)
+    write_table(table, request.out / table["table"])
     return table
 
 

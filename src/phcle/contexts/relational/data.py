@@ -18,12 +18,16 @@ from phcle.contexts.masked import SMALLEST
 from phcle.contexts.matrices import LARGEST, as_csr, check_axes, take_rows
 from phcle.contexts.relational import annotation_tables, cooccurrence
 from phcle.contexts.relational.hierarchy import Hierarchy, HierarchyCounts
-from phcle.errors import ContextError, ContextWarning, some
+from phcle.errors import ContextError, ContextWarning, check_choice, some
 
 if TYPE_CHECKING:
+    from phcle.contexts.family.kinship import Kinship
     from phcle.contexts.relational.fitted import FittedRelational
 
-__all__ = ["RelationalContext"]
+__all__ = ["ROLES", "RelationalContext"]
+
+ROLES = ("counts", "family", "both", "auto")
+"""What a fit may make of a hierarchy or graph; see `from_hierarchy`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,8 @@ class RelationalContext(Context):
     hierarchy : HierarchyCounts, optional
         How a hierarchy was turned into these counts. Labels that are added to an
         embedding later are counted in the same way.
+    role : {"counts", "family", "both", "auto"}, default "counts"
+        What the fit makes of a hierarchy or graph; see `from_hierarchy`.
 
     Examples
     --------
@@ -62,11 +68,13 @@ class RelationalContext(Context):
     columns: tuple[str, ...]
     counts: sp.csr_array
     hierarchy: HierarchyCounts | None = None
+    role: str = "counts"
 
     kind = "relational"
     order = 0
 
     def __post_init__(self) -> None:
+        check_choice("role", self.role, ROLES)
         object.__setattr__(self, "counts", as_csr(self.counts, self.name))
         check_axes(self.name, self.labels, self.columns, self.counts.shape)
         _check_counts(self)
@@ -76,6 +84,48 @@ class RelationalContext(Context):
             f"RelationalContext({self.name!r}: {len(self.labels)} labels × "
             f"{len(self.columns)} columns, {self.counts.nnz} counts)"
         )
+
+    def relatives(self) -> Kinship | None:
+        """The hierarchy, or the graph if the columns are the labels themselves."""
+        from phcle.contexts.family.kinship import GraphKinship, TreeKinship
+
+        if self.hierarchy is not None:
+            return TreeKinship(self.hierarchy.hierarchy)
+        if self.columns == self.labels:
+            return GraphKinship(self.labels, self.counts)
+        return None
+
+    def in_role(self, role: str) -> RelationalContext:
+        """Return the same context in another role.
+
+        Parameters
+        ----------
+        role : {"counts", "family", "both", "auto"}
+            What the fit makes of it; see `from_hierarchy`.
+
+        Returns
+        -------
+        RelationalContext
+            The context in that role.
+        """
+        return replace(self, role=role)
+
+    def parts(self) -> tuple[Context, ...]:
+        """The counts, a family, or both; "auto" is counts unless the fit chooses."""
+        if self.role in ("counts", "auto"):
+            return (self,)
+        from phcle.contexts.family.data import FamilyContext
+
+        kinship = self.relatives()
+        if kinship is None:
+            raise ContextError(
+                f"context {self.name!r} counts labels with other things, so they are "
+                f"no relatives; role={self.role!r} needs a hierarchy, or a graph of "
+                "labels."
+            )
+        name = self.name if self.role == "family" else f"{self.name} (family)"
+        family = FamilyContext(name, self.labels, (), kinship, self.name)
+        return (family,) if self.role == "family" else (self, family)
 
     @property
     def has_values(self) -> npt.NDArray[np.bool_]:
@@ -164,7 +214,12 @@ class RelationalContext(Context):
         position = index_of(self.columns)
         counts = self.rows_for(kept)[:, [position[column] for column in columns]]
         return RelationalContext(
-            self.name, kept, tuple(columns), sp.csr_array(counts), self.hierarchy
+            self.name,
+            kept,
+            tuple(columns),
+            sp.csr_array(counts),
+            self.hierarchy,
+            self.role,
         )
 
     def naming_also(self, others: Iterable[str]) -> RelationalContext:
@@ -189,7 +244,8 @@ class RelationalContext(Context):
         more = [x for x in others if x in known and x not in self.index]
         if not more:
             return self
-        return _from_hierarchy_counts(self.hierarchy, (*self.labels, *more), self.name)
+        labels = (*self.labels, *more)
+        return _from_hierarchy_counts(self.hierarchy, labels, self.name, self.role)
 
     def of_kind(self, kind: str) -> Context:
         """Turn the same hierarchy into counts in another way.
@@ -209,7 +265,7 @@ class RelationalContext(Context):
         if kind == self.hierarchy.kind:
             return self
         recipe = replace(self.hierarchy, kind=kind, decay=None, radius=None)
-        return _from_hierarchy_counts(recipe, self.labels, self.name)
+        return _from_hierarchy_counts(recipe, self.labels, self.name, self.role)
 
     @classmethod
     def from_matrix(
@@ -269,6 +325,7 @@ class RelationalContext(Context):
         name: str = "edges",
         directed: bool = False,
         self_loops: bool = False,
+        role: str = "counts",
     ) -> RelationalContext:
         """Make a context from the edges of a graph.
 
@@ -286,6 +343,9 @@ class RelationalContext(Context):
             in both directions.
         self_loops : bool, default False
             Accept edges from a label to itself. By default they are an error.
+        role : {"counts", "family", "both"}, default "counts"
+            Count edges, or pull the vectors of neighbours together; see
+            `from_hierarchy`.
 
         Returns
         -------
@@ -304,7 +364,7 @@ class RelationalContext(Context):
         labels, counts = cooccurrence.count_edges(
             edges, name=name, directed=directed, self_loops=self_loops
         )
-        return cls(name, labels, labels, counts)
+        return cls(name, labels, labels, counts, role=role)
 
     @classmethod
     def from_annotations(
@@ -440,6 +500,7 @@ class RelationalContext(Context):
         decay: float | None = None,
         radius: int | None = None,
         random_state: int = 0,
+        role: str = "auto",
     ) -> RelationalContext:
         """Make a context from a taxonomy.
 
@@ -470,6 +531,12 @@ class RelationalContext(Context):
             ("walks"; by default 6).
         random_state : int, default 0
             Seed of the random walks.
+        role : {"auto", "counts", "family", "both"}, default "auto"
+            What the fit makes of the taxonomy. With "counts", as in the paper, it is
+            predicted like any other context. With "family", labels are pulled to the
+            vector of their parent, and parents to theirs: relatives share what other
+            contexts tell about them, so it needs such a context. "both" does both. With
+            "auto" the fit chooses what completes a table best, or counts.
 
         Returns
         -------
@@ -505,15 +572,15 @@ class RelationalContext(Context):
                     f"context {name!r}: labels {some(unknown)} are not in the "
                     "hierarchy; add their edges or leave them out of labels=."
                 )
-        return _from_hierarchy_counts(recipe, wanted, name)
+        return _from_hierarchy_counts(recipe, wanted, name, role)
 
 
 def _from_hierarchy_counts(
-    recipe: HierarchyCounts, labels: tuple[str, ...], name: str
+    recipe: HierarchyCounts, labels: tuple[str, ...], name: str, role: str
 ) -> RelationalContext:
     """Count the labels by the recipe and keep the recipe for later labels."""
     columns, counts = recipe.count(labels)
-    return RelationalContext(name, labels, columns, counts, recipe)
+    return RelationalContext(name, labels, columns, counts, recipe, role)
 
 
 def _without_diagonal(counts: sp.csr_array, name: str) -> sp.csr_array:

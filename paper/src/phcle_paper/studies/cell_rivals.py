@@ -1,0 +1,376 @@
+"""Completion of single cells without PHCLE, from means to gradient boosting.
+
+Each rival takes a `CellTask` and a random generator, and returns predictions for all
+cells. It sees the known cells, the groups above the labels and the other contexts.
+Settings are chosen on inner hidden cells, never on those of the task.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from phcle.tuning.completion import Floats
+from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
+from phcle_paper.studies.cell_tasks import CellTask
+from phcle_paper.studies.completion_rivals import context_block
+
+__all__ = [
+    "RIVALS",
+    "family_mean",
+    "gradient_boosting",
+    "iterative_imputer",
+    "nearest_labels",
+    "overall_mean",
+    "ridge_on_all_contexts",
+    "soft_impute",
+]
+
+Setting = TypeVar("Setting")
+Rng = np.random.Generator
+
+INNER = 0.1
+"""Share of the known cells that settings are chosen on."""
+TIE = 1e-6
+"""Weight of the overall mean in a group's mean: it decides between equal values."""
+FOLDS = 10  # of labels, for means of groups as features
+NEIGHBOURS = (3, 5, 10, 20, 40, 80)
+THRESHOLDS = tuple(np.geomspace(0.5, 0.01, 10))
+"""Of SoftImpute, as shares of the largest singular value."""
+ROUNDS, TOLERANCE = 100, 1e-3  # of SoftImpute, per threshold
+PENALTIES = tuple(np.logspace(-2, 3, 6))  # of the ridge, which features of unit length
+SHARES = (0.2, 0.5, 0.8)  # of the contexts in the ridge's features; the rest: cells
+MOST_FIELDS = 30
+"""Fields that settings of the costly rivals are chosen on, drawn if there are more."""
+MOST_COLUMNS = 50
+"""Columns that the iterative imputer regresses one on, drawn if there are more."""
+IMPUTER_ROUNDS = (1, 3, 10)
+FEW_ROUNDS = 3  # of the iterative imputer with more columns than that
+TREES = ((0.1, 100, 20), (0.05, 100, 5), (0.05, 300, 20))
+"""Learning rate, number of trees, fewest labels in a leaf."""
+
+
+def overall_mean(task: CellTask, rng: Rng) -> Floats:
+    """The mean of a number, the most common value of a category."""
+    return np.tile(task.means, (len(task.left), 1))
+
+
+def family_mean(task: CellTask, rng: Rng) -> Floats:
+    """The mean, or most common value, of the nearest group that has a known cell."""
+    return group_means(task.table, task.left)
+
+
+def group_means(table: PatchyTable, values: Floats) -> Floats:
+    """Mean over the nearest group upwards in which a column is known."""
+    known = ~np.isnan(values)
+    filled = np.where(known, values, 0.0)
+    overall = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    found = np.full(values.shape, np.nan)
+    steps = _steps(table)
+    below = sum(steps[1:], start=steps[0]).T if steps else None  # (nodes, labels)
+    for step in steps:
+        counts = step @ (below @ known.astype(float))
+        sums = step @ (below @ filled)
+        empty = np.isnan(found) & (counts > 0)
+        found[empty] = sums[empty] / counts[empty]
+    found = np.where(np.isnan(found), overall, found)
+    return np.asarray(found + TIE * (overall - found))
+
+
+def _steps(table: PatchyTable) -> list[Any]:
+    """Which nodes are above which labels, by distance: (labels, nodes) each."""
+    n_nodes = 1 + max((int(x.max()) for _, x in table.ancestors if len(x)), default=-1)
+    shape = (len(table.labels), n_nodes)
+    return [
+        sp.csr_array((np.ones(len(rows)), (rows, nodes)), shape=shape)
+        for rows, nodes in table.ancestors
+    ]
+
+
+def means_as_features(table: PatchyTable, values: Floats) -> Floats:
+    """Group means in which no known cell sees its own value.
+
+    Known cells take the means that ten folds of the labels give without their own fold.
+    Leaving out one label at a time would tell a tree the value that was left out.
+    """
+    found = group_means(table, values)
+    fold = np.random.default_rng(0).integers(0, FOLDS, len(values))
+    for n in range(FOLDS):
+        own = fold == n
+        rest = group_means(table, np.where(own[:, None], np.nan, values))
+        found[own] = np.where(np.isnan(values[own]), found[own], rest[own])
+    return found
+
+
+def nearest_labels(task: CellTask, rng: Rng) -> Floats:
+    """Mean over the labels nearest by known columns, their number chosen."""
+    inner = task.inner(INNER, rng)
+    best = _best(inner, _neighbour_means(inner, NEIGHBOURS))
+    (found,) = _neighbour_means(task, [best])
+    return found[1]
+
+
+def _neighbour_means(
+    task: CellTask, numbers: Sequence[int]
+) -> Iterator[tuple[int, Floats]]:
+    """Means over each number of nearest labels."""
+    from sklearn.metrics.pairwise import nan_euclidean_distances
+
+    scaled = (task.left - task.means) / task.spreads
+    # Labels that share no known column come last, only the label itself after them.
+    distances = np.nan_to_num(nan_euclidean_distances(scaled), nan=1e300)
+    np.fill_diagonal(distances, np.inf)
+    order = np.argsort(distances, axis=1, kind="stable")[:, :-1]
+    found = {n: np.tile(task.means, (len(scaled), 1)) for n in numbers}
+    for own in task.table.slices:
+        known = ~np.isnan(task.left[:, own.start])
+        asked = np.flatnonzero(~known)
+        near = order[asked]
+        near = near[known[near]].reshape(len(asked), -1)  # all known ones, by distance
+        for n in numbers if near.size else ():
+            found[n][asked, own] = task.left[near[:, :n], own].mean(axis=1)
+    yield from found.items()
+
+
+def soft_impute(task: CellTask, rng: Rng) -> Floats:
+    """Low rank by a threshold on singular values (Mazumder et al., 2010)."""
+    inner = task.inner(INNER, rng)
+    best = _best(inner, _soft_path(inner))
+    return next(found for share, found in _soft_path(task) if share == best)
+
+
+def _soft_path(task: CellTask) -> Iterator[tuple[float, Floats]]:
+    """Solutions from the largest threshold to the smallest, each from the last."""
+    scaled = (task.left - task.means) / task.spreads
+    known = ~np.isnan(scaled)
+    scaled = np.where(known, scaled, 0.0)
+    largest = float(np.linalg.norm(scaled, 2))
+    low_rank = np.zeros_like(scaled)
+    for share in THRESHOLDS:
+        for _ in range(ROUNDS):
+            before = low_rank
+            low_rank = _shrunk(np.where(known, scaled, before), share * largest)
+            step = np.linalg.norm(low_rank - before)
+            if step <= TOLERANCE * max(float(np.linalg.norm(before)), 1e-12):
+                break
+        yield share, np.asarray(task.means + task.spreads * low_rank)
+
+
+def _shrunk(values: Floats, threshold: float) -> Floats:
+    """All singular values reduced by a threshold; (labels, columns)."""
+    squares, right = np.linalg.eigh(values.T @ values)  # few columns, many labels
+    sizes = np.sqrt(np.maximum(squares, 0.0))
+    factors = np.maximum(1 - threshold / np.maximum(sizes, 1e-12), 0.0)
+    large = factors > 0
+    right = right[:, large]
+    return np.asarray((values @ (right * factors[large])) @ right.T)
+
+
+def iterative_imputer(task: CellTask, rng: Rng) -> Floats:
+    """scikit-learn's IterativeImputer, with the groups' means as further columns."""
+    if task.left.shape[1] > MOST_COLUMNS:
+        return _imputed(task, FEW_ROUNDS)
+    inner = task.inner(INNER, rng)
+    best = _best(inner, ((n, _imputed(inner, n)) for n in IMPUTER_ROUNDS))
+    return _imputed(task, best)
+
+
+def _imputed(task: CellTask, rounds: int) -> Floats:
+    """All cells after some rounds of Bayesian ridge regressions."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+    from sklearn.impute import IterativeImputer
+
+    n = task.left.shape[1]
+    means = means_as_features(task.table, task.left)
+    columns = np.hstack([task.left, means]) / np.tile(task.spreads, 2)
+    empty = np.isnan(columns).all(axis=0)
+    model = IterativeImputer(
+        max_iter=rounds,
+        n_nearest_features=None if n <= MOST_COLUMNS else MOST_COLUMNS,
+        # Without bounds, labels with few known cells get values far outside.
+        min_value=np.where(empty, -np.inf, np.nanmin(columns, axis=0, initial=np.inf)),
+        max_value=np.where(empty, np.inf, np.nanmax(columns, axis=0, initial=-np.inf)),
+        keep_empty_features=True,
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = model.fit_transform(columns)
+    return np.asarray(found[:, :n] * task.spreads)
+
+
+def ridge_on_all_contexts(task: CellTask, rng: Rng) -> Floats:
+    """A ridge on groups, other contexts and the other fields, gaps at group means."""
+    inner = task.inner(INNER, rng)
+    fields = _some_fields(task, rng)
+    best = _best(
+        inner,
+        (
+            ((share, penalty), found)
+            for share in SHARES
+            for penalty, found in _ridges(inner, share, PENALTIES, fields)
+        ),
+        fields,
+    )
+    every = range(len(task.table.fields))
+    ((_, found),) = _ridges(task, best[0], [best[1]], every)
+    return found
+
+
+def _ridges(
+    task: CellTask, share: float, penalties: Sequence[float], fields: Sequence[int]
+) -> Iterator[tuple[float, Floats]]:
+    """Predictions for some fields with each penalty."""
+    table = task.table
+    hierarchy = [] if table.hierarchy is None else [table.hierarchy]
+    blocks = [context_block(x, table.labels) for x in (*hierarchy, *table.others)]
+    outer = sum((x @ x.T for x in blocks), start=np.zeros((len(table.labels),) * 2))
+    means = group_means(table, task.left)
+    cells = np.where(np.isnan(task.left), means, task.left)
+    cells = (cells - task.means) / task.spreads / np.sqrt(len(table.fields))
+    outer *= share / max(len(blocks), 1)
+    inner = (1 - share) * (cells @ cells.T)
+    found = {x: np.tile(task.means, (len(task.left), 1)) for x in penalties}
+    for own in (table.slices[i] for i in fields):
+        # A field is no feature of its own.
+        kernel = outer + inner - (1 - share) * (cells[:, own] @ cells[:, own].T)
+        rows = np.flatnonzero(~np.isnan(task.left[:, own.start]))
+        if len(rows) < 2:
+            continue
+        values = task.left[rows, own]
+        centre = values.mean(axis=0)
+        gram = kernel[np.ix_(rows, rows)]
+        for penalty in penalties:
+            ridged = gram + penalty * np.eye(len(rows))
+            weights = scipy.linalg.solve(ridged, values - centre, assume_a="pos")
+            found[penalty][:, own] = centre + kernel[:, rows] @ weights
+    yield from found.items()
+
+
+def gradient_boosting(task: CellTask, rng: Rng) -> Floats:
+    """scikit-learn's boosted trees, a model for each field, gaps as they are."""
+    inner = task.inner(INNER, rng)
+    fields = _some_fields(task, rng)
+    best = _best(inner, ((x, _boosted(inner, x, fields)) for x in TREES), fields)
+    return _boosted(task, best, range(len(task.table.fields)))
+
+
+def _boosted(
+    task: CellTask, trees: tuple[float, int, int], fields: Sequence[int]
+) -> Floats:
+    """Predictions for some fields from the others, groups and groups' means."""
+    from sklearn.ensemble import (
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
+    )
+
+    table = task.table
+    options = {
+        "learning_rate": trees[0],
+        "max_iter": trees[1],
+        "min_samples_leaf": trees[2],
+        "early_stopping": False,
+        "random_state": 0,
+    }
+    groups = _group_codes(table)
+    # One column for each field: the number of a category, and every tag.
+    plain = np.hstack([_codes(table, i, task.left) for i in range(len(table.fields))])
+    widths = [_codes(table, i, task.left).shape[1] for i in range(len(table.fields))]
+    owner = np.repeat(np.arange(len(widths)), widths)
+    means = means_as_features(table, task.left)
+    found = np.tile(task.means, (len(task.left), 1))
+    for i in fields:
+        field, own = table.fields[i], table.slices[i]
+        known = ~np.isnan(task.left[:, own.start])
+        features = np.hstack([groups, means[:, own], plain[:, owner != i]])
+        features = features[:, ~np.isnan(features[known]).all(axis=0)]
+        asked = np.flatnonzero(~known)
+        if len(asked) == 0 or features.shape[1] == 0:
+            continue
+        if field.kind in (TRUTH, CATEGORY):
+            codes = _codes(table, i, task.left)[known, 0].astype(int)
+            if len(np.unique(codes)) < 2:
+                continue
+            model = HistGradientBoostingClassifier(**options)
+            model.fit(features[known], codes)
+            chances = model.predict_proba(features[asked])
+            if field.kind == TRUTH:
+                found[asked, own.start] = chances[:, 1]
+            else:
+                found[asked, own] = 0.0
+                found[np.ix_(asked, own.start + model.classes_)] = chances
+            continue
+        for column in range(own.start, own.stop):
+            model = HistGradientBoostingRegressor(**options)
+            model.fit(features[known], task.left[known, column])
+            found[asked, column] = model.predict(features[asked])
+    return found
+
+
+def _codes(table: PatchyTable, i: int, values: Floats) -> Floats:
+    """A field as one column of numbers, NaN where unknown; tags as they are."""
+    own = values[:, table.slices[i]]
+    if table.fields[i].kind != CATEGORY:
+        return own
+    codes = own.argmax(axis=1).astype(float)
+    return np.where(np.isnan(own[:, :1]), np.nan, codes[:, None])
+
+
+def _group_codes(table: PatchyTable) -> Floats:
+    """The number of each label's group at every level, from the top; NaN if none.
+
+    Nodes are numbered along the tree, so that relatives have near numbers and a split
+    of the range is one of the tree.
+    """
+    paths: list[list[int]] = [[] for _ in table.labels]
+    for rows, nodes in reversed(table.ancestors[1:]):
+        for row, node in zip(rows.tolist(), nodes.tolist(), strict=True):
+            paths[row].append(node)
+    depth = max(map(len, paths), default=0)
+    codes = np.full((len(paths), depth), np.nan)
+    for level in range(depth):
+        heads = sorted({tuple(x[: level + 1]) for x in paths if len(x) > level})
+        place = {head: n for n, head in enumerate(heads)}
+        for i, path in enumerate(paths):
+            if len(path) > level:
+                codes[i, level] = place[tuple(path[: level + 1])]
+    return codes
+
+
+def _some_fields(task: CellTask, rng: Rng) -> Sequence[int]:
+    """All fields, or some of them where there are many."""
+    n = len(task.table.fields)
+    if n <= MOST_FIELDS:
+        return range(n)
+    return sorted(rng.choice(n, MOST_FIELDS, replace=False).tolist())
+
+
+def _best(
+    inner: CellTask,
+    tried: Iterator[tuple[Setting, Floats]],
+    fields: Sequence[int] | None = None,
+) -> Setting:
+    """The setting whose predictions are best on the inner hidden cells."""
+    if fields is not None:
+        asked = np.zeros_like(inner.hidden)
+        asked[:, fields] = inner.hidden[:, fields]
+        inner = CellTask(inner.table, asked, inner.truth)
+    return max(((inner.quality(x), n, s) for n, (s, x) in enumerate(tried)))[2]
+
+
+RIVALS: Mapping[str, tuple[str, Callable[[CellTask, Rng], Floats]]] = {
+    "mean": ("most common or mean", overall_mean),
+    "family": ("family mean", family_mean),
+    "knn": ("nearest labels by known cells", nearest_labels),
+    "softimpute": ("SoftImpute", soft_impute),
+    "iterative": ("IterativeImputer with family means", iterative_imputer),
+    "ridge": ("ridge on all contexts", ridge_on_all_contexts),
+    "boosting": ("gradient boosting", gradient_boosting),
+}
+"""Title and function of every rival, the cheap ones first."""

@@ -1,0 +1,310 @@
+"""Single cells of a table are hidden: the task of completing them, and its scores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle import PHCLE, LabelEmbedding
+from phcle.contexts import Context
+from phcle.errors import ConvergenceWarning, OptionError, check_choice
+from phcle.tuning.completion import (
+    Floats,
+    column_means,
+    predicted_values,
+    scores_against,
+)
+from phcle_paper.datasets.debian import load_debian
+from phcle_paper.datasets.debian_index import INDEX
+from phcle_paper.datasets.grambank import load_grambank
+from phcle_paper.datasets.pantheria import load_pantheria
+from phcle_paper.datasets.patchy_table import CATEGORY, TAGS, TRUTH, PatchyTable
+from phcle_paper.datasets.shop import load_shop
+from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
+
+__all__ = [
+    "RMSE",
+    "TASKS",
+    "CellTask",
+    "cell_task",
+    "complete",
+    "draw_cells",
+    "score_of",
+]
+
+Mask = npt.NDArray[np.bool_]
+
+SIGTYP = "sigtyp2020"  # the folder
+RMSE = "RMSE of "
+"""Names of scores that are better when smaller start with it."""
+SIGTYP_SHARE = 0.48
+"""Share of a development language's features to hide: what the test hides."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellTask:
+    """A table, the cells of it that are hidden, and what they hold.
+
+    Predictions are (labels, columns) arrays in the units of the table: logarithms
+    where it has them, and one score for each value of a category.
+    """
+
+    table: PatchyTable
+    hidden: Mask  # (labels, fields)
+    truth: Floats  # (labels, columns); read at hidden cells only
+    scored_by: str = "cells"  # or "labels" or "fields"; see `parts`
+    hides_labels: bool = False  # whether the hidden cells of a label are all it has
+
+    @cached_property
+    def left(self) -> Floats:
+        """Values that stay known: (labels, columns)."""
+        return self.table.without(self.hidden)
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """What PHCLE may see."""
+        return self.table.contexts(self.left)
+
+    @cached_property
+    def means(self) -> Floats:
+        """Mean of every column over the known cells, 0 where none is known."""
+        return np.nan_to_num(column_means(self.left))
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """Standard deviation of every column over the known cells, 1 if constant."""
+        squares = column_means((self.left - self.means) ** 2)
+        return np.where(squares > 0, np.sqrt(squares), 1.0)
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of the values and of the hidden cells."""
+        found = sha256("\n".join((*self.table.labels, *self.table.columns)).encode())
+        for array in (self.left, self.hidden):
+            found.update(np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
+    def inner(self, share: float, rng: np.random.Generator) -> CellTask:
+        """A task among the known cells, to choose settings by."""
+        table = replace(self.table, values=self.left)
+        if not self.hides_labels:
+            return CellTask(table, draw_cells(table.known, share, rng), self.left)
+        fields = self.hidden.any(axis=0)
+        whole = rng.random(len(table.labels)) < share
+        hidden = table.known & whole[:, None] & fields
+        if not hidden.any():  # few labels: the first known one
+            hidden[np.flatnonzero(table.known[:, fields].any(axis=1))[0], fields] = True
+            hidden &= table.known
+        return replace(self, table=table, hidden=hidden, truth=self.left)
+
+    def predicted_by(self, embedding: LabelEmbedding) -> Floats:
+        """Predictions of an embedding that was fitted to `contexts`."""
+        table = self.table
+        fitted = next(x for x in embedding.contexts if x.name == table.name)
+        found = predicted_values(embedding, table.name, table.labels)
+        position = {column: i for i, column in enumerate(fitted.columns)}
+        # A value without a known cell has no column, and is never predicted.
+        rare = np.where(np.isnan(column_means(self.left)), -np.inf, self.means)
+        predicted = np.tile(rare, (len(table.labels), 1))
+        for i, column in enumerate(table.columns):
+            if column in position:
+                predicted[:, i] = found[:, position[column]]
+        least = np.exp(np.nanmin(self.left, axis=0, initial=np.inf))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(np.maximum(predicted, least))
+        return np.where(table.is_log, logs, predicted)
+
+    def right(self, predicted: Floats) -> Floats:
+        """1 where a hidden category or truth value is right, 0 where it is wrong.
+
+        (labels, fields), NaN at cells that are not asked and at other fields.
+        """
+        found = np.full(self.hidden.shape, np.nan)
+        for i, (field, own) in enumerate(
+            zip(self.table.fields, self.table.slices, strict=True)
+        ):
+            rows = self.hidden[:, i]
+            truth, guess = self.truth[rows, own], predicted[rows, own]
+            if field.kind == TRUTH:
+                found[rows, i] = ((truth > 0.5) == (guess > 0.5))[:, 0]
+            elif field.kind == CATEGORY:
+                same = truth.argmax(axis=1) == guess.argmax(axis=1)
+                # A value without a column can only be missed.
+                found[rows, i] = same & (truth.max(axis=1, initial=0) > 0)
+        return found
+
+    def scores(self, predicted: Floats) -> dict[str, float]:
+        """Scores by name.
+
+        By cells: `r2` of numbers, `accuracy` of categories and truth values, `r2` and
+        mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`. By
+        fields: the accuracy of each field by its title, or the `RMSE of` it.
+        """
+        if self.scored_by == "cells":
+            return self._pooled(predicted)
+        return {
+            name: score_of(name, loss, n)[0]
+            for name, (loss, n) in self.parts(predicted).items()
+        }
+
+    def _pooled(self, predicted: Floats) -> dict[str, float]:
+        """Over all hidden cells; numbers in units of the spread of their column.
+
+        An R² of 0 is what the mean of the known cells reaches. Tags have one unit.
+        """
+        right = self.right(predicted)
+        found: dict[str, float] = {}
+        is_class = ~np.isnan(right)
+        if is_class.any():
+            found["accuracy"] = float(right[is_class].mean())
+        if any(field.kind == TAGS for field in self.table.fields):
+            asked = self.hidden[:, self.table.field_of]
+            truth = np.where(asked, self.truth, np.nan)
+            r2, auc = scores_against(truth, self.means, predicted)
+            return {"r2": r2, "auc": auc}
+        asked = (self.hidden & ~is_class)[:, self.table.field_of]
+        if asked.any():
+            truth = ((self.truth - self.means) / self.spreads)[asked]
+            guess = ((predicted - self.means) / self.spreads)[asked]
+            found["r2"] = 1 - float(((truth - guess) ** 2).sum() / (truth**2).sum())
+        return found
+
+    def parts(self, predicted: Floats) -> dict[str, tuple[Floats, Floats]]:
+        """Scores by labels or fields as sums for each label, and what they count.
+
+        Errors are clustered by label, so the share of each label in a score counts.
+        """
+        right = self.right(predicted)
+        if self.scored_by == "labels":
+            n = self.hidden.sum(axis=1).astype(float)
+            sums = np.nansum(right, axis=1)
+            any_asked = (n > 0).astype(float)
+            return {
+                "accuracy": (sums, n),
+                "mean over labels": (sums / np.maximum(n, 1), any_asked),
+            }
+        found: dict[str, tuple[Floats, Floats]] = {}
+        for i, (field, own) in enumerate(
+            zip(self.table.fields, self.table.slices, strict=True)
+        ):
+            asked = self.hidden[:, i].astype(float)
+            if field.kind in (TRUTH, CATEGORY):
+                found[field.title] = (np.nan_to_num(right[:, i]), asked)
+            else:
+                squares = ((predicted - self.truth)[:, own] ** 2).mean(axis=1)
+                found[f"{RMSE}{field.title}"] = (squares * asked, asked)
+        return found
+
+    def quality(self, predicted: Floats) -> float:
+        """One number to choose settings by: the mean of the scores, by their cells."""
+        right = ~np.isnan(self.right(predicted))
+        scores = self._pooled(predicted)
+        share = right.sum() / self.hidden.sum()
+        return float(
+            share * scores.get("accuracy", 0.0) + (1 - share) * scores.get("r2", 0.0)
+        )
+
+
+def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
+    """A score from its parts, and how much each label moves it: (labels,).
+
+    The squares of the moves add up to the variance of the score, clustered by label.
+    """
+    mean = float(sums.sum() / counts.sum())
+    n = max(int((counts > 0).sum()), 2)
+    moves = (sums - mean * counts) / counts.sum() * np.sqrt(n / (n - 1))
+    if not name.startswith(RMSE):
+        return mean, moves
+    root = float(np.sqrt(mean))
+    return root, np.asarray(moves / (2 * max(root, 1e-12)))
+
+
+def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:
+    """A share of the known cells, each as likely as any other."""
+    if not 0 < share < 1:
+        raise OptionError(f"share must be between 0 and 1. Got {share!r} instead.")
+    cells = np.flatnonzero(known)
+    hidden = np.zeros(known.shape, dtype=bool)
+    hidden.flat[rng.choice(cells, round(share * len(cells)), replace=False)] = True
+    return hidden
+
+
+def complete(task: CellTask, options: Mapping[str, Any] | None = None) -> Floats:
+    """Predictions of PHCLE for all cells, with default options unless others come."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = PHCLE(**(options or {})).fit(task.contexts)
+    return task.predicted_by(model.embedding_)
+
+
+def _drawn(
+    load: Callable[[Path], PatchyTable],
+    folder: str,
+    share: float,
+    data: Path,
+    seed: int,
+) -> CellTask:
+    """Hide a share of all known cells."""
+    table = load(data / folder)
+    hidden = draw_cells(table.known, share, np.random.default_rng(seed))
+    return CellTask(table, hidden, table.values)
+
+
+def _sigtyp_dev(data: Path, seed: int) -> CellTask:
+    """Hide features of every development language, as many as the test does."""
+    found = load_sigtyp(data / SIGTYP)
+    rng = np.random.default_rng(seed)
+    hidden = np.zeros_like(found.asked)
+    for i in np.flatnonzero(found.is_dev):
+        hidden[i : i + 1] = draw_cells(found.table.known[i : i + 1], SIGTYP_SHARE, rng)
+    return CellTask(found.table, hidden, found.table.values, "labels")
+
+
+def _sigtyp_test(data: Path, seed: int) -> CellTask:
+    """What the shared task asked for; every seed gives the same."""
+    found = load_sigtyp(data / SIGTYP)
+    gold = read_gold(data / SIGTYP, found.table)
+    return CellTask(found.table, found.asked, gold, "labels")
+
+
+def _debian_facets(data: Path, seed: int) -> CellTask:
+    """Hide a share of the facets of packages, each with all its tags."""
+    packages = load_debian(data / "debian" / INDEX, most=1000)
+    table = packages.tag_table()
+    hidden = draw_cells(table.known, 0.2, np.random.default_rng(seed))
+    return CellTask(table, hidden, table.values)
+
+
+def _shop(data: Path, seed: int) -> CellTask:
+    """What the shop's table lacks; every seed gives the same."""
+    table, truth = load_shop(data / "shop")
+    return CellTask(table, ~table.known, truth, "fields")
+
+
+TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {
+    "pantheria": partial(_drawn, load_pantheria, "pantheria", 0.1),
+    "grambank": partial(_drawn, load_grambank, "grambank", 0.2),
+    "sigtyp": _sigtyp_dev,
+    "sigtyp-test": _sigtyp_test,
+    "shop": _shop,
+    "debian-facets": _debian_facets,
+}
+"""Tasks by data set: each takes the folder of all data and a seed."""
+
+
+def cell_task(dataset: str, data: str | Path, seed: int = 0) -> CellTask:
+    """The task of a data set with the cells that a seed draws.
+
+    Fit PHCLE to its `contexts`, then pass the embedding to `predicted_by` and the
+    predictions to `scores`.
+    """
+    check_choice("dataset", dataset, TASKS)
+    return TASKS[dataset](Path(data), seed)

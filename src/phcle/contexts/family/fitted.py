@@ -1,0 +1,301 @@
+"""FittedFamily: a tree or graph of relatives inside a fit or an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from array_api_compat import to_device
+
+from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
+from phcle.contexts.base import Context, FittedContext, Penalties
+from phcle.contexts.family.centre import CentreTerm, NodeUpdate, factorise_nodes
+from phcle.contexts.family.data import FamilyContext
+from phcle.contexts.family.kinship import TreeKinship, unpack_kinship
+from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts.terms import StartTarget
+from phcle.errors import ContextError, some
+from phcle.files.tensor_store import TensorStore
+
+__all__ = ["FittedFamily"]
+
+Floats = npt.NDArray[np.floating[Any]]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedFamily(FittedContext):
+    """Centres c = S P that labels are pulled to. The factor is P, one row per node.
+
+    The attributes of every kind are documented in `FittedContext`.
+
+    Attributes
+    ----------
+    places : csr_array of shape (labels, nodes)
+        S over the labels of a problem; empty after the fit.
+    informed : array of bool of shape (labels,)
+        Labels of a problem that another context knows; empty after the fit.
+    teachers : tuple of str
+        The informed labels of the fit: the nodes are means of their vectors.
+    """
+
+    places: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
+    informed: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    teachers: tuple[str, ...] = ()
+
+    kind = "family"
+    updated_after_labels = True
+    turns_with_labels = True
+    data: FamilyContext
+
+    @property
+    def given_name(self) -> str:
+        return self.data.given_name
+
+    @property
+    def observed(self) -> Flags:
+        return np.asarray(np.diff(self.places.indptr) > 0)
+
+    @property
+    def informs(self) -> Flags:
+        return np.zeros(self.places.shape[0], dtype=bool)
+
+    @property
+    def entries(self) -> sp.csr_array:
+        return sp.csr_array(self.places.shape)  # centres are no entries of rows
+
+    def beside(self, informed: Flags) -> FittedFamily:
+        return replace(self, informed=informed)
+
+    def uninformed_error(self, labels: Sequence[str]) -> ContextError | None:
+        if not self.informed.any():
+            return ContextError(
+                f"context {self.name!r}: with role='family', relatives share what "
+                "other contexts tell about them, and no other context knows any "
+                "label; use role='counts'."
+            )
+        direct = np.asarray(self.places[self.informed].sum(axis=0)).ravel() > 0
+        taught = self.data.kinship.taught(self.columns, direct)
+        hangs_on = self.places @ taught.astype(np.float64)
+        lost = ~self.informed & self.observed & (hangs_on == 0)
+        if lost.any():
+            names = [labels[i] for i in np.flatnonzero(lost)]
+            return ContextError(
+                f"context {self.name!r}: nothing is known about {some(names)}, nor "
+                "about any label of their families, so they would all get one vector; "
+                "use role='both' or 'counts', or leave them out."
+            )
+        return None
+
+    @cached_property
+    def _bonds(self) -> sp.csr_array:
+        return self.data.kinship.bonds(self.columns)
+
+    def take(self, rows: Ints) -> FittedFamily:
+        return replace(self, places=self.places[rows], informed=self.informed[rows])
+
+    def hide_rows(self, rows: Ints) -> FittedFamily:
+        is_kept = np.ones(self.places.shape[0])
+        is_kept[rows] = 0.0
+        places = sp.csr_array(sp.diags_array(is_kept) @ self.places)
+        places.eliminate_zeros()
+        return replace(self, places=places)
+
+    def hide_columns(self, hidden: Flags) -> FittedFamily:
+        places = sp.csr_array(self.places @ sp.diags_array((~hidden).astype(float)))
+        places.eliminate_zeros()
+        return replace(self, places=places)
+
+    def fingerprint_arrays(self) -> list[Any]:
+        return [self.places, self._bonds]
+
+    def term_weight(self, weight: float, lam: Penalties) -> float:
+        return weight * lam.ridge
+
+    def label_term(
+        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
+    ) -> CentreTerm:
+        return CentreTerm(backend, self.places, blocks)
+
+    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> NodeUpdate:
+        return NodeUpdate(
+            backend, self.places, self.informed, self._bonds, lam.ridge * lam.stiffness
+        )
+
+    def factor_penalties(
+        self, xp: Any, factor: Array, lam: Penalties
+    ) -> Mapping[str, float]:
+        P = np.asarray(to_device(factor, "cpu"), np.float64)
+        square = float((P * (self._bonds @ P)).sum())
+        return {"family": 0.5 * lam.ridge * lam.stiffness * square}
+
+    def factor_ridge(self, lam: Penalties) -> float:
+        return 0.0  # it turns with W: see `NodeUpdate.label_grams`
+
+    def rebalanced(self, xp: Any, factor: Array, change: Array, undo: Array) -> Array:
+        return xp.matmul(factor, change)
+
+    def start_target(
+        self, backend: Backend, weight: float, lam: Penalties
+    ) -> _NoTarget:
+        return _NoTarget(backend, self.places.shape)
+
+    def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
+        centres = self.places @ np.asarray(factor, np.float64)
+        return float((centres * (0.5 * centres - W)).sum())
+
+    def held_out_losses(
+        self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
+    ) -> Floats:
+        centres = self.places @ np.asarray(factor, np.float64)
+        return np.array([((W - x * centres) ** 2).sum(axis=1) for x in trusts])
+
+    def learned(
+        self, labels: Sequence[str], weight: float, factor: Floats
+    ) -> FittedFamily:
+        placed = self.observed
+        data = replace(
+            self.data,
+            labels=tuple(x for x, is_in in zip(labels, placed, strict=True) if is_in),
+            columns=self.columns,
+        )
+        teachers = np.flatnonzero(self.informed & placed)
+        return replace(
+            self,
+            weight=weight,
+            factor=factor,
+            data=data,
+            places=sp.csr_array((0, 0)),
+            informed=np.zeros(0, dtype=bool),
+            teachers=self.teachers or tuple(labels[i] for i in teachers),
+        )
+
+    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+        place = self.data.kinship.places([label], self.columns)
+        return np.asarray(self.term_weight(self.weight, lam) * place.toarray()[0])
+
+    def reasons(
+        self,
+        label: str,
+        vector: Floats,
+        other: Floats,
+        lam: Penalties,
+        vectors_of: Callable[[Sequence[str]], Floats],
+    ) -> tuple[tuple[str, ...], Floats]:
+        shares = self._shares_of_teachers(label, lam)
+        pull = self.term_weight(self.weight, lam) * shares
+        return self.teachers, pull * (vectors_of(self.teachers) @ other)
+
+    def _shares_of_teachers(self, label: str, lam: Penalties) -> Floats:
+        """How much of each teacher's vector is in the centre of a label.
+
+        The nodes are solved from the teachers' vectors, so a centre is a weighted sum
+        of them. A teacher is its own relative: the family returns part of its data.
+        """
+        place = self.data.kinship.places([label], self.columns).toarray()[0]
+        if not self.weight:
+            return np.zeros(len(self.teachers))
+        taught, solver = self._teaching(lam.stiffness)
+        return np.asarray(self.weight * (taught @ solver.solve(place)))
+
+    def _teaching(self, stiffness: float) -> tuple[sp.csr_array, Any]:
+        """Places of the teachers, and the factorised node solve."""
+        if "teaching" not in self.__dict__:
+            taught = self.data.kinship.places(self.teachers, self.columns)
+            solver = factorise_nodes(taught, self._bonds, self.weight, stiffness)
+            self.__dict__["teaching"] = taught, solver
+        found: tuple[sp.csr_array, Any] = self.__dict__["teaching"]
+        return found
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        kinship = self.data.kinship
+        return kinship.hierarchy if isinstance(kinship, TreeKinship) else None
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        return ("edges",) if self.hierarchy is None else ("hierarchy", "skos", "owl")
+
+    def for_new_labels(
+        self, context: Context | None, labels: Sequence[str]
+    ) -> FittedFamily:
+        kinship = self.data.kinship
+        if context is not None:
+            new = context.relatives()
+            if new is None or type(new) is not type(kinship):
+                raise self._other_kind()
+            kinship = kinship.extended(new, name=self.name)
+        places = kinship.places(labels, self.columns)
+        data = replace(self.data, labels=tuple(labels), kinship=kinship)
+        return replace(
+            self,
+            data=data,
+            places=places,
+            informed=np.zeros(len(labels), dtype=bool),
+        )
+
+    def joined(self, later: FittedFamily) -> FittedFamily:
+        labels = (*self.data.labels, *later.data.labels)
+        return replace(
+            self, data=replace(self.data, labels=labels, kinship=later.data.kinship)
+        )
+
+    def pack(self, store: TensorStore) -> dict[str, Any]:
+        store.put_names("labels", self.data.labels)
+        store.put_names("teachers", self.teachers)
+        shape = self.data.kinship.pack(store)
+        return {"kinship": shape, "given_name": self.data.given_name}
+
+    @classmethod
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedFamily:
+        columns = store.names("columns")
+        data = FamilyContext(
+            packed["name"],
+            store.names("labels"),
+            columns,
+            unpack_kinship(packed["kinship"], store),
+            packed["given_name"],
+        )
+        return cls(
+            name=packed["name"],
+            columns=columns,
+            data=data,
+            weight=packed["weight"],
+            factor=store["factor"],
+            teachers=store.names("teachers"),
+        )
+
+    def check(self) -> None:
+        where = f"context {self.name!r}"
+        self.data.kinship.check(self.name)
+        known = set(self.data.kinship.all_nodes)
+        unknown = [x for x in (*self.columns, *self.teachers) if x not in known]
+        if unknown:
+            raise ContextError(f"{where} has no node {unknown[0]!r}")
+        strangers = set(self.teachers) - set(self.data.labels)
+        if strangers:
+            raise ContextError(f"{where} has no label {min(strangers)!r}")
+        if not isinstance(self.data.given_name, str):
+            raise ContextError(f"{where} does not say which context it comes from")
+
+
+class _NoTarget(StartTarget):
+    """Nodes start at zero: the first update solves them from W."""
+
+    weight = 0.0
+
+    def __init__(self, backend: Backend, shape: tuple[int, int]) -> None:
+        self.backend, self.shape = backend, shape
+
+    def product(self, V: Array) -> Array:
+        return self.backend.asarray(np.zeros((self.shape[0], V.shape[1])))
+
+    def transposed(self, W: Array) -> Array:
+        return self.backend.asarray(np.zeros((self.shape[1], W.shape[1])))

@@ -1,0 +1,387 @@
+"""How labels hang on nodes, and nodes on each other: in a tree, or in a graph.
+
+Both answer with two sparse matrices. `places` S says where labels hang: S P are the
+vectors that labels are pulled to. `bonds` Q holds the nodes together: the penalty on
+their vectors is tr(Pᵀ Q P).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from phcle.contexts.labels import index_of
+from phcle.contexts.matrices import take_rows
+from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.errors import ContextError
+from phcle.files.tensor_store import TensorStore
+
+__all__ = ["GraphKinship", "Kinship", "TreeKinship", "unpack_kinship"]
+
+Flags = npt.NDArray[np.bool_]
+
+GROUND = 0.1
+"""Pull of the nodes of a graph to zero, as a share of their mean bond to neighbours.
+Without it, a part of the graph without data would be free to lie anywhere."""
+
+
+class Kinship(Protocol):
+    """Where labels hang, and what holds nodes together."""
+
+    @property
+    def all_nodes(self) -> tuple[str, ...]:
+        """Names of all nodes, whether a fit needs them or not."""
+
+    def nodes_for(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Name the nodes that a fit of these labels needs.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the fit.
+
+        Returns
+        -------
+        tuple of str
+            Names of the nodes.
+        """
+
+    def places(self, labels: Sequence[str], nodes: Sequence[str]) -> sp.csr_array:
+        """Say on which nodes labels hang.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels; those that it does not know hang on no node.
+        nodes : sequence of str
+            Nodes of the fit.
+
+        Returns
+        -------
+        csr_array of shape (labels, nodes)
+            Shares of the nodes; a row sums to one at most.
+        """
+
+    def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
+        """Say what holds the nodes together.
+
+        Parameters
+        ----------
+        nodes : sequence of str
+            Nodes of the fit.
+
+        Returns
+        -------
+        csr_array of shape (nodes, nodes)
+            A symmetric positive definite matrix.
+        """
+
+    def taught(self, nodes: Sequence[str], direct: Flags) -> Flags:
+        """Find the nodes that labels with data lead to.
+
+        Parameters
+        ----------
+        nodes : sequence of str
+            Nodes of the fit.
+        direct : array of bool of shape (nodes,)
+            Nodes that such a label hangs on.
+
+        Returns
+        -------
+        array of bool of shape (nodes,)
+            In a tree, these nodes and all above them; in a graph, all that are
+            connected to them.
+        """
+
+    def extended(self, new: Self, *, name: str) -> Self:
+        """Add what is known about labels that are folded in.
+
+        Parameters
+        ----------
+        new : Kinship
+            The new edges.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Kinship
+            The larger tree or graph.
+        """
+
+    def pack(self, store: TensorStore) -> str:
+        """Put all edges into a file's store.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to put them.
+
+        Returns
+        -------
+        str
+            "tree" or "graph".
+        """
+
+    def check(self, name: str) -> None:
+        """Refuse edges that make no tree or graph, because files can be forged.
+
+        Parameters
+        ----------
+        name : str
+            Name of the context, for messages.
+        """
+
+    @property
+    def arrays(self) -> list[Any]:
+        """All numbers, for a fingerprint."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeKinship(Kinship):
+    """A taxonomy. A label hangs on its parent, the mean of several; roots on zero.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The taxonomy.
+    """
+
+    hierarchy: Hierarchy
+
+    @property
+    def all_nodes(self) -> tuple[str, ...]:
+        return self.hierarchy.nodes
+
+    @cached_property
+    def _parents(self) -> sp.csr_array:
+        """Share of each parent: (nodes, nodes). Empty rows are roots."""
+        n = len(self.hierarchy.nodes)
+        child, parent = self.hierarchy.edges.T
+        share = 1.0 / np.bincount(child, minlength=n)[child]
+        return sp.csr_array((share, (child, parent)), shape=(n, n))
+
+    def nodes_for(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Nodes above two or more labels or branches.
+
+        A chain of single children would only add variance with its length, so its nodes
+        are left out. A label that is above another label hangs on its own node.
+        """
+        tree = self.hierarchy
+        known = [label for label in labels if label in tree.index]
+        _, nodes, steps = tree.ancestor_distances(known)
+        is_above = np.zeros(len(tree.nodes), dtype=bool)
+        is_above[nodes[steps > 0]] = True
+        is_label = np.zeros(len(tree.nodes), dtype=bool)
+        is_label[[tree.index[label] for label in known]] = True
+        child, parent = tree.edges.T
+        counted = is_above[child] | is_label[child]
+        n_below = np.bincount(parent[counted], minlength=len(tree.nodes))
+        n_below += is_label & is_above  # the label itself
+        return tuple(tree.nodes[i] for i in np.flatnonzero(is_above & (n_below > 1)))
+
+    def places(self, labels: Sequence[str], nodes: Sequence[str]) -> sp.csr_array:
+        """Parents of labels, or their nearest ancestors among the nodes."""
+        tree, known = self.hierarchy, index_of(nodes)
+        at = [tree.index.get(label, -1) for label in labels]
+        start = take_rows(self._parents, at)
+        own = [(row, at[row]) for row, label in enumerate(labels) if label in known]
+        if own:  # a label that is a node of the fit hangs on itself
+            rows, columns = np.array(own).T
+            keep = np.ones(len(labels))
+            keep[rows] = 0.0
+            own_node = sp.csr_array(
+                (np.ones(len(own)), (rows, columns)), shape=start.shape
+            )
+            start = sp.csr_array(sp.diags_array(keep) @ start + own_node)
+        return self._climbed(start, nodes)
+
+    def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
+        """(I − T)ᵀ(I − T), where T takes the mean of a node's parents."""
+        apart = sp.csr_array(sp.eye_array(len(nodes)) - self._up(nodes))
+        return sp.csr_array(apart.T @ apart)
+
+    def _up(self, nodes: Sequence[str]) -> sp.csr_array:
+        """Share of each parent among the nodes of a fit."""
+        at = [self.hierarchy.index[node] for node in nodes]
+        return self._climbed(take_rows(self._parents, at), nodes)
+
+    def taught(self, nodes: Sequence[str], direct: Flags) -> Flags:
+        up = sp.csr_array(self._up(nodes).T)
+        while True:
+            found = direct | (up @ direct.astype(np.float64) > 0)
+            if (found == direct).all():
+                return direct
+            direct = found
+
+    def _climbed(self, start: sp.csr_array, nodes: Sequence[str]) -> sp.csr_array:
+        """Replace nodes that the fit lacks by their parents, until none is left."""
+        tree = self.hierarchy
+        at = np.array([tree.index[node] for node in nodes], dtype=np.int64)
+        is_node = np.zeros(len(tree.nodes))
+        is_node[at] = 1.0
+        kept, gone = sp.diags_array(is_node), sp.diags_array(1.0 - is_node)
+        found = sp.csr_array(start @ kept)
+        start = sp.csr_array(start @ gone)
+        start.eliminate_zeros()
+        while start.nnz:  # ends, because a hierarchy has no cycle
+            start = sp.csr_array(start @ self._parents)
+            found = found + start @ kept
+            start = sp.csr_array(start @ gone)
+            start.eliminate_zeros()
+        result = sp.csr_array(sp.csr_array(found)[:, at])
+        result.eliminate_zeros()
+        return result
+
+    def extended(self, new: TreeKinship, *, name: str) -> TreeKinship:
+        return TreeKinship(self.hierarchy.extended(new.hierarchy, name=name))
+
+    def pack(self, store: TensorStore) -> str:
+        store.put_names("nodes", self.hierarchy.nodes)
+        store["edges"] = self.hierarchy.edges
+        return "tree"
+
+    def check(self, name: str) -> None:
+        self.hierarchy.check(name)
+
+    @property
+    def arrays(self) -> list[Any]:
+        return [list(self.hierarchy.nodes), self.hierarchy.edges]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphKinship(Kinship):
+    """A graph. Every label hangs on its own node, and nodes on their neighbours.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the nodes, which are labels.
+    weights : csr_array of shape (nodes, nodes)
+        Weights of the edges; counted in both directions.
+    """
+
+    names: tuple[str, ...]
+    weights: sp.csr_array
+
+    @property
+    def all_nodes(self) -> tuple[str, ...]:
+        return self.names
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return index_of(self.names)
+
+    def nodes_for(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """All labels that have an edge to another one."""
+        here = [label for label in labels if label in self._index]
+        linked = self._degrees(self._among(here)) > 0
+        return tuple(label for label, is_in in zip(here, linked, strict=True) if is_in)
+
+    def _among(self, names: Sequence[str]) -> sp.csr_array:
+        """Weights between some nodes, in both directions."""
+        at = np.array([self._index[name] for name in names], dtype=np.int64)
+        part = sp.csr_array(self.weights[at][:, at])
+        return sp.csr_array(part + part.T)
+
+    @staticmethod
+    def _degrees(weights: sp.csr_array) -> npt.NDArray[np.float64]:
+        return np.asarray(weights.sum(axis=1), np.float64).ravel()
+
+    def places(self, labels: Sequence[str], nodes: Sequence[str]) -> sp.csr_array:
+        """A label's own node; a new label hangs between its neighbours."""
+        known = index_of(nodes)
+        is_new = [x in self._index and x not in known for x in labels]
+        ground = 0.0
+        if any(is_new):
+            ground = GROUND * float(self._degrees(self._among(nodes)).mean())
+        rows, columns, shares = [], [], []
+        for row, label in enumerate(labels):
+            near = {known[label]: 1.0} if label in known else {}
+            if is_new[row]:
+                near = self._neighbours(label, known)
+                total = sum(near.values()) + ground
+                near = {column: size / total for column, size in near.items()}
+            rows += [row] * len(near)
+            columns += list(near)
+            shares += list(near.values())
+        return sp.csr_array(
+            (shares, (rows, columns)), shape=(len(labels), len(nodes)), dtype=np.float64
+        )
+
+    def _neighbours(self, label: str, known: dict[str, int]) -> dict[int, float]:
+        """Weights of the edges from a label to nodes of the fit."""
+        at = self._index[label]
+        both = sp.coo_array(self.weights[[at]] + self.weights[:, [at]].T)
+        return {
+            known[self.names[i]]: float(size)
+            for i, size in zip(both.coords[1], both.data, strict=True)
+            if self.names[i] in known
+        }
+
+    def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
+        """The Laplacian with a mean degree of one, and a weak pull to zero."""
+        among = self._among(nodes)
+        degrees = self._degrees(among)
+        held = sp.diags_array(degrees / degrees.mean() + GROUND)
+        return sp.csr_array(held - among / degrees.mean())
+
+    def taught(self, nodes: Sequence[str], direct: Flags) -> Flags:
+        _, part = connected_components(self._among(nodes), directed=False)
+        return np.isin(part, part[direct])
+
+    def extended(self, new: GraphKinship, *, name: str) -> GraphKinship:
+        names = tuple(dict.fromkeys((*self.names, *new.names)))
+        at = index_of(names)
+        parts = []
+        for graph in (self, new):
+            moved = np.array([at[x] for x in graph.names], dtype=np.int64)
+            found = sp.coo_array(graph.weights)
+            ends = moved[found.coords[0]], moved[found.coords[1]]
+            parts.append(sp.csr_array((found.data, ends), shape=(len(names),) * 2))
+        return GraphKinship(names, sp.csr_array(parts[0] + parts[1]))
+
+    def pack(self, store: TensorStore) -> str:
+        store.put_names("nodes", self.names)
+        store.put_sparse("graph", self.weights)
+        return "graph"
+
+    def check(self, name: str) -> None:
+        if len(set(self.names)) < len(self.names):
+            raise ContextError(f"a node of {name!r} occurs twice")
+        if self.weights.shape != (len(self.names),) * 2:
+            raise ContextError(f"the edges of {name!r} name nodes that it lacks")
+        if not (np.isfinite(self.weights.data) & (self.weights.data >= 0)).all():
+            raise ContextError(f"the edges of {name!r} must be zero or more")
+
+    @property
+    def arrays(self) -> list[Any]:
+        return [list(self.names), self.weights]
+
+
+def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
+    """Make what `Kinship.pack` stored.
+
+    Parameters
+    ----------
+    shape : str
+        "tree" or "graph".
+    store : TensorStore
+        Names and edges.
+
+    Returns
+    -------
+    Kinship
+        The tree or graph, not checked yet.
+    """
+    names = store.names("nodes")
+    if shape == "tree":
+        return TreeKinship(Hierarchy(names, store["edges"]))
+    return GraphKinship(names, store.sparse("graph", len(names)))
