@@ -125,7 +125,7 @@ def predict_by_ridge(known: Floats, targets: Floats, wanted: Floats) -> Floats:
 
 def _is_known(block: Floats) -> npt.NDArray[np.bool_]:
     """Which rows are known: (rows,)."""
-    return ~np.isnan(block).any(axis=1)
+    return np.asarray(~np.isnan(block).any(axis=1))
 
 
 FILLS: Mapping[str, Callable[[Sequence[Floats]], list[Floats]]] = {

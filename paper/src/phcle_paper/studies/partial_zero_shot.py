@@ -213,7 +213,7 @@ class PartialLabels:
             context: Context = self.described.rows_for(complete)
             if what == "description":
                 context = _hierarchy_of(self.benchmark, complete)
-            alone = model.transform(context).select(complete).vectors
+            alone = model.transform(context).select(complete).vectors.astype(np.float64)
             rows = [row[x] for x in gaps]
             vectors[rows] = predict_by_ridge(alone, both, vectors[rows])
         return replace(embedding, vectors=vectors, contexts=(), penalties={})
@@ -271,9 +271,11 @@ def _accuracies(
     for done, (n, rows) in enumerate(in_parallel(_scores, calls, request.jobs), 1):
         kept.add(str(left[n].split), rows)
         request.tell(f"{dataset}: {done} of {len(left)} splits")
-    return import_optional("pandas", extra="frames", purpose="the study").DataFrame(
+    pandas = import_optional("pandas", extra="frames", purpose="the study")
+    frame: pd.DataFrame = pandas.DataFrame(
         [row for task in tasks for row in kept.cells[str(task.split)]]
     )
+    return frame
 
 
 def _scores(
