@@ -30,7 +30,7 @@ def load_pantheria(folder: str | Path) -> PatchyTable:
     rows = read_cells(PANTHERIA, folder, "traits.csv", needs=[LABEL])
     traits = [column for column in rows[0] if column != LABEL]
     values = numbers_of(rows, traits, folder / "traits.csv")
-    positive = ~(values <= 0).any(axis=0)
+    positive = np.asarray(~(values <= 0).any(axis=0))
     values[:, positive] = np.log(values[:, positive])
     taxonomy = read_cells(PANTHERIA, folder, "taxonomy.csv", needs=[LABEL, *LEVELS])
     return PatchyTable(

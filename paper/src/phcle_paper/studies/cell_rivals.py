@@ -149,14 +149,14 @@ def _soft_path(task: CellTask) -> Iterator[tuple[float, Floats]]:
     scaled = (task.left - task.means) / task.spreads
     known = ~np.isnan(scaled)
     scaled = np.where(known, scaled, 0.0)
-    largest = np.linalg.norm(scaled, 2)
+    largest = float(np.linalg.norm(scaled, 2))
     low_rank = np.zeros_like(scaled)
     for share in THRESHOLDS:
         for _ in range(ROUNDS):
             before = low_rank
             low_rank = _shrunk(np.where(known, scaled, before), share * largest)
             step = np.linalg.norm(low_rank - before)
-            if step <= TOLERANCE * max(np.linalg.norm(before), 1e-12):
+            if step <= TOLERANCE * max(float(np.linalg.norm(before)), 1e-12):
                 break
         yield share, np.asarray(task.means + task.spreads * low_rank)
 

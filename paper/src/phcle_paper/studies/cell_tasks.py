@@ -16,10 +16,17 @@ import numpy.typing as npt
 from phcle import PHCLE, LabelEmbedding
 from phcle.contexts import Context
 from phcle.errors import ConvergenceWarning, OptionError, check_choice
-from phcle.tuning.completion import Floats, column_means, predicted_values
+from phcle.tuning.completion import (
+    Floats,
+    column_means,
+    predicted_values,
+    scores_against,
+)
+from phcle_paper.datasets.debian import load_debian
+from phcle_paper.datasets.debian_index import INDEX
 from phcle_paper.datasets.grambank import load_grambank
 from phcle_paper.datasets.pantheria import load_pantheria
-from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
+from phcle_paper.datasets.patchy_table import CATEGORY, TAGS, TRUTH, PatchyTable
 from phcle_paper.datasets.shop import load_shop
 from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 
@@ -54,6 +61,7 @@ class CellTask:
     hidden: Mask  # (labels, fields)
     truth: Floats  # (labels, columns); read at hidden cells only
     scored_by: str = "cells"  # or "labels" or "fields"; see `parts`
+    hides_labels: bool = False  # whether the hidden cells of a label are all it has
 
     @cached_property
     def left(self) -> Floats:
@@ -87,7 +95,15 @@ class CellTask:
     def inner(self, share: float, rng: np.random.Generator) -> CellTask:
         """A task among the known cells, to choose settings by."""
         table = replace(self.table, values=self.left)
-        return CellTask(table, draw_cells(table.known, share, rng), self.left)
+        if not self.hides_labels:
+            return CellTask(table, draw_cells(table.known, share, rng), self.left)
+        fields = self.hidden.any(axis=0)
+        whole = rng.random(len(table.labels)) < share
+        hidden = table.known & whole[:, None] & fields
+        if not hidden.any():  # few labels: the first known one
+            hidden[np.flatnonzero(table.known[:, fields].any(axis=1))[0], fields] = True
+            hidden &= table.known
+        return replace(self, table=table, hidden=hidden, truth=self.left)
 
     def predicted_by(self, embedding: LabelEmbedding) -> Floats:
         """Predictions of an embedding that was fitted to `contexts`."""
@@ -128,9 +144,9 @@ class CellTask:
     def scores(self, predicted: Floats) -> dict[str, float]:
         """Scores by name.
 
-        By cells: `r2` of numbers and tags and `accuracy` of categories and truth
-        values. By labels: `accuracy`, and the `mean over labels`. By fields: the
-        accuracy of each field by its title, or the `RMSE of` it.
+        By cells: `r2` of numbers, `accuracy` of categories and truth values, `r2` and
+        mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`. By
+        fields: the accuracy of each field by its title, or the `RMSE of` it.
         """
         if self.scored_by == "cells":
             return self._pooled(predicted)
@@ -142,13 +158,18 @@ class CellTask:
     def _pooled(self, predicted: Floats) -> dict[str, float]:
         """Over all hidden cells; numbers in units of the spread of their column.
 
-        An R² of 0 is what the mean of the known cells reaches.
+        An R² of 0 is what the mean of the known cells reaches. Tags have one unit.
         """
         right = self.right(predicted)
         found: dict[str, float] = {}
         is_class = ~np.isnan(right)
         if is_class.any():
             found["accuracy"] = float(right[is_class].mean())
+        if any(field.kind == TAGS for field in self.table.fields):
+            asked = self.hidden[:, self.table.field_of]
+            truth = np.where(asked, self.truth, np.nan)
+            r2, auc = scores_against(truth, self.means, predicted)
+            return {"r2": r2, "auc": auc}
         asked = (self.hidden & ~is_class)[:, self.table.field_of]
         if asked.any():
             truth = ((self.truth - self.means) / self.spreads)[asked]
@@ -254,6 +275,14 @@ def _sigtyp_test(data: Path, seed: int) -> CellTask:
     return CellTask(found.table, found.asked, gold, "labels")
 
 
+def _debian_facets(data: Path, seed: int) -> CellTask:
+    """Hide a share of the facets of packages, each with all its tags."""
+    packages = load_debian(data / "debian" / INDEX, most=1000)
+    table = packages.tag_table()
+    hidden = draw_cells(table.known, 0.2, np.random.default_rng(seed))
+    return CellTask(table, hidden, table.values)
+
+
 def _shop(data: Path, seed: int) -> CellTask:
     """What the shop's table lacks; every seed gives the same."""
     table, truth = load_shop(data / "shop")
@@ -266,6 +295,7 @@ TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {
     "sigtyp": _sigtyp_dev,
     "sigtyp-test": _sigtyp_test,
     "shop": _shop,
+    "debian-facets": _debian_facets,
 }
 """Tasks by data set: each takes the folder of all data and a seed."""
 
