@@ -64,6 +64,11 @@ class Moments:
     unit: float
 
     @property
+    def varies(self) -> Flags:
+        """Columns whose known values are not all equal."""
+        return np.asarray(self.squares > 0)
+
+    @property
     def deviation(self) -> Floats:
         """Standard deviation of each column, in the user's units."""
         return np.sqrt(self.squares / np.maximum(self.count, 1)) * self.unit

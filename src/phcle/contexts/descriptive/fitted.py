@@ -17,8 +17,13 @@ from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_
 from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
-from phcle.contexts.descriptive.encoding import Source, unpack_source
-from phcle.contexts.descriptive.loss import ScaledValues, SpreadRows, SquaredTerm
+from phcle.contexts.descriptive.encoding import Cells, Source, unpack_source
+from phcle.contexts.descriptive.loss import (
+    HiddenCells,
+    ScaledValues,
+    SpreadRows,
+    SquaredTerm,
+)
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import logs_of, unpack_matrix
 from phcle.contexts.matrices import check_array, check_number
@@ -92,6 +97,20 @@ class FittedDescriptive(FittedContext):
 
     def hide_rows(self, rows: Ints) -> FittedDescriptive:
         return replace(self, values=self.values.hide_rows(rows))
+
+    def hide_cells(
+        self, share: float, most: int, rng: np.random.Generator
+    ) -> tuple[FittedDescriptive, HiddenCells | None]:
+        if not self.readable:
+            return self, None
+        groups = np.arange(len(self.columns))
+        if isinstance(self.source, Cells):  # the values of a category belong together
+            _, groups = np.unique(np.array(self.source.titles), return_inverse=True)
+        values, hidden = self.values.hide_cells(groups, share, most, rng)
+        return replace(self, values=values), hidden
+
+    def shrunk(self, shrinkage: float | None) -> FittedDescriptive:
+        return replace(self, shrinkage=shrinkage)
 
     def hide_columns(self, hidden: Flags) -> FittedDescriptive:
         return replace(self, values=self.values.hide_columns(hidden))
