@@ -38,9 +38,9 @@ def reproduce(
         typer.Argument(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
-            "(partial, completion, confidence, similarity, retrieval, clusters, "
-            "understanding, debian, debian-facets, pantheria, grambank, sigtyp, shop), "
-            "or all.",
+            "(partial, partial-zero-shot, completion, confidence, similarity, "
+            "retrieval, clusters, understanding, debian, debian-facets, pantheria, "
+            "grambank, sigtyp, shop), or all.",
         ),
     ] = "all",
     data: Annotated[

@@ -24,6 +24,7 @@ __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 
 STUDIES: Mapping[str, str] = {
     "partial": "phcle_paper.studies.partial_contexts",
+    "partial-zero-shot": "phcle_paper.studies.partial_zero_shot",
     "completion": "phcle_paper.studies.completion",
     "confidence": "phcle_paper.studies.prediction_confidence",
     "similarity": "phcle_paper.studies.word_similarity",
