@@ -209,7 +209,7 @@ class TreeKinship(Kinship):
     def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
         """(I − T)ᵀ(I − T), where T takes the mean of a node's parents."""
         apart = sp.csr_array(sp.eye_array(len(nodes)) - self._up(nodes))
-        return sp.csr_array(apart.T @ apart)
+        return _in_order(apart.T @ apart)
 
     def _up(self, nodes: Sequence[str]) -> sp.csr_array:
         """Share of each parent among the nodes of a fit."""
@@ -239,9 +239,7 @@ class TreeKinship(Kinship):
             found = found + start @ kept
             start = sp.csr_array(start @ gone)
             start.eliminate_zeros()
-        result = sp.csr_array(sp.csr_array(found)[:, at])
-        result.eliminate_zeros()
-        return result
+        return _in_order(sp.csr_array(found)[:, at])
 
     def extended(self, new: TreeKinship, *, name: str) -> TreeKinship:
         nodes, edges = new.hierarchy.nodes, new.hierarchy.edges
@@ -340,7 +338,7 @@ class GraphKinship(Kinship):
         degrees = self._degrees(among)
         unit = (float(degrees.sum()) or 1.0) / max(len(nodes), 1)
         held = sp.diags_array(degrees / unit + GROUND)
-        return sp.csr_array(held - among / unit)
+        return _in_order(held - among / unit)
 
     def taught(self, nodes: Sequence[str], direct: Flags) -> Flags:
         _, part = connected_components(self._among(nodes), directed=False)
@@ -375,6 +373,14 @@ class GraphKinship(Kinship):
     @property
     def arrays(self) -> list[Any]:
         return [list(self.names), self.weights]
+
+
+def _in_order(matrix: Any) -> sp.csr_array:
+    """The matrix without stored zeros, in sorted order: PyTorch refuses another."""
+    found = sp.csr_array(matrix)
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found
 
 
 def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
