@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import family_contexts, make_problem, random_contexts
+from problems import family_contexts, make_problem
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle import DescriptiveContext
 from phcle.backends.protocol import choose_backend
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
@@ -97,42 +95,3 @@ def test_many_sweeps_end_where_no_direction_leads_down(backend, roles):
             objective_terms(problem, x[0], x[1:], weights)["objective"] for x in changed
         )
         assert abs(up - down) / 2e-5 < 1e-3 * abs(here)
-
-
-def genera(rng, n_genera=1000, each=3, n_traits=12):
-    """Values that follow genera, which a few dimensions of counts cannot hold."""
-    means = rng.normal(size=(n_genera, 6)) @ rng.normal(size=(6, n_traits)) / 6**0.5
-    truth = means.repeat(each, axis=0) + 0.3 * rng.normal(
-        size=(n_genera * each, n_traits)
-    )
-    labels = [f"s{i}" for i in range(len(truth))]
-    edges = [(label, f"g{i // each}") for i, label in enumerate(labels)]
-    edges += [(f"g{i}", f"order{i % 10}") for i in range(n_genera)]
-    edges += [(f"order{i}", "all") for i in range(10)]
-    return labels, edges, truth
-
-
-def hidden_r2(role, labels, edges, truth, hidden):
-    tree = RelationalContext.from_hierarchy(edges, role=role)
-    values = np.where(hidden, np.nan, truth)
-    traits = tuple(f"t{i}" for i in range(truth.shape[1]))
-    table = DescriptiveContext("table", tuple(labels), traits, values)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = PHCLE(dim=10, max_iter=60, calibrate=False).fit([tree, table])
-    found = next(c for c in model.embedding_.contexts if c.name == "table")
-    error = found.predict(model.embedding_.vectors) - truth
-    return 1 - (error[hidden] ** 2).sum() / ((truth - truth.mean()) ** 2)[hidden].sum()
-
-
-def test_a_family_recovers_values_that_counts_cannot_hold():
-    rng = np.random.default_rng(1)
-    labels, edges, truth = genera(rng)
-    hidden = rng.random(truth.shape) < 0.5
-    hidden[::3] = False  # one species of each genus is known in full
-    print(hidden_r2("both", labels, edges, truth, hidden))
-    counts = hidden_r2("counts", labels, edges, truth, hidden)
-    family = hidden_r2("family", labels, edges, truth, hidden)
-    print(counts, family)
-    assert family > 0.7
-    assert family > counts + 0.2

@@ -23,9 +23,9 @@ from phcle.files.tensor_store import TensorStore
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "phcle.label-embedding"
-VERSION = 2
-"""Name and version of the file format. A file with a higher version is refused; one of
-version 1 has no families."""
+VERSION, OLDEST = 2, 1
+"""Name and version of the file format, and the oldest version that is read. A file with
+a higher version is refused. Version 2 added families."""
 
 PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 """Penalties that a file must have, because fold-in and explanations need them."""
@@ -91,7 +91,7 @@ def load(path: str | Path) -> LabelEmbedding:
     """
     path = Path(path)
     foreign = "a safetensors file, but not a label embedding of phcle."
-    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
     store = TensorStore(tensors)
     try:
         keys, values = store.names("names/keys"), store.names("names/values")

@@ -231,9 +231,7 @@ class FittedFamily(FittedContext):
         @lru_cache(maxsize=1)
         def prepare(stiffness: float) -> tuple[sp.csr_array, Any]:
             places = self.data.kinship.places(self.teachers, self.columns)
-            return places, factorise_nodes(
-                places, self._bonds, self.weight, stiffness
-            )
+            return places, factorise_nodes(places, self._bonds, self.weight, stiffness)
 
         return prepare
 
