@@ -38,8 +38,9 @@ def reproduce(
         typer.Argument(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
-            "(partial, completion, confidence, similarity, retrieval, clusters, "
-            "understanding, debian, pantheria, grambank, sigtyp, shop), or all.",
+            "(partial, partial-zero-shot, completion, confidence, similarity, "
+            "retrieval, clusters, understanding, debian, debian-facets, pantheria, "
+            "grambank, sigtyp, shop), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -66,7 +67,7 @@ def reproduce(
         typer.Option(
             "--methods",
             metavar="NAME,NAME",
-            help="Methods of pantheria, grambank, sigtyp and shop; by default all: "
+            help="Methods of a study that completes single cells; by default all: "
             "phcle, mean, family, knn, softimpute, iterative, ridge, boosting.",
         ),
     ] = None,

@@ -15,7 +15,7 @@ from phcle.tuning.completion import (
     scores,
 )
 from phcle_paper.studies import completion, completion_readings
-from phcle_paper.studies.completion import Settings, score_split, splits
+from phcle_paper.studies.completion import DEFAULT, Settings, score_split, splits
 from phcle_paper.studies.completion_readings import (
     CHOSEN,
     READINGS,
@@ -31,6 +31,7 @@ from phcle_paper.studies.completion_rivals import (
     tree_distances,
 )
 from phcle_paper.studies.registry import Request, run_study
+from phcle_paper.studies.whole_label_rivals import as_cells, cell_rivals
 
 QUICK = {"dim": 6, "max_iter": 20, "calibrate": False}
 SETTINGS = Settings(
@@ -40,6 +41,7 @@ SETTINGS = Settings(
     split_seed=0,
     n_validations=1,
     reference=CHOSEN,
+    rivals=[],
     shared=QUICK,
     options=[{}],
 )
@@ -95,6 +97,7 @@ def test_every_method_is_scored_in_every_split(rows):
     methods = [
         *READINGS,
         CHOSEN,
+        DEFAULT,
         "attribute mean",
         "nearest relative (hierarchy)",
         "ridge regression (sentences)",
@@ -167,6 +170,22 @@ def test_options_are_chosen_on_validation_labels(task, monkeypatch):
         assert (known | held) == set(KNOWN)
 
 
+def test_rivals_for_single_cells_complete_whole_labels(task, monkeypatch):
+    monkeypatch.setattr("phcle_paper.studies.cell_rivals.TREES", ((0.2, 50, 2),))
+    cells = as_cells(task, HIDDEN)
+    n = task.values.shape[1]
+    assert np.isnan(cells.left[HIDDEN, :n]).all()
+    assert not np.isnan(cells.left[:, n:]).any()
+    inner = cells.inner(0.3, np.random.default_rng(0))
+    lost = np.isnan(inner.left[KNOWN, :n])
+    assert (lost.all(axis=1) == lost.any(axis=1)).all()
+    methods = ["family", "iterative", "softimpute", "boosting"]
+    for method, predicted in cell_rivals(task, HIDDEN, methods, 0):
+        assert predicted.shape == (len(HIDDEN), n)
+        r2, _ = scores(task.values, KNOWN, HIDDEN, predicted)
+        assert r2 > 0.3, method
+
+
 def test_the_reading_with_the_best_validation_is_chosen(task):
     choices = {reading: Choice(QUICK, 2.0, 0.1) for reading in READINGS}
     choices["PHCLE, stretched"] = Choice(QUICK, 2.0, 0.3)
@@ -233,7 +252,7 @@ def test_sparse_tags_can_be_completed_from_a_hierarchy_alone(edges):
         DescriptiveContext.from_tags(tags), (RelationalContext.from_hierarchy(edges),)
     )
     found = {x["method"]: x for x in score_split(task, SETTINGS, KNOWN, HIDDEN)}
-    assert list(found)[4:] == ["attribute mean", "nearest relative (hierarchy)"]
+    assert list(found)[5:] == ["attribute mean", "nearest relative (hierarchy)"]
     assert found["nearest relative (hierarchy)"]["r2"] == pytest.approx(1.0)
     assert found["PHCLE"]["r2"] > 0.5
 
@@ -284,7 +303,7 @@ def test_the_study_runs_on_real_attributes_and_goes_on_where_it_stopped(
     config = tmp_path / "small.toml"
     config.write_text(
         'datasets = ["AWA"]\nshare = 0.2\nn_splits = 2\nsplit_seed = 0\n'
-        f'n_validations = 1\nreference = "{CHOSEN}"\n'
+        f'n_validations = 1\nreference = "{CHOSEN}"\nrivals = ["softimpute"]\n'
         "[shared]\ndim = 5\nmax_iter = 3\ncalibrate = false\n"
         "[[options]]\nridge = 10.0\n"
     )

@@ -19,9 +19,16 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts import DescriptiveContext, RelationalContext
+from phcle.contexts import (
+    Context,
+    DescriptiveContext,
+    RelationalContext,
+    has_sentence_encoder,
+)
 from phcle.errors import FileError, OptionError
+from phcle.tuning.completion import dense_values
 from phcle_paper.datasets.debian_index import REMEDY, read_stanzas
+from phcle_paper.datasets.patchy_table import TAGS, Field, PatchyTable
 
 __all__ = ["DebianPackages", "Package", "facet_of", "load_debian", "parse_package"]
 
@@ -60,11 +67,15 @@ class DebianPackages:
 
     def sections(self) -> RelationalContext:
         """The package below its section."""
+        return RelationalContext.from_hierarchy(
+            self.section_edges(), name="section", labels=self.labels
+        )
+
+    def section_edges(self) -> list[tuple[str, str]]:
+        """Edges from the packages to their sections, and from these to the top."""
         edges = [(x.name, f"section {x.section}") for x in self.packages.values()]
         tops = [(section, "packages") for section in sorted({s for _, s in edges})]
-        return RelationalContext.from_hierarchy(
-            [*edges, *tops], name="section", labels=self.labels
-        )
+        return [*edges, *tops]
 
     def dependencies(self) -> RelationalContext:
         """What a package needs: one column per needed package."""
@@ -98,6 +109,37 @@ class DebianPackages:
     def words(self) -> DescriptiveContext:
         """The words of names and summaries."""
         return DescriptiveContext.from_texts(self.descriptions(), name="words")
+
+    def sentences(self) -> DescriptiveContext | None:
+        """Sentence vectors of names and summaries, where an encoder is installed."""
+        if not has_sentence_encoder():
+            return None
+        return DescriptiveContext.from_texts(
+            self.descriptions(), name="sentences", encoder="sentences"
+        )
+
+    def besides_tags(self) -> tuple[Context, ...]:
+        """What else is known of all packages, sections aside."""
+        sentences = self.sentences()
+        others: tuple[Context, ...] = (self.dependencies(), self.words())
+        return others if sentences is None else (*others, sentences)
+
+    def tag_table(self) -> PatchyTable:
+        """Packages and their tags, a field for each facet, below their sections."""
+        tags = self.tags()
+        facets: dict[str, list[str]] = {}
+        for tag in tags.columns:
+            facets.setdefault(facet_of(tag), []).append(tag)
+        fields = tuple(Field(x, TAGS, tuple(own)) for x, own in facets.items())
+        order = [tags.columns.index(tag) for field in fields for tag in field.values]
+        return PatchyTable(
+            tags.name,
+            self.labels,
+            fields,
+            dense_values(tags, self.labels)[:, order],
+            tuple(self.section_edges()),
+            self.besides_tags(),
+        )
 
     def contexts(self) -> list[RelationalContext | DescriptiveContext]:
         """Section, dependencies, tags and words."""

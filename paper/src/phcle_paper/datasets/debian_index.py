@@ -13,7 +13,9 @@ from typing import Any
 from phcle.errors import FileError
 from phcle.files import check_is_file
 
-__all__ = ["REMEDY", "read_stanzas"]
+__all__ = ["INDEX", "REMEDY", "read_stanzas"]
+
+INDEX = "Packages"  # name of the file
 
 REMEDY = "Make one with: apt-cache dumpavail > Packages"
 

@@ -25,12 +25,22 @@ def load_pantheria(folder: str | Path) -> PatchyTable:
     """Species with their traits, below genus, family and order.
 
     Most traits are log-normal, so a trait whose values are all positive is in logs.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the data set.
+
+    Returns
+    -------
+    PatchyTable
+        Traits of the species.
     """
     folder = Path(folder)
     rows = read_cells(PANTHERIA, folder, "traits.csv", needs=[LABEL])
     traits = [column for column in rows[0] if column != LABEL]
     values = numbers_of(rows, traits, folder / "traits.csv")
-    positive = ~(values <= 0).any(axis=0)
+    positive = np.asarray(~(values <= 0).any(axis=0))
     values[:, positive] = np.log(values[:, positive])
     taxonomy = read_cells(PANTHERIA, folder, "taxonomy.csv", needs=[LABEL, *LEVELS])
     return PatchyTable(

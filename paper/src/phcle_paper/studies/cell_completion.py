@@ -46,6 +46,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "grambank": ("grambank",),
     "sigtyp": ("sigtyp2020",),
     "shop": ("shop",),
+    "debian-facets": ("debian",),
 }
 """Folders of data by study."""
 
@@ -53,7 +54,7 @@ PHCLE = "phcle"
 METHODS = {PHCLE: "PHCLE", **{key: title for key, (title, _) in RIVALS.items()}}
 """Titles of all methods."""
 
-TITLES = {"r2": "R²"}
+TITLES = {"r2": "R²", "auc": "AUC"}
 TEST = "test"
 """The split of a shared task whose every scoring is recorded."""
 

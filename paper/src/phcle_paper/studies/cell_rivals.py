@@ -149,14 +149,14 @@ def _soft_path(task: CellTask) -> Iterator[tuple[float, Floats]]:
     scaled = (task.left - task.means) / task.spreads
     known = ~np.isnan(scaled)
     scaled = np.where(known, scaled, 0.0)
-    largest = np.linalg.norm(scaled, 2)
+    largest = float(np.linalg.norm(scaled, 2))
     low_rank = np.zeros_like(scaled)
     for share in THRESHOLDS:
         for _ in range(ROUNDS):
             before = low_rank
             low_rank = _shrunk(np.where(known, scaled, before), share * largest)
             step = np.linalg.norm(low_rank - before)
-            if step <= TOLERANCE * max(np.linalg.norm(before), 1e-12):
+            if step <= TOLERANCE * max(float(np.linalg.norm(before)), 1e-12):
                 break
         yield share, np.asarray(task.means + task.spreads * low_rank)
 
@@ -189,13 +189,17 @@ def _imputed(task: CellTask, rounds: int) -> Floats:
     n = task.left.shape[1]
     means = means_as_features(task.table, task.left)
     columns = np.hstack([task.left, means]) / np.tile(task.spreads, 2)
-    empty = np.isnan(columns).all(axis=0)
+    # Without bounds, labels with few known cells get values far outside.
+    low, high = (
+        np.nanmin(columns, axis=0, initial=np.inf),
+        np.nanmax(columns, axis=0, initial=-np.inf),
+    )
+    varies = low < high
     model = IterativeImputer(
         max_iter=rounds,
         n_nearest_features=None if n <= MOST_COLUMNS else MOST_COLUMNS,
-        # Without bounds, labels with few known cells get values far outside.
-        min_value=np.where(empty, -np.inf, np.nanmin(columns, axis=0, initial=np.inf)),
-        max_value=np.where(empty, np.inf, np.nanmax(columns, axis=0, initial=-np.inf)),
+        min_value=np.where(varies, low, -np.inf),
+        max_value=np.where(varies, high, np.inf),
         keep_empty_features=True,
         random_state=0,
     )

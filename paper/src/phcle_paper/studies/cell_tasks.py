@@ -16,10 +16,17 @@ import numpy.typing as npt
 from phcle import PHCLE, LabelEmbedding
 from phcle.contexts import Context
 from phcle.errors import ConvergenceWarning, OptionError, check_choice
-from phcle.tuning.completion import Floats, column_means, predicted_values
+from phcle.tuning.completion import (
+    Floats,
+    column_means,
+    predicted_values,
+    scores_against,
+)
+from phcle_paper.datasets.debian import load_debian
+from phcle_paper.datasets.debian_index import INDEX
 from phcle_paper.datasets.grambank import load_grambank
 from phcle_paper.datasets.pantheria import load_pantheria
-from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
+from phcle_paper.datasets.patchy_table import CATEGORY, TAGS, TRUTH, PatchyTable
 from phcle_paper.datasets.shop import load_shop
 from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 
@@ -48,12 +55,27 @@ class CellTask:
 
     Predictions are (labels, columns) arrays in the units of the table: logarithms
     where it has them, and one score for each value of a category.
+
+    Parameters
+    ----------
+    table : PatchyTable
+        The table.
+    hidden : array of bool
+        Cells to predict: (labels, fields).
+    truth : array
+        Values (labels, columns), read at hidden cells only.
+    scored_by : {"cells", "labels", "fields"}, default "cells"
+        What scores are pooled over, see `scores`.
+    hides_labels : bool, default False
+        Whether the hidden cells of a label are all it has in these fields; inner tasks
+        then hide whole labels too.
     """
 
     table: PatchyTable
-    hidden: Mask  # (labels, fields)
-    truth: Floats  # (labels, columns); read at hidden cells only
-    scored_by: str = "cells"  # or "labels" or "fields"; see `parts`
+    hidden: Mask
+    truth: Floats
+    scored_by: str = "cells"
+    hides_labels: bool = False
 
     @cached_property
     def left(self) -> Floats:
@@ -85,12 +107,47 @@ class CellTask:
         return found.hexdigest()
 
     def inner(self, share: float, rng: np.random.Generator) -> CellTask:
-        """A task among the known cells, to choose settings by."""
+        """A task among the known cells, to choose settings by.
+
+        Parameters
+        ----------
+        share : float
+            Share of the known cells, or labels, to hide.
+        rng : numpy.random.Generator
+            Source of the draw.
+
+        Returns
+        -------
+        CellTask
+            The task.
+        """
         table = replace(self.table, values=self.left)
-        return CellTask(table, draw_cells(table.known, share, rng), self.left)
+        if not self.hides_labels:
+            return CellTask(table, draw_cells(table.known, share, rng), self.left)
+        fields = self.hidden.any(axis=0)
+        whole = rng.random(len(table.labels)) < share
+        hidden = table.known & whole[:, None] & fields
+        if not hidden.any():  # few labels: the first known one
+            hidden[np.flatnonzero(table.known[:, fields].any(axis=1))[0], fields] = True
+            hidden &= table.known
+        return replace(self, table=table, hidden=hidden, truth=self.left)
 
     def predicted_by(self, embedding: LabelEmbedding) -> Floats:
-        """Predictions of an embedding that was fitted to `contexts`."""
+        """Predictions of an embedding that was fitted to `contexts`.
+
+        Numbers that the table has in logs come in the user's units; they are raised to
+        the smallest known value first.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            The embedding.
+
+        Returns
+        -------
+        array
+            Predictions (labels, columns) in the units of the table.
+        """
         table = self.table
         fitted = next(x for x in embedding.contexts if x.name == table.name)
         found = predicted_values(embedding, table.name, table.labels)
@@ -110,6 +167,16 @@ class CellTask:
         """1 where a hidden category or truth value is right, 0 where it is wrong.
 
         (labels, fields), NaN at cells that are not asked and at other fields.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        array
+            1, 0 or NaN.
         """
         found = np.full(self.hidden.shape, np.nan)
         for i, (field, own) in enumerate(
@@ -128,9 +195,19 @@ class CellTask:
     def scores(self, predicted: Floats) -> dict[str, float]:
         """Scores by name.
 
-        By cells: `r2` of numbers and tags and `accuracy` of categories and truth
-        values. By labels: `accuracy`, and the `mean over labels`. By fields: the
-        accuracy of each field by its title, or the `RMSE of` it.
+        By cells: `r2` of numbers, `accuracy` of categories and truth values, `r2` and
+        mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`. By
+        fields: the accuracy of each field by its title, or the `RMSE of` it.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        dict
+            The scores.
         """
         if self.scored_by == "cells":
             return self._pooled(predicted)
@@ -142,13 +219,18 @@ class CellTask:
     def _pooled(self, predicted: Floats) -> dict[str, float]:
         """Over all hidden cells; numbers in units of the spread of their column.
 
-        An R² of 0 is what the mean of the known cells reaches.
+        An R² of 0 is what the mean of the known cells reaches. Tags have one unit.
         """
         right = self.right(predicted)
         found: dict[str, float] = {}
         is_class = ~np.isnan(right)
         if is_class.any():
             found["accuracy"] = float(right[is_class].mean())
+        if any(field.kind == TAGS for field in self.table.fields):
+            asked = self.hidden[:, self.table.field_of]
+            truth = np.where(asked, self.truth, np.nan)
+            r2, auc = scores_against(truth, self.means, predicted)
+            return {"r2": r2, "auc": auc}
         asked = (self.hidden & ~is_class)[:, self.table.field_of]
         if asked.any():
             truth = ((self.truth - self.means) / self.spreads)[asked]
@@ -160,6 +242,16 @@ class CellTask:
         """Scores by labels or fields as sums for each label, and what they count.
 
         Errors are clustered by label, so the share of each label in a score counts.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        dict
+            Sums and counts (labels,) of every score.
         """
         right = self.right(predicted)
         if self.scored_by == "labels":
@@ -183,7 +275,18 @@ class CellTask:
         return found
 
     def quality(self, predicted: Floats) -> float:
-        """One number to choose settings by: the mean of the scores, by their cells."""
+        """One number to choose settings by: the mean of the scores, by their cells.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        float
+            More is better.
+        """
         right = ~np.isnan(self.right(predicted))
         scores = self._pooled(predicted)
         share = right.sum() / self.hidden.sum()
@@ -196,6 +299,18 @@ def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
     """A score from its parts, and how much each label moves it: (labels,).
 
     The squares of the moves add up to the variance of the score, clustered by label.
+
+    Parameters
+    ----------
+    name : str
+        Name of the score; the root is taken if it is an RMSE.
+    sums, counts : array
+        Parts of the score by label, see `CellTask.parts`.
+
+    Returns
+    -------
+    tuple of float and array
+        The score, and its moves.
     """
     mean = float(sums.sum() / counts.sum())
     n = max(int((counts > 0).sum()), 2)
@@ -207,7 +322,22 @@ def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
 
 
 def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:
-    """A share of the known cells, each as likely as any other."""
+    """A share of the known cells, each as likely as any other.
+
+    Parameters
+    ----------
+    known : array of bool
+        Known cells.
+    share : float
+        Share of them to draw.
+    rng : numpy.random.Generator
+        Source of the draw.
+
+    Returns
+    -------
+    array of bool
+        The cells that were drawn.
+    """
     if not 0 < share < 1:
         raise OptionError(f"share must be between 0 and 1. Got {share!r} instead.")
     cells = np.flatnonzero(known)
@@ -217,7 +347,20 @@ def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:
 
 
 def complete(task: CellTask, options: Mapping[str, Any] | None = None) -> Floats:
-    """Predictions of PHCLE for all cells, with default options unless others come."""
+    """Predictions of PHCLE for all cells.
+
+    Parameters
+    ----------
+    task : CellTask
+        The table and its hidden cells.
+    options : mapping, optional
+        Options of `PHCLE`; by default none.
+
+    Returns
+    -------
+    array
+        Predictions (labels, columns) in the units of the table.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = PHCLE(**(options or {})).fit(task.contexts)
@@ -254,6 +397,14 @@ def _sigtyp_test(data: Path, seed: int) -> CellTask:
     return CellTask(found.table, found.asked, gold, "labels")
 
 
+def _debian_facets(data: Path, seed: int) -> CellTask:
+    """Hide a share of the facets of packages, each with all its tags."""
+    packages = load_debian(data / "debian" / INDEX, most=1000)
+    table = packages.tag_table()
+    hidden = draw_cells(table.known, 0.2, np.random.default_rng(seed))
+    return CellTask(table, hidden, table.values)
+
+
 def _shop(data: Path, seed: int) -> CellTask:
     """What the shop's table lacks; every seed gives the same."""
     table, truth = load_shop(data / "shop")
@@ -266,6 +417,7 @@ TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {
     "sigtyp": _sigtyp_dev,
     "sigtyp-test": _sigtyp_test,
     "shop": _shop,
+    "debian-facets": _debian_facets,
 }
 """Tasks by data set: each takes the folder of all data and a seed."""
 
@@ -275,6 +427,20 @@ def cell_task(dataset: str, data: str | Path, seed: int = 0) -> CellTask:
 
     Fit PHCLE to its `contexts`, then pass the embedding to `predicted_by` and the
     predictions to `scores`.
+
+    Parameters
+    ----------
+    dataset : str
+        One of `TASKS`.
+    data : str or Path
+        Folder of all data.
+    seed : int, default 0
+        Seed of the draw; "sigtyp-test" and "shop" have one draw only.
+
+    Returns
+    -------
+    CellTask
+        The task.
     """
     check_choice("dataset", dataset, TASKS)
     return TASKS[dataset](Path(data), seed)

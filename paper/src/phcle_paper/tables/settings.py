@@ -40,7 +40,7 @@ METHODS: Mapping[str, frozenset[str]] = {
     "WLE": _DESCRIBED,
     "HLE": frozenset({"similarity", "dim"}),
     "PMI+SVD": frozenset({"kind", "dim", "negatives", "power"}),
-    "CNC": frozenset({"parts", "normalize", "dim"}),
+    "CNC": frozenset({"parts", "weights", "normalize", "dim"}),
     "CCA": frozenset({"parts", "dim", "ridge"}),
     "TADW": frozenset({"contexts", "dim", "ridge", "feature_dim", "whiten"}),
     "PHCLE": _LEARNED,

@@ -1,0 +1,169 @@
+"""Zero-shot accuracy when labels lack a context."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle.errors import OptionError
+from phcle_paper.studies import partial_zero_shot
+from phcle_paper.studies.partial_zero_shot import PartialLabels
+from phcle_paper.studies.registry import Request, run_study
+from phcle_paper.tables.image_benchmarks import load_benchmark
+
+CONFIG = """
+missing = [0.0, 0.4]
+random = {random}
+split_seed = 3
+n_validation = 1
+reference = "PHCLE"
+spectrum = [1.0]
+[classifiers.eszsl]
+feature_ridge = [100.0]
+class_ridge = [1.0]
+[classifiers.conse]
+C = [0.01]
+top = [3]
+[datasets.awa]
+described = "attributes"
+n_unseen = 5
+images_per_class = {images}
+[methods."CNC, mean"]
+method = "CNC"
+options = {{ gaps = "mean", hierarchy = "PMI+SVD" }}
+variants.awa = [{{ weight = 0.5 }}, {{ weight = 2.0 }}]
+[methods."CNC, ridge"]
+method = "CNC"
+options = {{ gaps = "ridge", hierarchy = "HLE" }}
+variants.awa = [{{}}]
+[methods.SoftImpute]
+method = "SoftImpute"
+options = {{ hierarchy = "PMI+SVD" }}
+variants.awa = [{{ threshold = 0.2 }}]
+[methods.PHCLE]
+method = "PHCLE"
+variants.awa = [{{ dim = 10, max_iter = 3 }}]
+[methods."PHCLE, ridge"]
+method = "PHCLE"
+options = {{ gaps = "ridge" }}
+variants.awa = [{{ dim = 10, max_iter = 3 }}]
+"""
+
+
+@pytest.fixture(scope="module")
+def awa(small_data):
+    return load_benchmark("awa", small_data)
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(random=2, images=0):
+        file = tmp_path / "mine.toml"
+        file.write_text(CONFIG.format(random=random, images=images))
+        return file
+
+    return write
+
+
+def lacking(partial):
+    """Labels without a description, and labels without a place in the hierarchy."""
+    placed, described = set(partial.placed), set(partial.described.labels)
+    return set(partial.labels) - described, set(partial.labels) - placed
+
+
+def test_every_label_keeps_one_of_its_contexts(awa):
+    for share in (0.0, 0.15, 0.3, 0.45, 0.5):
+        partial = PartialLabels.hide(awa, "attributes", share, [0, 1])
+        plain, lost = lacking(partial)
+        assert len(plain) == len(lost) == int(share * 26)
+        assert not plain & lost
+
+
+def test_a_larger_share_hides_what_a_smaller_one_hides(awa):
+    few = lacking(PartialLabels.hide(awa, "attributes", 0.15, [0, 1]))
+    many = lacking(PartialLabels.hide(awa, "attributes", 0.45, [0, 1]))
+    assert all(a < b for a, b in zip(few, many, strict=True))
+
+
+def test_splits_hide_other_labels(awa):
+    drawn = [PartialLabels.hide(awa, "attributes", 0.3, [0, n]) for n in (0, 1)]
+    assert lacking(drawn[0]) != lacking(drawn[1])
+    again = PartialLabels.hide(awa, "attributes", 0.3, [0, 0])
+    assert lacking(drawn[0]) == lacking(again)
+
+
+@pytest.mark.parametrize("share", [-0.1, 0.6, float("nan")])
+def test_a_share_above_a_half_would_leave_labels_with_nothing(awa, share):
+    with pytest.raises(OptionError, match=r"missing must be from 0 to 0\.5"):
+        PartialLabels.hide(awa, "attributes", share, [0])
+
+
+def test_hidden_places_are_no_columns_of_the_hierarchy_either(awa):
+    partial = PartialLabels.hide(awa, "attributes", 0.4, [0])
+    _, lost = lacking(partial)
+    assert lost
+    assert not lost & set(partial.hierarchy.columns)
+    for part in partial.hierarchy_parts.values():
+        assert not lost & set(part.labels)
+
+
+def test_every_method_embeds_every_class(awa):
+    partial = PartialLabels.hide(awa, "attributes", 0.4, [0])
+    for method, options in (
+        ("CNC", {"gaps": "mean", "hierarchy": "HLE", "weight": 2.0}),
+        ("CNC", {"gaps": "ridge", "hierarchy": "PMI+SVD"}),
+        ("SoftImpute", {"threshold": 0.1, "hierarchy": "PMI+SVD"}),
+        ("PHCLE", {"dim": 5}),
+        ("PHCLE", {"dim": 5, "gaps": "ridge"}),
+    ):
+        found = partial.embedding(method, options).select(awa.classes)
+        assert np.linalg.norm(found.vectors, axis=1).min() > 0
+        assert np.isfinite(found.vectors).all()
+
+
+def test_regression_moves_labels_that_lack_a_context_alone(awa):
+    partial = PartialLabels.hide(awa, "attributes", 0.3, [0])
+    plain = partial.embedding("PHCLE", {"dim": 5})
+    filled = partial.embedding("PHCLE", {"dim": 5, "gaps": "ridge"})
+    moved = np.abs(plain.vectors - filled.vectors).max(axis=1) > 1e-6
+    gaps = set.union(*lacking(partial))
+    assert {x for x, far in zip(plain.labels, moved, strict=True) if far} == gaps
+
+
+def test_the_study_compares_all_methods_and_goes_on_where_it_stopped(
+    small_data, config, tmp_path, monkeypatch
+):
+    request = Request(small_data, tmp_path / "out")
+    table = run_study("partial-zero-shot", request, config=config())
+    assert len(table["rows"]) == 2 * 5
+    for row in table["rows"]:
+        assert 0 <= row["eszsl"] <= 100
+        is_reference = row["method"] == "PHCLE"
+        assert (row["conse_difference"] is None) == is_reference
+        assert (row["conse_standard_error"] is None) == is_reference
+    without_gaps = {x["method"]: x for x in table["rows"] if x["missing"] == 0}
+    assert without_gaps["PHCLE, ridge"]["eszsl_difference"] == 0
+    for ending in ("png", "svg"):
+        assert (tmp_path / "out" / f"partial-awa.{ending}").is_file()
+
+    computed = []
+    plain = partial_zero_shot._scores
+    monkeypatch.setattr(
+        partial_zero_shot,
+        "_scores",
+        lambda *call: computed.append(call[-1].split) or plain(*call),
+    )
+    assert (
+        run_study("partial-zero-shot", request, config=config())["rows"]
+        == (table["rows"])
+    )
+    assert computed == []
+    run_study("partial-zero-shot", request, config=config(random=3))
+    assert computed == [2]
+
+
+def test_real_data_runs(shared_data, config, tmp_path):
+    request = Request(shared_data, tmp_path / "out", quick=True)
+    table = run_study("partial-zero-shot", request, config=config(images=20))
+    assert {row["missing"] for row in table["rows"]} == {0.4}
+    assert all(row["eszsl"] > 10 for row in table["rows"])
