@@ -83,7 +83,7 @@ def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
     assert "numpy" in answer["versions"]
     shown = phcle("info", fitted).stdout
     assert "options: " in shown
-    assert "format version: 1" in shown
+    assert "format version: 2" in shown
 
 
 def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):
