@@ -1,10 +1,10 @@
 """Choose the settings that a user leaves open, by how well hidden cells are predicted.
 
 Some known cells of the readable tables are hidden. Short fits with different settings
-predict them, each beginning where the best one so far ended, and a change is kept if it
-predicts them better. The questions, in this order:
+predict them, and a change is kept if it predicts them better. The questions, in this
+order:
 
-1. Does a hierarchy, and then does a graph, serve better as a family than as counts?
+1. Do hierarchies, graphs or both serve better as families than as counts?
 2. How strongly is each table shrunk? A table of noise is shrunk to nothing.
 3. Do families hold together less? If something is counted: how much do tables weigh
    against counts, and how many negatives are there?
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.protocol import Array, Backend
+from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import Context, FittedContext, Penalties
 from phcle.solver.problem import DeviceProblem, Problem, State
@@ -53,18 +53,22 @@ MOST_CELLS = 4_000_000
 FEWEST_CELLS = 50
 """Fewest hidden cells to choose by. With fewer, chance would choose."""
 
-FIRST_SWEEPS, SWEEPS = 8, 4
-"""Sweeps of the first trial, and of the others, which begin where the best one is."""
+COLD_SWEEPS, SWEEPS = 4, 3
+"""Sweeps of trials that begin anew, as those of other roles, and of those that begin
+where the best one ended. Further sweeps seldom change their order."""
 
 SHORTEST = 50
 """Least length of vectors in trials, so that counts are not at a disadvantage."""
 
-GAIN = 0.002
+GAIN = 0.001
 """A change must raise the skill by this much to be kept. Less is within chance."""
 
 FIRST_SHRINKAGE, SHRINKAGES = 0.2, (0.1, 0.4, 0.8)
 """Shrinkage of the first trials, and others to try. From 0.1 to 0.4, most tables differ
 little if vectors are long enough."""
+
+STIFFNESSES = (0.5, 0.25)
+"""Values of γ to try where there is a family."""
 
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""
@@ -146,11 +150,15 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
 def _changes(question: Question, trials: _Trials) -> Iterator[tuple[str, Setting]]:
     """Changes to try, each a change of the best setting so far."""
     is_open = question.is_open
-    if "roles" in is_open:
-        for kind, names in _open_roles(question.aligned.contexts).items():
-            roles = {**trials.best.setting.roles, **dict.fromkeys(names, "family")}
-            if names:
-                yield f"{kind} as family", replace(trials.best.setting, roles=roles)
+    hierarchies, graphs = _open_roles(question.aligned.contexts)
+    for change, names in (
+        ("hierarchies as families", hierarchies),
+        ("graphs as families", graphs),
+        ("both as families", (*hierarchies, *graphs) if hierarchies and graphs else ()),
+    ):
+        if names:
+            roles = dict.fromkeys(names, "family")
+            yield change, replace(trials.best.setting, roles=roles)
     if "shrinkage" in is_open:
         for size in SHRINKAGES:
             sizes = dict.fromkeys(trials.hidden, size)
@@ -161,7 +169,8 @@ def _changes(question: Question, trials: _Trials) -> Iterator[tuple[str, Setting
             yield change, replace(trials.best.setting, shrinkage=sizes)
     problem = trials.problem(trials.best.setting)
     if "stiffness" in is_open and any(c.turns_with_labels for c in problem.contexts):
-        yield "stiffness 0.5", replace(trials.best.setting, stiffness=0.5)
+        for size in STIFFNESSES:
+            yield f"stiffness {size:g}", replace(trials.best.setting, stiffness=size)
     weights = question.weigh(problem)
     if any(
         c.n_dense_columns and weights[c.name] > BACKGROUND for c in problem.contexts
@@ -173,14 +182,14 @@ def _changes(question: Question, trials: _Trials) -> Iterator[tuple[str, Setting
             yield "negatives 3", replace(trials.best.setting, negatives=3.0)
 
 
-def _open_roles(contexts: Sequence[Context]) -> dict[str, list[str]]:
+def _open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
     """Names of the hierarchies, and of the graphs, whose role is open."""
-    found: dict[str, list[str]] = {"hierarchy": [], "graph": []}
+    hierarchies, graphs = [], []
     for context in contexts:
         if context.role_is_open:
-            kind = "graph" if context.hierarchy is None else "hierarchy"
-            found[kind].append(context.name)
-    return found
+            found = graphs if context.hierarchy is None else hierarchies
+            found.append(context.name)
+    return hierarchies, graphs
 
 
 class _Trials:
@@ -200,7 +209,7 @@ class _Trials:
                 if cells is not None and len(cells.rows):
                     self.hidden[context.name] = cells
         self.done: list[Trial] = []
-        self.factors: dict[str, Array] = {}  # of the best trial, and "" is W
+        self.state: State | None = None  # where the best trial ended
 
     @property
     def best(self) -> Trial:
@@ -210,18 +219,14 @@ class _Trials:
         """Try the first setting: counts, as in the paper."""
         setting = self.question.given
         if "dim" in self.question.is_open:
-            open_roles = _open_roles(self.question.aligned.contexts).values()
-            families = {name: "family" for names in open_roles for name in names}
+            hierarchies, graphs = _open_roles(self.question.aligned.contexts)
+            families = dict.fromkeys((*hierarchies, *graphs), "family")
             dim = longest_useful(self.question.aligned, families)
             setting = replace(setting, dim=max(dim, SHORTEST))
         if "shrinkage" in self.question.is_open:
             sizes = dict.fromkeys(self.hidden, FIRST_SHRINKAGE)
             setting = replace(setting, shrinkage=sizes)
-        self._try("at first", setting, FIRST_SWEEPS)
-
-    def compare(self, change: str, setting: Setting) -> None:
-        """Try a change of the best setting, and keep it if it predicts better."""
-        self._try(change, setting, SWEEPS)
+        self.compare("at first", setting)
 
     def problem(self, setting: Setting) -> Problem:
         """The problem of a setting, without the hidden cells."""
@@ -235,17 +240,19 @@ class _Trials:
         penalties = self.question.penalties(setting)
         return Problem((), (), penalties, setting.dim).over(self.labels, contexts)
 
-    def _try(self, change: str, setting: Setting, sweeps: int) -> None:
+    def compare(self, change: str, setting: Setting) -> None:
+        """Try a change of the best setting, and keep it if it predicts better."""
         problem = self.problem(setting)
         backend = self.question.backend(problem)
         weights = dict(self.question.weigh(problem))
         solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
-        if self.factors:
-            state = State(self.factors[""], self._begin(backend, problem), weights)
+        if self.state is not None and setting.roles == self.best.setting.roles:
+            begin, n_sweeps = replace(self.state, weights=weights), SWEEPS
         else:
-            start = start_factors(problem, weights, "spectral", self.rng)
-            state = solver.init(start, weights)
-        state = run(solver, state, max_iter=sweeps)
+            rng = np.random.default_rng(self.question.seed)
+            start = start_factors(problem, weights, "spectral", rng, backend=backend)
+            begin, n_sweeps = solver.init(start, weights), COLD_SWEEPS
+        state = run(solver, begin, max_iter=n_sweeps)
         W, *factors = solver.device.to_numpy([state.W, *state.factors])
         skills = {
             name: cells.skill(W, factors[problem.names.index(name)])
@@ -256,22 +263,8 @@ class _Trials:
         kept = not self.done or skill > self.best.skill + GAIN
         self.done.append(Trial(change, setting, skill, skills, kept))
         if kept:
-            self.factors = {"": state.W}
-            self.factors |= dict(zip(problem.names, state.factors, strict=True))
+            self.state = replace(state, history=())
         self.on_trial(self.done[-1])
-
-    def _begin(self, backend: Backend, problem: Problem) -> tuple[Array, ...]:
-        """Factors of the best trial; nodes of a new family begin at zero."""
-        zeros = {
-            c.name: backend.asarray(np.zeros((len(c.columns), problem.dim)))
-            for c in problem.contexts
-        }
-        found = []
-        for context in problem.contexts:
-            factor = self.factors.get(context.name, zeros[context.name])
-            fits = factor.shape == zeros[context.name].shape
-            found.append(factor if fits else zeros[context.name])
-        return tuple(found)
 
     def best_shrinkage(self) -> dict[str, float]:
         """The shrinkage at which each table was predicted best."""
