@@ -55,6 +55,17 @@ def random_contexts(rng, n_labels=6, *, sparse_tags=True):
     return [first, second, patchy, tags, whole]
 
 
+def family_contexts(n_labels=6):
+    """A tree and a graph of relatives; one label is in neither of them."""
+    labels = [f"label{i}" for i in range(n_labels - 1)]
+    edges = [(label, f"group{i % 3}") for i, label in enumerate(labels)]
+    edges += [("label1", "group0"), ("group0", "all"), ("group1", "all")]
+    tree = RelationalContext.from_hierarchy(edges, name="tree", role="family")
+    ring = list(zip(labels, labels[1:] + labels[:1], strict=True))
+    graph = RelationalContext.from_edges(ring, name="graph", role="family")
+    return [tree, graph]
+
+
 def make_problem(contexts, dim=3, **changes):
     penalties = {
         "negatives": 5.0,

@@ -72,13 +72,13 @@ def reproduce(
         ),
     ] = None,
     split: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--split",
             metavar="dev|test",
-            help="Languages of sigtyp to judge by; every use of test is recorded.",
+            help="Languages of sigtyp to judge by, dev by default; test is recorded.",
         ),
-    ] = "dev",
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option("--config", help="Settings of one table from a TOML file."),
@@ -114,7 +114,7 @@ def reproduce(
     from phcle_paper.tables.runner import reproduce as run
 
     check_choice("what to make", what, (*settings.TABLES, *STUDIES, "all"))
-    check_choice("--split", split, ("dev", "test"))
+    check_choice("--split", split or "dev", ("dev", "test"))
     if not data.is_dir():
         raise FileError(f"{data}: no such folder; --data names the folder of all data.")
     command = _command(context)
@@ -141,7 +141,7 @@ def reproduce(
             quick,
             splits,
             methods.split(",") if methods else (),
-            split,
+            split or "dev",
             _teller(study),
         )
         found = run_study(study, request, config=config, command=command)

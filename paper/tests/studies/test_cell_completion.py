@@ -129,6 +129,21 @@ def test_no_rival_reads_the_hidden_cells(planted, method, monkeypatch):
     assert np.array_equal(one, two)
 
 
+@pytest.mark.parametrize("method", RIVALS)
+def test_constant_and_empty_fields_stop_no_rival(planted, method, rng, monkeypatch):
+    monkeypatch.setattr("phcle_paper.studies.cell_rivals.TREES", ((0.1, 5, 3),))
+    fields = (*planted.table.fields, Field("same"), Field("never"))
+    more = np.column_stack([np.full(N, 2.0), np.full(N, np.nan)])
+    values = np.hstack([planted.truth, more])
+    table = replace(planted.table, fields=fields, values=values)
+    hidden = np.hstack([planted.hidden, np.zeros((N, 2), dtype=bool)])
+    hidden[:5, 4] = True
+    task = CellTask(table, hidden, values)
+    predicted = RIVALS[method][1](task, rng)
+    assert predicted[:5, -2] == pytest.approx(2.0)
+    assert np.isfinite(predicted[:, :-1]).all()
+
+
 def test_group_means_take_the_nearest_group_that_knows_the_column():
     edges = (("a", "g"), ("b", "g"), ("c", "h"), ("g", "top"), ("h", "top"))
     fields = (Field("x"), Field("y"), Field("z"))

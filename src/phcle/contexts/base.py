@@ -677,7 +677,7 @@ class FittedContext(ABC):
         vector: Floats,
         other: Floats,
         lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats],
+        vectors_of: Callable[[Sequence[str]], Floats | None],
     ) -> tuple[tuple[str, ...], Floats]:
         """Split λ3 times the product of two label vectors, from the first one's side.
 
@@ -692,12 +692,12 @@ class FittedContext(ABC):
         lam : Penalties
             Penalties of the fit.
         vectors_of : callable
-            Looks up the vectors of labels of the embedding.
+            Looks up the vectors of labels; None if the embedding lacks one of them.
 
         Returns
         -------
         names : tuple of str
-            Columns, or labels; the same for every pair of labels.
+            Columns, or relatives; the same for every pair of labels.
         parts : array of shape (names,)
             Their parts of the product.
         """

@@ -2,7 +2,8 @@
 
 At the end of a fit, every label is at the optimum of its own problem. There the ridge
 balances the contexts: λ3·w is the sum of their negative gradients. So w_a·w_b splits
-over the contexts, and within a context over its columns. The split from the side of a
+over the contexts, and within a context over its columns; within a family, over the
+relatives whose vectors make up a label's centre. The split from the side of a
 and that from the side of b are both exact; their mean is symmetric.
 """
 
@@ -56,7 +57,9 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
     lam = Penalties(**embedding.penalties)
     unit = lam.ridge * size
 
-    def vectors_of(labels: Sequence[str]) -> Floats:
+    def vectors_of(labels: Sequence[str]) -> Floats | None:
+        if not all(label in embedding for label in labels):
+            return None
         return np.asarray(embedding.select(labels).vectors, np.float64)
 
     parts = []

@@ -23,8 +23,9 @@ from phcle.files.tensor_store import TensorStore
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "phcle.label-embedding"
-VERSION = 1
-"""Name and version of the file format. A file with a higher version is refused."""
+VERSION, OLDEST = 2, 1
+"""Name and version of the file format, and the oldest version that is read. A file with
+a higher version is refused. Version 2 added families."""
 
 PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 """Penalties that a file must have, because fold-in and explanations need them."""
@@ -90,7 +91,7 @@ def load(path: str | Path) -> LabelEmbedding:
     """
     path = Path(path)
     foreign = "a safetensors file, but not a label embedding of phcle."
-    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
     store = TensorStore(tensors)
     try:
         keys, values = store.names("names/keys"), store.names("names/values")
@@ -154,6 +155,8 @@ def _check_sound(embedding: LabelEmbedding) -> None:
             check_number(value, f"{key!r} in its history", most=np.inf)
     for key, value in embedding.penalties.items():
         check_number(value, f"the penalty {key!r}")
+    if embedding.penalties.get("stiffness", 1.0) <= 0:
+        raise ContextError("the penalty 'stiffness' must be above zero")
     missing = [x for x in PENALTIES if x not in embedding.penalties]
     if embedding.contexts and missing:
         raise ContextError(f"it has no penalty {missing[0]!r}")

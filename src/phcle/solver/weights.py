@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from phcle.errors import OptionError, PhcleWarning, did_you_mean
+from phcle.errors import OptionError, PhcleWarning, did_you_mean, some
 from phcle.solver.problem import Problem
 
 __all__ = ["equal_weights", "given_weights", "nie_weights", "skilled_weights"]
@@ -71,7 +71,15 @@ def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, f
         )
     if not any(weights.values()):
         raise OptionError("at least one context must have a weight above zero.")
-    return {name: float(weights[by]) for name, by in given.items()}
+    found = {name: float(weights[by]) for name, by in given.items()}
+    families = [c.name for c in problem.contexts if c.turns_with_labels]
+    pull = sum(found[name] for name in families)
+    if pull > 1:  # labels would be pulled beyond their centres, and away without end
+        raise OptionError(
+            f"the weights of contexts with role='family' or 'both' must sum to one at "
+            f"most. Got {pull:g} for {some(families)}."
+        )
+    return found
 
 
 def nie_weights(

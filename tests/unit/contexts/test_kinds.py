@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from problems import make_problem, random_contexts
+from problems import family_contexts, make_problem, random_contexts
 from scipy.optimize import approx_fprime
 
 import phcle
@@ -17,12 +17,12 @@ from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
 SOURCE = Path(phcle.__file__).parent
-N_CONTEXTS = 5
+N_CONTEXTS = 7
 
 
 @pytest.fixture
 def problem(rng):
-    return make_problem(random_contexts(rng, 8))
+    return make_problem([*random_contexts(rng, 8), *family_contexts(8)])
 
 
 @pytest.fixture(params=range(N_CONTEXTS))
@@ -82,7 +82,10 @@ def test_no_loss_is_below_the_floor(context, problem, rng):
     for _ in range(20):
         W = 3 * rng.normal(size=(len(problem.labels), problem.dim))
         factor = rng.normal(size=(len(context.columns), problem.dim))
-        assert context.loss(W, factor, lam) >= floor - 1e-9 * abs(floor)
+        loss = context.loss(W, factor, lam)
+        if context.turns_with_labels:  # it is a part of a square, with the ridge
+            loss += 0.5 * (W**2).sum()
+        assert loss >= floor - 1e-9 * abs(floor)
 
 
 def test_pull_is_minus_the_gradient_of_the_weighted_loss(context, problem, rng):
@@ -156,8 +159,8 @@ def test_another_kind_under_the_same_name_is_refused(learned, problem):
 
 
 def test_solver_embedding_and_checkpoints_never_ask_for_the_kind():
-    kinds = {"FittedRelational", "FittedDescriptive"}
-    kinds |= {"RelationalContext", "DescriptiveContext"}
+    kinds = {"FittedRelational", "FittedDescriptive", "FittedFamily"}
+    kinds |= {"RelationalContext", "DescriptiveContext", "FamilyContext"}
     for package in ("solver", "embedding"):
         for path in (SOURCE / package).rglob("*.py"):
             names = {

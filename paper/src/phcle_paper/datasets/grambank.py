@@ -25,6 +25,16 @@ def load_grambank(folder: str | Path) -> PatchyTable:
     """Languages with their features, below their lineage, and the nearest languages.
 
     A language without relatives has no lineage.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the data set.
+
+    Returns
+    -------
+    PatchyTable
+        Features of the languages, 0 or 1.
     """
     folder = Path(folder)
     rows = read_cells(GRAMBANK, folder, "features.csv", needs=[LABEL])

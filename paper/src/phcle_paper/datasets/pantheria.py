@@ -25,6 +25,16 @@ def load_pantheria(folder: str | Path) -> PatchyTable:
     """Species with their traits, below genus, family and order.
 
     Most traits are log-normal, so a trait whose values are all positive is in logs.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the data set.
+
+    Returns
+    -------
+    PatchyTable
+        Traits of the species.
     """
     folder = Path(folder)
     rows = read_cells(PANTHERIA, folder, "traits.csv", needs=[LABEL])

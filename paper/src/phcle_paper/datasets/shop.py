@@ -31,7 +31,18 @@ YES_NO = {"yes": "1", "no": "0", "": ""}
 
 
 def load_shop(folder: str | Path) -> tuple[PatchyTable, Floats]:
-    """The shop's table, with tags and baskets beside it, and its complete values."""
+    """The shop's table, with tags and baskets beside it, and its complete values.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the data set.
+
+    Returns
+    -------
+    tuple of PatchyTable and array
+        The table with its gaps, and the values without any.
+    """
     folder = Path(folder)
     columns = (*NUMBERS, *TRUTHS, *CATEGORIES)
     rows = read_cells(SHOP, folder, "attributes_clean.csv", needs=[LABEL, *columns])

@@ -55,7 +55,18 @@ class Sigtyp:
 
 
 def load_sigtyp(folder: str | Path) -> Sigtyp:
-    """All languages, below genus and family, and their ten nearest by distance."""
+    """All languages, below genus and family, and their ten nearest by distance.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the data set.
+
+    Returns
+    -------
+    Sigtyp
+        The table, and which of its cells are for development and for the test.
+    """
     folder = Path(folder)
     parts = [list(_languages(folder, name)) for name in FILES]
     languages = [language for part in parts for language in part]
@@ -85,6 +96,18 @@ def read_gold(folder: str | Path, table: PatchyTable) -> Floats:
     """Values of the test languages: (labels, columns), NaN elsewhere.
 
     A value that no other language has is zero in all columns of its field.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the data set.
+    table : PatchyTable
+        The table of `load_sigtyp`.
+
+    Returns
+    -------
+    array
+        The answers of the test.
     """
     found = np.full(table.values.shape, np.nan)
     position = {label: i for i, label in enumerate(table.labels)}

@@ -189,13 +189,17 @@ def _imputed(task: CellTask, rounds: int) -> Floats:
     n = task.left.shape[1]
     means = means_as_features(task.table, task.left)
     columns = np.hstack([task.left, means]) / np.tile(task.spreads, 2)
-    empty = np.isnan(columns).all(axis=0)
+    # Without bounds, labels with few known cells get values far outside.
+    low, high = (
+        np.nanmin(columns, axis=0, initial=np.inf),
+        np.nanmax(columns, axis=0, initial=-np.inf),
+    )
+    varies = low < high
     model = IterativeImputer(
         max_iter=rounds,
         n_nearest_features=None if n <= MOST_COLUMNS else MOST_COLUMNS,
-        # Without bounds, labels with few known cells get values far outside.
-        min_value=np.where(empty, -np.inf, np.nanmin(columns, axis=0, initial=np.inf)),
-        max_value=np.where(empty, np.inf, np.nanmax(columns, axis=0, initial=-np.inf)),
+        min_value=np.where(varies, low, -np.inf),
+        max_value=np.where(varies, high, np.inf),
         keep_empty_features=True,
         random_state=0,
     )

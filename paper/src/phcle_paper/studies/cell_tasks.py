@@ -55,13 +55,27 @@ class CellTask:
 
     Predictions are (labels, columns) arrays in the units of the table: logarithms
     where it has them, and one score for each value of a category.
+
+    Parameters
+    ----------
+    table : PatchyTable
+        The table.
+    hidden : array of bool
+        Cells to predict: (labels, fields).
+    truth : array
+        Values (labels, columns), read at hidden cells only.
+    scored_by : {"cells", "labels", "fields"}, default "cells"
+        What scores are pooled over, see `scores`.
+    hides_labels : bool, default False
+        Whether the hidden cells of a label are all it has in these fields; inner tasks
+        then hide whole labels too.
     """
 
     table: PatchyTable
-    hidden: Mask  # (labels, fields)
-    truth: Floats  # (labels, columns); read at hidden cells only
-    scored_by: str = "cells"  # or "labels" or "fields"; see `parts`
-    hides_labels: bool = False  # whether the hidden cells of a label are all it has
+    hidden: Mask
+    truth: Floats
+    scored_by: str = "cells"
+    hides_labels: bool = False
 
     @cached_property
     def left(self) -> Floats:
@@ -93,7 +107,20 @@ class CellTask:
         return found.hexdigest()
 
     def inner(self, share: float, rng: np.random.Generator) -> CellTask:
-        """A task among the known cells, to choose settings by."""
+        """A task among the known cells, to choose settings by.
+
+        Parameters
+        ----------
+        share : float
+            Share of the known cells, or labels, to hide.
+        rng : numpy.random.Generator
+            Source of the draw.
+
+        Returns
+        -------
+        CellTask
+            The task.
+        """
         table = replace(self.table, values=self.left)
         if not self.hides_labels:
             return CellTask(table, draw_cells(table.known, share, rng), self.left)
@@ -106,7 +133,21 @@ class CellTask:
         return replace(self, table=table, hidden=hidden, truth=self.left)
 
     def predicted_by(self, embedding: LabelEmbedding) -> Floats:
-        """Predictions of an embedding that was fitted to `contexts`."""
+        """Predictions of an embedding that was fitted to `contexts`.
+
+        Numbers that the table has in logs come in the user's units; they are raised to
+        the smallest known value first.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            The embedding.
+
+        Returns
+        -------
+        array
+            Predictions (labels, columns) in the units of the table.
+        """
         table = self.table
         fitted = next(x for x in embedding.contexts if x.name == table.name)
         found = predicted_values(embedding, table.name, table.labels)
@@ -126,6 +167,16 @@ class CellTask:
         """1 where a hidden category or truth value is right, 0 where it is wrong.
 
         (labels, fields), NaN at cells that are not asked and at other fields.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        array
+            1, 0 or NaN.
         """
         found = np.full(self.hidden.shape, np.nan)
         for i, (field, own) in enumerate(
@@ -147,6 +198,16 @@ class CellTask:
         By cells: `r2` of numbers, `accuracy` of categories and truth values, `r2` and
         mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`. By
         fields: the accuracy of each field by its title, or the `RMSE of` it.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        dict
+            The scores.
         """
         if self.scored_by == "cells":
             return self._pooled(predicted)
@@ -181,6 +242,16 @@ class CellTask:
         """Scores by labels or fields as sums for each label, and what they count.
 
         Errors are clustered by label, so the share of each label in a score counts.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        dict
+            Sums and counts (labels,) of every score.
         """
         right = self.right(predicted)
         if self.scored_by == "labels":
@@ -204,7 +275,18 @@ class CellTask:
         return found
 
     def quality(self, predicted: Floats) -> float:
-        """One number to choose settings by: the mean of the scores, by their cells."""
+        """One number to choose settings by: the mean of the scores, by their cells.
+
+        Parameters
+        ----------
+        predicted : array
+            Predictions (labels, columns) in the units of the table.
+
+        Returns
+        -------
+        float
+            More is better.
+        """
         right = ~np.isnan(self.right(predicted))
         scores = self._pooled(predicted)
         share = right.sum() / self.hidden.sum()
@@ -217,6 +299,18 @@ def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
     """A score from its parts, and how much each label moves it: (labels,).
 
     The squares of the moves add up to the variance of the score, clustered by label.
+
+    Parameters
+    ----------
+    name : str
+        Name of the score; the root is taken if it is an RMSE.
+    sums, counts : array
+        Parts of the score by label, see `CellTask.parts`.
+
+    Returns
+    -------
+    tuple of float and array
+        The score, and its moves.
     """
     mean = float(sums.sum() / counts.sum())
     n = max(int((counts > 0).sum()), 2)
@@ -228,7 +322,22 @@ def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
 
 
 def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:
-    """A share of the known cells, each as likely as any other."""
+    """A share of the known cells, each as likely as any other.
+
+    Parameters
+    ----------
+    known : array of bool
+        Known cells.
+    share : float
+        Share of them to draw.
+    rng : numpy.random.Generator
+        Source of the draw.
+
+    Returns
+    -------
+    array of bool
+        The cells that were drawn.
+    """
     if not 0 < share < 1:
         raise OptionError(f"share must be between 0 and 1. Got {share!r} instead.")
     cells = np.flatnonzero(known)
@@ -238,7 +347,20 @@ def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:
 
 
 def complete(task: CellTask, options: Mapping[str, Any] | None = None) -> Floats:
-    """Predictions of PHCLE for all cells, with default options unless others come."""
+    """Predictions of PHCLE for all cells.
+
+    Parameters
+    ----------
+    task : CellTask
+        The table and its hidden cells.
+    options : mapping, optional
+        Options of `PHCLE`; by default none.
+
+    Returns
+    -------
+    array
+        Predictions (labels, columns) in the units of the table.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = PHCLE(**(options or {})).fit(task.contexts)
@@ -305,6 +427,20 @@ def cell_task(dataset: str, data: str | Path, seed: int = 0) -> CellTask:
 
     Fit PHCLE to its `contexts`, then pass the embedding to `predicted_by` and the
     predictions to `scores`.
+
+    Parameters
+    ----------
+    dataset : str
+        One of `TASKS`.
+    data : str or Path
+        Folder of all data.
+    seed : int, default 0
+        Seed of the draw; "sigtyp-test" and "shop" have one draw only.
+
+    Returns
+    -------
+    CellTask
+        The task.
     """
     check_choice("dataset", dataset, TASKS)
     return TASKS[dataset](Path(data), seed)

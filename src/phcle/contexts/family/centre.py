@@ -21,6 +21,7 @@ from scipy.sparse.linalg import splu
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
+from phcle.contexts.base import Penalties
 from phcle.contexts.terms import (
     Curvature,
     FactorUpdate,
@@ -32,7 +33,7 @@ from phcle.contexts.terms import (
     View,
 )
 
-__all__ = ["CentreTerm", "NodeUpdate", "factorise_nodes"]
+__all__ = ["CentreTerm", "NodeUpdate", "factorise_nodes", "teaches"]
 
 
 class CentreTerm(Term):
@@ -141,11 +142,35 @@ def factorise_nodes(
     )
 
 
+def teaches(
+    places: sp.csr_array, informed: npt.NDArray[np.bool_], weight: float
+) -> npt.NDArray[np.bool_]:
+    """Find the labels from whose vectors the nodes are solved.
+
+    Parameters
+    ----------
+    places : csr_array of shape (labels, nodes)
+        S.
+    informed : array of bool of shape (labels,)
+        Labels that another context knows.
+    weight : float
+        α of the family.
+
+    Returns
+    -------
+    array of bool of shape (labels,)
+        Labels that hang on nodes. At a weight of one, an uninformed label lies on its
+        centre and teaches the nodes nothing; below one, it lies elsewhere.
+    """
+    hangs = np.diff(places.indptr) > 0
+    return np.asarray(hangs & informed if weight >= 1 else hangs)
+
+
 class NodeUpdate(FactorUpdate):
     """Solves the node vectors P for fixed W, exactly and on the host.
 
-    Labels about which no other context knows anything are left out: at the optimum they
-    lie on their centres, and would only slow the solve down.
+    Labels about which no other context knows anything are left out if the family is the
+    only one: at the optimum they lie on their centres, and would only slow sweeps down.
 
     Parameters
     ----------
@@ -157,8 +182,8 @@ class NodeUpdate(FactorUpdate):
         Labels that another context knows.
     bonds : csr_array of shape (nodes, nodes)
         Q.
-    stiffness : float
-        λ3 γ, the weight of the bonds.
+    lam : Penalties
+        λ3 and γ.
     """
 
     def __init__(
@@ -167,19 +192,21 @@ class NodeUpdate(FactorUpdate):
         places: sp.csr_array,
         informed: npt.NDArray[np.bool_],
         bonds: sp.csr_array,
-        stiffness: float,
+        lam: Penalties,
     ) -> None:
         self.backend = backend
-        self.rows = np.flatnonzero(informed)
-        self.at = backend.indices(self.rows)
-        self.informing = sp.csr_array(places[self.rows])
-        self.places = backend.sparse(places)
-        self.bonds, self.stiffness = bonds, stiffness
-        self.placed_bonds = backend.sparse(bonds)
-        self.factorised = lru_cache(maxsize=1)(self._factorised)
+        self.host_places, self.informed, self.bonds = places, informed, bonds
+        self.ridge, self.stiffness = lam.ridge, lam.ridge * lam.stiffness
+        self.places, self.placed_bonds = backend.sparse(places), backend.sparse(bonds)
+        self.prepared = lru_cache(maxsize=1)(self._prepared)
 
-    def _factorised(self, weight: float) -> Any:
-        return factorise_nodes(self.informing, self.bonds, weight, self.stiffness)
+    def _prepared(self, weight: float) -> tuple[Array, sp.csr_array, Any]:
+        """Labels that the nodes are solved from, their places, and the solver."""
+        teaching = teaches(self.host_places, self.informed, weight / self.ridge)
+        rows = np.flatnonzero(teaching)
+        places = sp.csr_array(self.host_places[rows])
+        solver = factorise_nodes(places, self.bonds, weight, self.stiffness)
+        return self.backend.indices(rows), places, solver
 
     def improve(
         self,
@@ -197,10 +224,10 @@ class NodeUpdate(FactorUpdate):
             return factor
         if not weight:
             return xp.zeros_like(factor)
-        known = self.backend.to_numpy(xp.take(W, self.at, axis=0))
-        target = weight * (self.informing.T @ np.asarray(known, np.float64))
-        solved = self.factorised(weight).solve(np.ascontiguousarray(target))
-        return self.backend.asarray(solved)
+        at, places, solver = self.prepared(weight)
+        known = self.backend.to_numpy(xp.take(W, at, axis=0))
+        target = weight * (places.T @ np.asarray(known, np.float64))
+        return self.backend.asarray(solver.solve(np.ascontiguousarray(target)))
 
     def label_grams(
         self, W: Array, factor: Array, weight: float

@@ -61,6 +61,10 @@ class FamilyContext(Context):
         """All numbers, for a fingerprint of the data."""
         return self.kinship.arrays
 
+    def relatives(self) -> Kinship:
+        """The tree or graph."""
+        return self.kinship
+
     def in_fit(self, labels: Sequence[str]) -> FittedFamily:
         """Find the nodes that these labels need, and where the labels hang."""
         from phcle.contexts.family.fitted import FittedFamily

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,20 @@ from array_api_compat import to_device
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base import Context, FittedContext, Penalties
-from phcle.contexts.family.centre import CentreTerm, NodeUpdate, factorise_nodes
+from phcle.contexts.family.centre import (
+    CentreTerm,
+    NodeUpdate,
+    factorise_nodes,
+    teaches,
+)
 from phcle.contexts.family.data import FamilyContext
-from phcle.contexts.family.kinship import TreeKinship, unpack_kinship
+from phcle.contexts.family.kinship import (
+    GraphKinship,
+    TreeKinship,
+    unpack_kinship,
+)
+from phcle.contexts.labels import index_of
+from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, some
@@ -28,6 +39,9 @@ __all__ = ["FittedFamily"]
 Floats = npt.NDArray[np.floating[Any]]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+
+OWN = "own data"
+"""Name of the part of a similarity that the family returns of a label's own data."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,7 +57,7 @@ class FittedFamily(FittedContext):
     informed : array of bool of shape (labels,)
         Labels of a problem that another context knows; empty after the fit.
     teachers : tuple of str
-        The informed labels of the fit: the nodes are means of their vectors.
+        Labels of the fit whose vectors the nodes are solved from; see `teaches`.
     """
 
     places: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
@@ -125,9 +139,7 @@ class FittedFamily(FittedContext):
         return CentreTerm(backend, self.places, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> NodeUpdate:
-        return NodeUpdate(
-            backend, self.places, self.informed, self._bonds, lam.ridge * lam.stiffness
-        )
+        return NodeUpdate(backend, self.places, self.informed, self._bonds, lam)
 
     def factor_penalties(
         self, xp: Any, factor: Array, lam: Penalties
@@ -166,7 +178,7 @@ class FittedFamily(FittedContext):
             labels=tuple(x for x, is_in in zip(labels, placed, strict=True) if is_in),
             columns=self.columns,
         )
-        teachers = np.flatnonzero(self.informed & placed)
+        teachers = np.flatnonzero(teaches(self.places, self.informed, weight))
         return replace(
             self,
             weight=weight,
@@ -187,32 +199,46 @@ class FittedFamily(FittedContext):
         vector: Floats,
         other: Floats,
         lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats],
+        vectors_of: Callable[[Sequence[str]], Floats | None],
     ) -> tuple[tuple[str, ...], Floats]:
-        shares = self._shares_of_teachers(label, lam)
-        pull = self.term_weight(self.weight, lam) * shares
-        return self.teachers, pull * (vectors_of(self.teachers) @ other)
-
-    def _shares_of_teachers(self, label: str, lam: Penalties) -> Floats:
-        """How much of each teacher's vector is in the centre of a label.
+        """Parts of named relatives, and of what the family returns of the label itself.
 
         The nodes are solved from the teachers' vectors, so a centre is a weighted sum
-        of them. A teacher is its own relative: the family returns part of its data.
+        of them. A teacher is a relative of itself: that part is called `OWN`. If the
+        embedding lacks teachers, as that of folded-in labels alone, nodes are named.
         """
-        place = self.data.kinship.places([label], self.columns).toarray()[0]
-        if not self.weight:
-            return np.zeros(len(self.teachers))
-        taught, solver = self._teaching(lam.stiffness)
-        return np.asarray(self.weight * (taught @ solver.solve(place)))
+        vectors = vectors_of(self.teachers)
+        if vectors is None:
+            return super().reasons(label, vector, other, lam, vectors_of)
+        pull = self.term_weight(self.weight, lam) * self._shares(label, lam)
+        parts = np.append(pull * (vectors @ other), 0.0)
+        if label in self._teacher_index:
+            own = self._teacher_index[label]
+            parts[own], parts[-1] = 0.0, parts[own]
+        return (*self.teachers, OWN), parts
 
-    def _teaching(self, stiffness: float) -> tuple[sp.csr_array, Any]:
-        """Places of the teachers, and the factorised node solve."""
-        if "teaching" not in self.__dict__:
-            taught = self.data.kinship.places(self.teachers, self.columns)
-            solver = factorise_nodes(taught, self._bonds, self.weight, stiffness)
-            self.__dict__["teaching"] = taught, solver
-        found: tuple[sp.csr_array, Any] = self.__dict__["teaching"]
-        return found
+    def _shares(self, label: str, lam: Penalties) -> Floats:
+        """How much of each teacher's vector is in the centre of a label."""
+        if not (self.weight and self.teachers):
+            return np.zeros(len(self.teachers))
+        place = self.data.kinship.places([label], self.columns).toarray()[0]
+        places, solver = self._teaching(lam.stiffness)
+        return np.asarray(self.weight * (places @ solver.solve(place)))
+
+    @cached_property
+    def _teacher_index(self) -> dict[str, int]:
+        return index_of(self.teachers)
+
+    @cached_property
+    def _teaching(self) -> Callable[[float], tuple[sp.csr_array, Any]]:
+        """Places of the teachers and the factorised node solve, for a stiffness."""
+
+        @lru_cache(maxsize=1)
+        def prepare(stiffness: float) -> tuple[sp.csr_array, Any]:
+            places = self.data.kinship.places(self.teachers, self.columns)
+            return places, factorise_nodes(places, self._bonds, self.weight, stiffness)
+
+        return prepare
 
     @property
     def hierarchy(self) -> Hierarchy | None:
@@ -228,8 +254,8 @@ class FittedFamily(FittedContext):
     ) -> FittedFamily:
         kinship = self.data.kinship
         if context is not None:
-            new = context.relatives()
-            if new is None or type(new) is not type(kinship):
+            new = context.relatives() or self._linked_rows(context)
+            if type(new) is not type(kinship):
                 raise self._other_kind()
             kinship = kinship.extended(new, name=self.name)
         places = kinship.places(labels, self.columns)
@@ -240,6 +266,15 @@ class FittedFamily(FittedContext):
             places=places,
             informed=np.zeros(len(labels), dtype=bool),
         )
+
+    def _linked_rows(self, context: Context) -> GraphKinship | None:
+        """The graph of new labels alone, if they are counted with known ones."""
+        known = {*self.data.kinship.all_nodes, *context.labels}
+        if not isinstance(context, RelationalContext) or not known.issuperset(
+            context.columns
+        ):
+            return None
+        return GraphKinship.of_rows(context.labels, context.columns, context.counts)
 
     def joined(self, later: FittedFamily) -> FittedFamily:
         labels = (*self.data.labels, *later.data.labels)
@@ -279,9 +314,8 @@ class FittedFamily(FittedContext):
         unknown = [x for x in (*self.columns, *self.teachers) if x not in known]
         if unknown:
             raise ContextError(f"{where} has no node {unknown[0]!r}")
-        strangers = set(self.teachers) - set(self.data.labels)
-        if strangers:
-            raise ContextError(f"{where} has no label {min(strangers)!r}")
+        if not 0 <= self.weight <= 1:
+            raise ContextError(f"the weight of {where} must be from 0 to 1")
         if not isinstance(self.data.given_name, str):
             raise ContextError(f"{where} does not say which context it comes from")
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from phcle.contexts.labels import index_of
-from phcle.contexts.matrices import take_rows
+from phcle.contexts.matrices import LARGEST, take_rows
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
@@ -102,6 +102,9 @@ class Kinship(Protocol):
 
     def extended(self, new: Self, *, name: str) -> Self:
         """Add what is known about labels that are folded in.
+
+        Edges between two nodes that are there already change nothing, because the
+        vectors of the nodes stay as they are.
 
         Parameters
         ----------
@@ -206,7 +209,7 @@ class TreeKinship(Kinship):
     def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
         """(I − T)ᵀ(I − T), where T takes the mean of a node's parents."""
         apart = sp.csr_array(sp.eye_array(len(nodes)) - self._up(nodes))
-        return sp.csr_array(apart.T @ apart)
+        return _in_order(apart.T @ apart)
 
     def _up(self, nodes: Sequence[str]) -> sp.csr_array:
         """Share of each parent among the nodes of a fit."""
@@ -236,12 +239,15 @@ class TreeKinship(Kinship):
             found = found + start @ kept
             start = sp.csr_array(start @ gone)
             start.eliminate_zeros()
-        result = sp.csr_array(sp.csr_array(found)[:, at])
-        result.eliminate_zeros()
-        return result
+        return _in_order(sp.csr_array(found)[:, at])
 
     def extended(self, new: TreeKinship, *, name: str) -> TreeKinship:
-        return TreeKinship(self.hierarchy.extended(new.hierarchy, name=name))
+        nodes, edges = new.hierarchy.nodes, new.hierarchy.edges
+        is_new = np.array([node not in self.hierarchy.index for node in nodes])
+        added = Hierarchy(nodes, edges[is_new[edges[:, 0]]])
+        if not len(added.edges):
+            return self
+        return TreeKinship(self.hierarchy.extended(added, name=name))
 
     def pack(self, store: TensorStore) -> str:
         store.put_names("nodes", self.hierarchy.nodes)
@@ -270,6 +276,36 @@ class GraphKinship(Kinship):
 
     names: tuple[str, ...]
     weights: sp.csr_array
+
+    @classmethod
+    def of_rows(
+        cls, labels: Sequence[str], columns: Sequence[str], counts: sp.csr_array
+    ) -> GraphKinship:
+        """Make a graph from the edges of some labels only.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Names of the rows.
+        columns : sequence of str
+            Names of the columns, which are labels too.
+        counts : csr_array of shape (labels, columns)
+            Weights of the edges.
+
+        Returns
+        -------
+        GraphKinship
+            The graph of rows and columns, with every edge in both directions.
+        """
+        names = tuple(dict.fromkeys((*labels, *columns)))
+        at, n = index_of(names), len(names)
+        found = sp.coo_array(counts)
+        ends = [
+            np.array([at[name] for name in axis], dtype=np.int64)[i]
+            for axis, i in zip((labels, columns), found.coords, strict=True)
+        ]
+        weights = sp.csr_array((found.data, ends), shape=(n, n))
+        return cls(names, sp.csr_array(weights.maximum(weights.T)))
 
     @property
     def all_nodes(self) -> tuple[str, ...]:
@@ -330,8 +366,9 @@ class GraphKinship(Kinship):
         """The Laplacian with a mean degree of one, and a weak pull to zero."""
         among = self._among(nodes)
         degrees = self._degrees(among)
-        held = sp.diags_array(degrees / degrees.mean() + GROUND)
-        return sp.csr_array(held - among / degrees.mean())
+        unit = (float(degrees.sum()) or 1.0) / max(len(nodes), 1)
+        held = sp.diags_array(degrees / unit + GROUND)
+        return _in_order(held - among / unit)
 
     def taught(self, nodes: Sequence[str], direct: Flags) -> Flags:
         _, part = connected_components(self._among(nodes), directed=False)
@@ -339,14 +376,15 @@ class GraphKinship(Kinship):
 
     def extended(self, new: GraphKinship, *, name: str) -> GraphKinship:
         names = tuple(dict.fromkeys((*self.names, *new.names)))
-        at = index_of(names)
-        parts = []
-        for graph in (self, new):
-            moved = np.array([at[x] for x in graph.names], dtype=np.int64)
-            found = sp.coo_array(graph.weights)
-            ends = moved[found.coords[0]], moved[found.coords[1]]
-            parts.append(sp.csr_array((found.data, ends), shape=(len(names),) * 2))
-        return GraphKinship(names, sp.csr_array(parts[0] + parts[1]))
+        at, n = index_of(names), len(names)
+        moved = np.array([at[name] for name in new.names], dtype=np.int64)
+        found = sp.coo_array(new.weights)
+        ends = np.array([moved[i] for i in found.coords])
+        is_new = (ends >= len(self.names)).any(axis=0)
+        added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=(n, n))
+        old = self.weights.copy()
+        old.resize((n, n))
+        return GraphKinship(names, sp.csr_array(old + added))
 
     def pack(self, store: TensorStore) -> str:
         store.put_names("nodes", self.names)
@@ -358,12 +396,21 @@ class GraphKinship(Kinship):
             raise ContextError(f"a node of {name!r} occurs twice")
         if self.weights.shape != (len(self.names),) * 2:
             raise ContextError(f"the edges of {name!r} name nodes that it lacks")
-        if not (np.isfinite(self.weights.data) & (self.weights.data >= 0)).all():
-            raise ContextError(f"the edges of {name!r} must be zero or more")
+        weights = self.weights.data
+        if not ((weights >= 0) & (weights <= LARGEST)).all():
+            raise ContextError(f"the edges of {name!r} must be from 0 to {LARGEST:g}")
 
     @property
     def arrays(self) -> list[Any]:
         return [list(self.names), self.weights]
+
+
+def _in_order(matrix: Any) -> sp.csr_array:
+    """The matrix without stored zeros, in sorted order: PyTorch refuses another."""
+    found = sp.csr_array(matrix)
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found
 
 
 def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
@@ -382,6 +429,9 @@ def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
         The tree or graph, not checked yet.
     """
     names = store.names("nodes")
-    if shape == "tree":
-        return TreeKinship(Hierarchy(names, store["edges"]))
-    return GraphKinship(names, store.sparse("graph", len(names)))
+    match shape:
+        case "tree":
+            return TreeKinship(Hierarchy(names, store["edges"]))
+        case "graph":
+            return GraphKinship(names, store.sparse("graph", len(names)))
+    raise ContextError(f"relatives must be in a tree or a graph. Got {shape!r}")

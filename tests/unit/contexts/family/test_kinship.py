@@ -1,0 +1,243 @@
+"""Where labels hang in a tree or graph, against a slow oracle in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phcle import RelationalContext
+from phcle.contexts.family.kinship import GROUND, GraphKinship, TreeKinship
+from phcle.contexts.relational.taxonomy import Hierarchy
+
+
+def kinship(edges):
+    return TreeKinship(Hierarchy.from_edges(edges))
+
+
+def centres(kinship, labels):
+    """Shares of the nodes in every label's centre, by name."""
+    nodes = kinship.nodes_for(labels)
+    places = kinship.places(labels, nodes).toarray()
+    return {
+        label: {node: share for node, share in zip(nodes, row, strict=True) if share}
+        for label, row in zip(labels, places, strict=True)
+    }
+
+
+class Oracle:
+    """The same tree, followed edge by edge."""
+
+    def __init__(self, edges, labels):
+        self.parents, self.children = {}, {}
+        for child, parent in edges:
+            self.parents.setdefault(child, []).append(parent)
+            self.children.setdefault(parent, []).append(child)
+        self.names = {end for edge in edges for end in edge}
+        self.labels = [label for label in labels if label in self.names]
+        self.nodes = {name for name in self.names if self.is_kept(name)}
+
+    def leads_to_a_label(self, name):
+        return name in self.labels or any(
+            self.leads_to_a_label(child) for child in self.children.get(name, [])
+        )
+
+    def is_kept(self, name):
+        below = [c for c in self.children.get(name, []) if self.leads_to_a_label(c)]
+        return bool(below) and len(below) + (name in self.labels) > 1
+
+    def mean_above(self, name):
+        total = {}
+        parents = self.parents.get(name, [])
+        for parent in parents:
+            found = {parent: 1.0} if parent in self.nodes else self.mean_above(parent)
+            for node, share in found.items():
+                total[node] = total.get(node, 0.0) + share / len(parents)
+        return total
+
+    def centre(self, label):
+        return {label: 1.0} if label in self.nodes else self.mean_above(label)
+
+
+@st.composite
+def trees(draw):
+    n = draw(st.integers(2, 12))
+    edges = [
+        (f"n{child}", f"n{parent}")
+        for child in range(n - 1)
+        for parent in draw(
+            st.sets(st.integers(child + 1, n - 1), max_size=3).map(sorted)
+        )
+    ]
+    labels = draw(st.sets(st.integers(0, n), min_size=1).map(sorted))
+    return edges or [("n0", "n1")], [f"n{i}" for i in labels]  # one may be outside
+
+
+@given(trees())
+def test_centres_and_bonds_of_any_tree_agree_with_the_oracle(tree):
+    edges, labels = tree
+    found, oracle = kinship(edges), Oracle(edges, labels)
+    nodes = found.nodes_for(labels)
+    assert set(nodes) == oracle.nodes
+    for label, centre in centres(found, labels).items():
+        expected = oracle.centre(label) if label in oracle.names else {}
+        assert centre == pytest.approx(expected)
+    apart = np.eye(len(nodes))
+    for i, node in enumerate(nodes):
+        for parent, share in oracle.mean_above(node).items():
+            apart[i, nodes.index(parent)] -= share
+    assert np.allclose(found.bonds(nodes).toarray(), apart.T @ apart)
+
+
+@given(trees(), st.integers(0, 1000))
+def test_nodes_with_data_below_them_are_taught(tree, seed):
+    edges, labels = tree
+    found, oracle = kinship(edges), Oracle(edges, labels)
+    nodes = found.nodes_for(labels)
+    direct = np.random.default_rng(seed).random(len(nodes)) < 0.3
+    expected = {
+        node for node, is_direct in zip(nodes, direct, strict=True) if is_direct
+    }
+    while True:
+        more = {p for node in expected for p in oracle.mean_above(node)} - expected
+        if not more:
+            break
+        expected |= more
+    taught = found.taught(nodes, direct)
+    assert {nodes[i] for i in np.flatnonzero(taught)} == expected
+
+
+CATS = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
+BEASTS = [*CATS, ("felid", "beast"), ("canid", "beast")]
+
+
+def test_labels_hang_on_their_parent_and_strangers_on_nothing():
+    found = centres(kinship(BEASTS), ["cat", "lion", "dog", "wolf", "stone"])
+    assert found["cat"] == {"felid": 1}
+    assert found["stone"] == {}
+
+
+def test_a_label_above_others_hangs_on_its_own_node():
+    found = centres(kinship(BEASTS), ["cat", "lion", "dog", "wolf", "felid", "beast"])
+    assert found["felid"] == {"felid": 1}
+    assert found["beast"] == {"beast": 1}
+
+
+def test_several_parents_are_one_mean():
+    edges = [*BEASTS, ("cat", "pet"), ("dog", "pet")]
+    labels = ["cat", "lion", "dog", "wolf"]
+    assert centres(kinship(edges), labels)["cat"] == {"felid": 0.5, "pet": 0.5}
+
+
+@pytest.mark.parametrize("place", ["above a label", "above a node", "above the root"])
+def test_a_chain_of_single_children_changes_nothing(place):
+    labels = ["cat", "lion", "dog", "wolf"]
+    chain = [(f"link{i}", f"link{i + 1}") for i in range(10)]
+    if place == "above a label":
+        edges = [("cat", "link0"), *chain, ("link10", "felid"), *BEASTS[1:]]
+    elif place == "above a node":
+        edges = [*CATS, ("felid", "link0"), *chain, ("link10", "beast"), BEASTS[5]]
+    else:
+        edges = [*BEASTS, ("beast", "link0"), *chain]
+    plain, long = kinship(BEASTS), kinship(edges)
+    assert centres(long, labels) == centres(plain, labels)
+    nodes = plain.nodes_for(labels)
+    assert np.array_equal(long.bonds(nodes).toarray(), plain.bonds(nodes).toarray())
+
+
+def test_a_family_of_one_hangs_on_the_node_above():
+    edges = [*BEASTS, ("seal", "pinniped"), ("pinniped", "beast")]
+    labels = ["cat", "lion", "dog", "wolf", "seal"]
+    assert centres(kinship(edges), labels)["seal"] == {"beast": 1}
+
+
+def test_several_roots_are_all_pulled_to_zero():
+    found = kinship(CATS)
+    nodes = found.nodes_for(["cat", "lion", "dog", "wolf"])
+    assert nodes == ("felid", "canid")
+    assert np.array_equal(found.bonds(nodes).toarray(), np.eye(2))
+
+
+def test_a_deep_tree_of_pairs_keeps_every_level():
+    edges = [(f"n{i}", f"n{i + 1}") for i in range(3000)]
+    edges += [(f"leaf{i}", f"n{i}") for i in range(3001)]
+    labels = [f"leaf{i}" for i in range(3001)] + ["n0"]
+    found = kinship(edges)
+    nodes = found.nodes_for(labels)
+    assert len(nodes) == 3001
+    assert found.places(labels, nodes).sum() == len(labels)
+
+
+def test_a_deep_chain_without_branches_has_no_nodes():
+    edges = [(f"n{i}", f"n{i + 1}") for i in range(3000)]
+    assert kinship(edges).nodes_for(["n0"]) == ()
+
+
+def test_edges_between_known_nodes_leave_a_tree_as_it_was():
+    tree = kinship(BEASTS)
+    nodes = tree.nodes_for(["cat", "lion", "dog", "wolf"])
+    new = kinship([("cat", "canid"), ("puma", "felid"), ("felid", "beast")])
+    larger = tree.extended(new, name="tree")
+    assert larger.places(["cat", "puma"], nodes).toarray().tolist() == [[1, 0, 0]] * 2
+    assert np.array_equal(larger.bonds(nodes).toarray(), tree.bonds(nodes).toarray())
+    assert tree.extended(kinship(CATS), name="tree") is tree
+
+
+# ---- graphs ----
+
+
+def graph(*edges):
+    context = RelationalContext.from_edges(edges)
+    return GraphKinship(context.labels, context.counts)
+
+
+def test_labels_of_a_graph_hang_on_their_own_nodes():
+    found = graph(("cat", "dog"), ("dog", "wolf", 3))
+    labels = ["wolf", "cat", "dog", "stone"]
+    nodes = found.nodes_for(labels)
+    assert nodes == ("wolf", "cat", "dog")
+    assert found.places(labels, nodes).toarray().tolist() == [
+        *np.eye(3).tolist(),
+        [0, 0, 0],
+    ]
+
+
+def test_bonds_of_a_graph_are_its_laplacian_with_a_mean_degree_of_one():
+    found = graph(("cat", "dog"), ("dog", "wolf", 3))
+    weights = np.array([[0, 1, 0], [1, 0, 3], [0, 3, 0]]) / (8 / 3)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    bonds = found.bonds(("cat", "dog", "wolf")).toarray()
+    assert np.allclose(bonds, laplacian + GROUND * np.eye(3))
+
+
+def test_labels_without_an_edge_to_another_label_have_no_node():
+    found = graph(("cat", "dog"), ("lion", "wolf"))
+    assert found.nodes_for(["cat", "lion"]) == ()
+    assert found.bonds(()).shape == (0, 0)
+
+
+def test_nodes_connected_to_data_are_taught():
+    found = graph(("a", "b"), ("b", "c"), ("d", "e"))
+    nodes = found.nodes_for(["a", "b", "c", "d", "e"])
+    assert found.taught(nodes, np.array([1, 0, 0, 0, 0], bool)).tolist() == (
+        [True, True, True, False, False]
+    )
+
+
+def test_a_new_label_of_a_graph_hangs_between_its_neighbours():
+    known = graph(("cat", "dog"), ("dog", "wolf", 3))
+    nodes = known.nodes_for(["cat", "dog", "wolf"])
+    larger = known.extended(graph(("fox", "cat"), ("fox", "wolf", 3)), name="graph")
+    near = larger.places(["fox"], nodes).toarray()[0]
+    degree = 2 * 8 / 3  # edges count in both directions
+    assert near.tolist() == pytest.approx(
+        [x / (8 + GROUND * degree) for x in (2, 0, 6)]
+    )
+
+
+def test_repeated_edges_leave_a_graph_as_it_was():
+    known = graph(("cat", "dog"), ("dog", "wolf", 3))
+    again = known.extended(graph(("cat", "wolf", 9), ("cat", "dog")), name="graph")
+    assert again.names == known.names
+    assert (again.weights != known.weights).nnz == 0
