@@ -60,6 +60,7 @@ def test_every_flag_that_a_page_shows_exists():
 
 
 def test_help_lists_every_construction_and_format():
+    from phcle.contexts.relational.data import ROLES
     from phcle.contexts.relational.hierarchy import KINDS
     from phcle.embedding.export import FORMATS
     from phcle.report.embedding_atlas import ATLAS
@@ -67,6 +68,7 @@ def test_help_lists_every_construction_and_format():
     group = typer.main.get_command(app)
     for command, option, names in (
         ("fit", "hierarchy_kind", KINDS),
+        ("fit", "role", ROLES),
         ("export", "format", [*FORMATS, ATLAS]),
     ):
         params = {each.name: each for each in group.commands[command].params}

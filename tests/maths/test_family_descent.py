@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import family_contexts, make_problem
 
-from phcle import DescriptiveContext
+from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
@@ -95,3 +95,49 @@ def test_many_sweeps_end_where_no_direction_leads_down(backend, roles):
             objective_terms(problem, x[0], x[1:], weights)["objective"] for x in changed
         )
         assert abs(up - down) / 2e-5 < 1e-3 * abs(here)
+
+
+def genera(rng, n_genera, each, n_traits):
+    """Values that differ between genera, and less within them; every genus has one."""
+    means = rng.normal(size=(n_genera, 5)) @ rng.normal(size=(5, n_traits)) / 5**0.5
+    noise = 0.3 * rng.normal(size=(n_genera * each, n_traits))
+    truth = means.repeat(each, axis=0) + noise
+    edges = [(f"s{i}", f"g{i // each}") for i in range(len(truth))]
+    return truth, [*edges, *((f"g{i}", "all") for i in range(n_genera))]
+
+
+def hidden_r2(truth, edges, hidden, role, **options):
+    labels = tuple(f"s{i}" for i in range(len(truth)))
+    traits = tuple(f"t{i}" for i in range(truth.shape[1]))
+    values = np.where(hidden, np.nan, truth)
+    tree = RelationalContext.from_hierarchy(edges, role=role)
+    table = DescriptiveContext("table", labels, traits, values)
+    model = PHCLE(dim=10, calibrate=False, **options).fit([tree, table])
+    found = next(c for c in model.embedding_.contexts if c.name == "table")
+    error = found.predict(model.embedding_.vectors) - truth
+    return 1 - (error[hidden] ** 2).sum() / (truth[hidden] ** 2).sum()
+
+
+def test_a_family_fills_a_short_patchy_table_that_counts_cannot():
+    """With few traits the vectors serve the counts. With many, counts do as well."""
+    rng = np.random.default_rng(0)
+    truth, edges = genera(rng, 1000, 3, 5)
+    hidden = rng.random(truth.shape) < 0.5
+    hidden[::3, 0] = False  # a genus without a known value would be refused
+    counts = hidden_r2(truth, edges, hidden, "counts")
+    family = hidden_r2(truth, edges, hidden, "family")
+    assert family > 0.55
+    assert family > counts + 0.3
+
+
+def test_one_known_species_tells_its_genus_more_the_softer_the_family():
+    """At a stiffness of one, half of what it tells is taken back."""
+    rng = np.random.default_rng(0)
+    truth, edges = genera(rng, 200, 2, 10)
+    hidden = np.zeros(truth.shape, dtype=bool)
+    hidden[1::2] = True
+    soft, usual = (
+        hidden_r2(truth, edges, hidden, "family", stiffness=x) for x in (0.1, 1.0)
+    )
+    assert soft > 0.75
+    assert soft > usual + 0.1

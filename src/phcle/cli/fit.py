@@ -52,6 +52,14 @@ def fit(
             help="How a taxonomy relates its labels.",
         ),
     ] = "ancestors",
+    role: Annotated[
+        str,
+        typer.Option(
+            metavar="counts|family|both|auto",
+            help="What a taxonomy becomes: counts to predict, families whose labels "
+            "are pulled together, or both.",
+        ),
+    ] = "auto",
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="Save the running fit to this file; see --resume."),
@@ -88,6 +96,7 @@ def fit(
         labels=labels,
         names=names,
         hierarchy_kind=hierarchy_kind,
+        role=role,
         language=given["language"],
     )
     began = time.perf_counter()

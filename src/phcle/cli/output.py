@@ -158,10 +158,10 @@ def show_explanation(answer: answers.ExplainedPair) -> None:
         rows.append((f"{part.part:+.3f}", part.context, most))
     rows.append((f"{answer.rest:+.3f}", "rounding", ""))
     show_table(("part", "context", "most of it from"), rows)
-    for part in answer.parts:
-        if part.shared:
-            names = ", ".join(node.name for node in part.shared)
-            show_line(f"Both are below (nearest first): {names}")
+    shared = (part.shared for part in answer.parts if part.shared)
+    for nodes in dict.fromkeys(shared):  # once, though a hierarchy may have two parts
+        names = ", ".join(node.name for node in nodes)
+        show_line(f"Both are below (nearest first): {names}")
 
 
 def show_summary(answer: answers.EmbeddingSummary) -> None:

@@ -46,10 +46,10 @@ def hierarchy_of(embedding: LabelEmbedding) -> tuple[str, Hierarchy] | None:
     Returns
     -------
     tuple of (str, Hierarchy), or None
-        Name of the context, and the hierarchy; None if there is no hierarchy.
+        Name of the user's context, and the hierarchy; None if there is no hierarchy.
     """
     found = [
-        (len(context.observed_labels), context.name, context.hierarchy)
+        (len(context.observed_labels), context.given_name, context.hierarchy)
         for context in embedding.contexts
         if context.hierarchy is not None
     ]

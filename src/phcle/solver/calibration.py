@@ -116,6 +116,7 @@ def _add_trial(
             for number, context in enumerate(problem.contexts)
         ],
     )
+    state = _without_nodes(device, trial, state)
     away = np.unique(np.concatenate(list(hidden.values())))
     if len(away) > FEW * len(problem.labels):
         all_W, factors = _forget_all(device, trial, state)
@@ -140,6 +141,26 @@ def _add_trial(
             support(W, all_W[trial.contexts[number].observed]),
             rng,
         )
+
+
+def _without_nodes(device: DeviceProblem, trial: Problem, state: State) -> State:
+    """Solve rows and nodes of families anew, from what is not hidden.
+
+    A label's values are in the nodes above it, and through them in the rows of
+    relatives that know little themselves. Sweeps would hand them to and fro.
+    """
+    is_node = [context.turns_with_labels for context in trial.contexts]
+    if not any(is_node):
+        return state
+    factors = [
+        np.zeros_like(factor) if is_in else factor
+        for factor, is_in in zip(device.to_numpy(state.factors), is_node, strict=True)
+    ]
+    solved = solve_labels(
+        device.backend, trial, None, factors, state.weights, tol=1e-2, settle=True
+    )
+    move = device.backend.asarray
+    return State(move(solved.W), tuple(map(move, solved.factors)), state.weights)
 
 
 def _forget_all(

@@ -125,10 +125,14 @@ def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
 
 def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
     """The context of the fit that a file belongs to."""
-    names = [context.name for context in embedding.contexts]
+    names = list(dict.fromkeys(c.given_name for c in embedding.contexts))
     if file.given_name is not None or file.name in names or not names:
         return file.name
-    fitting = [c.name for c in embedding.contexts if file.kind in c.file_kinds]
+    fitting = list(
+        dict.fromkeys(
+            c.given_name for c in embedding.contexts if file.kind in c.file_kinds
+        )
+    )
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -144,7 +148,7 @@ def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
 
 def _taxonomies(embedding: LabelEmbedding) -> dict[str, Hierarchy | None]:
     """The taxonomy of each context that has one, by the context's name."""
-    return {context.name: context.hierarchy for context in embedding.contexts}
+    return {context.given_name: context.hierarchy for context in embedding.contexts}
 
 
 def _with_known_parents(

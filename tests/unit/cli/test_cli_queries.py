@@ -79,7 +79,7 @@ def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
     assert (answer["labels"], answer["dim"], answer["seed"]) == (7, 4, 0)
     assert [c["name"] for c in answer["contexts"]] == ["tree", "eats", "looks", "uses"]
     assert answer["objective"] > 0
-    assert answer["format_version"] == 1
+    assert answer["format_version"] == 2
     assert "numpy" in answer["versions"]
     shown = phcle("info", fitted).stdout
     assert "options: " in shown

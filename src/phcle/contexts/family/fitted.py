@@ -22,8 +22,13 @@ from phcle.contexts.family.centre import (
     teaches,
 )
 from phcle.contexts.family.data import FamilyContext
-from phcle.contexts.family.kinship import TreeKinship, unpack_kinship
+from phcle.contexts.family.kinship import (
+    GraphKinship,
+    TreeKinship,
+    unpack_kinship,
+)
 from phcle.contexts.labels import index_of
+from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, some
@@ -249,8 +254,8 @@ class FittedFamily(FittedContext):
     ) -> FittedFamily:
         kinship = self.data.kinship
         if context is not None:
-            new = context.relatives()
-            if new is None or type(new) is not type(kinship):
+            new = context.relatives() or self._linked_rows(context)
+            if type(new) is not type(kinship):
                 raise self._other_kind()
             kinship = kinship.extended(new, name=self.name)
         places = kinship.places(labels, self.columns)
@@ -261,6 +266,15 @@ class FittedFamily(FittedContext):
             places=places,
             informed=np.zeros(len(labels), dtype=bool),
         )
+
+    def _linked_rows(self, context: Context) -> GraphKinship | None:
+        """The graph of new labels alone, if they are counted with known ones."""
+        known = {*self.data.kinship.all_nodes, *context.labels}
+        if not isinstance(context, RelationalContext) or not known.issuperset(
+            context.columns
+        ):
+            return None
+        return GraphKinship.of_rows(context.labels, context.columns, context.counts)
 
     def joined(self, later: FittedFamily) -> FittedFamily:
         labels = (*self.data.labels, *later.data.labels)

@@ -277,6 +277,36 @@ class GraphKinship(Kinship):
     names: tuple[str, ...]
     weights: sp.csr_array
 
+    @classmethod
+    def of_rows(
+        cls, labels: Sequence[str], columns: Sequence[str], counts: sp.csr_array
+    ) -> GraphKinship:
+        """Make a graph from the edges of some labels only.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Names of the rows.
+        columns : sequence of str
+            Names of the columns, which are labels too.
+        counts : csr_array of shape (labels, columns)
+            Weights of the edges.
+
+        Returns
+        -------
+        GraphKinship
+            The graph of rows and columns, with every edge in both directions.
+        """
+        names = tuple(dict.fromkeys((*labels, *columns)))
+        at, n = index_of(names), len(names)
+        found = sp.coo_array(counts)
+        ends = [
+            np.array([at[name] for name in axis], dtype=np.int64)[i]
+            for axis, i in zip((labels, columns), found.coords, strict=True)
+        ]
+        weights = sp.csr_array((found.data, ends), shape=(n, n))
+        return cls(names, sp.csr_array(weights.maximum(weights.T)))
+
     @property
     def all_nodes(self) -> tuple[str, ...]:
         return self.names

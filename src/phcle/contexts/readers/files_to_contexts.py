@@ -190,6 +190,7 @@ def read_contexts(
     labels: str | Path | None = None,
     names: str | Path | None = None,
     hierarchy_kind: str = "ancestors",
+    role: str = "auto",
     language: str = "en",
 ) -> ReadContexts:
     r"""Read files into contexts, as `phcle fit` does.
@@ -231,6 +232,8 @@ def read_contexts(
         Readable names: columns `label` and `name`.
     hierarchy_kind : str, default "ancestors"
         How a taxonomy relates its labels; see `RelationalContext.from_hierarchy`.
+    role : str, default "auto"
+        What the fit makes of a taxonomy; see `RelationalContext.from_hierarchy`.
     language : str, default "en"
         Language of names and texts in `skos` and `owl` files.
 
@@ -274,6 +277,7 @@ def read_contexts(
         labels=labels,
         names=names,
         hierarchy_kind=hierarchy_kind,
+        role=role,
         language=language,
     )
 
@@ -313,6 +317,7 @@ def read_files(
     labels: str | Path | None = None,
     names: str | Path | None = None,
     hierarchy_kind: str = "ancestors",
+    role: str = "auto",
     language: str = "en",
 ) -> ReadContexts:
     """Read a list of files into contexts; see `read_contexts`.
@@ -327,6 +332,8 @@ def read_files(
         Readable names: columns `label` and `name`.
     hierarchy_kind : str, default "ancestors"
         How a taxonomy relates its labels.
+    role : str, default "auto"
+        What the fit makes of a taxonomy.
     language : str, default "en"
         Language of names and texts in vocabularies and ontologies.
 
@@ -359,10 +366,12 @@ def read_files(
         with recorded(file, sources):
             if file.kind in THESAURI:
                 thesaurus = read_thesaurus(file, language)
-                contexts += thesaurus.contexts(hierarchy_kind)
+                contexts += thesaurus.contexts(hierarchy_kind, role)
                 readable = {**thesaurus.names, **readable}
             else:
-                contexts.append(read_context(file, hierarchy_kind=hierarchy_kind))
+                contexts.append(
+                    read_context(file, hierarchy_kind=hierarchy_kind, role=role)
+                )
     # A file of word vectors is a whole dictionary: take the labels known otherwise.
     known = asked or tuple(
         dict.fromkeys(chain.from_iterable(context.labels for context in contexts))
@@ -397,7 +406,11 @@ def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
 
 
 def read_context(
-    file: ContextFile, *, hierarchy_kind: str = "ancestors", min_count: int = 2
+    file: ContextFile,
+    *,
+    hierarchy_kind: str = "ancestors",
+    role: str = "auto",
+    min_count: int = 2,
 ) -> Context:
     """Read one file as a context.
 
@@ -407,6 +420,8 @@ def read_context(
         A file of a kind that gives one context, so none of `THESAURI`.
     hierarchy_kind : str, default "ancestors"
         How a taxonomy relates its labels.
+    role : str, default "auto"
+        What the fit makes of a taxonomy.
     min_count : int, default 2
         Words in fewer texts are left out.
 
@@ -416,7 +431,7 @@ def read_context(
         The context. Errors name the file.
     """
     with errors_name(file.path):
-        return _read(file, hierarchy_kind, min_count)
+        return _read(file, hierarchy_kind, role, min_count)
 
 
 @contextmanager
@@ -448,7 +463,7 @@ def errors_name(source: object) -> Iterator[None]:
         raise ContextError(f"{source}: {error}") from error
 
 
-def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
+def _read(file: ContextFile, hierarchy_kind: str, role: str, min_count: int) -> Context:
     from phcle.contexts import DescriptiveContext, RelationalContext
     from phcle.contexts.readers import label_files as read
 
@@ -457,7 +472,7 @@ def _read(file: ContextFile, hierarchy_kind: str, min_count: int) -> Context:
         case "hierarchy":
             pairs = read.read_hierarchy_edges(path)
             return RelationalContext.from_hierarchy(
-                pairs, name=name, kind=hierarchy_kind
+                pairs, name=name, kind=hierarchy_kind, role=role
             )
         case "edges":
             return RelationalContext.from_edges(read.read_edges(path), name=name)

@@ -112,20 +112,22 @@ class Thesaurus:
         own = {"name": f"{self.name} texts", **options}
         return DescriptiveContext.from_texts(self.texts, **own)
 
-    def contexts(self, hierarchy_kind: str) -> list[Context]:
+    def contexts(self, hierarchy_kind: str, role: str) -> list[Context]:
         """Return the taxonomy, and the texts if there are any, as contexts.
 
         Parameters
         ----------
         hierarchy_kind : str
             How the taxonomy relates its labels.
+        role : str
+            What the fit makes of the taxonomy.
 
         Returns
         -------
         list of contexts
             One or two.
         """
-        found: list[Context] = [self.hierarchy(kind=hierarchy_kind)]
+        found: list[Context] = [self.hierarchy(kind=hierarchy_kind, role=role)]
         if self.texts:
             min_count = 1 if len(self.texts) < FEW_TEXTS else 2
             found.append(self.descriptions(min_count=min_count))
