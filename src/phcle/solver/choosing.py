@@ -47,8 +47,8 @@ SHARE = 0.1
 MOST_LABELS = 5_000
 """Most labels of a trial, so that choosing for a large problem does not take long."""
 
-MOST_CELLS = 4_000_000
-"""Most cells of a table that are looked at when some are drawn: 32 MB."""
+MOST_CELLS = 3_000_000
+"""Most cells of a table that are looked at when some are drawn: 24 MB."""
 
 FEWEST_CELLS = 50
 """Fewest hidden cells to choose by. With fewer, chance would choose."""
