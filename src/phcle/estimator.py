@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.contexts.alignment import align
+from phcle.contexts.alignment import Aligned, align
 from phcle.contexts.base import Context, Penalties
 from phcle.contexts.readers.files_to_contexts import ReadContexts, SourceFile
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -23,16 +24,18 @@ from phcle.errors import (
     PhcleError,
 )
 from phcle.options import check_options
-from phcle.progress import fit_progress
+from phcle.progress import counted_progress, fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
-from phcle.solver.checkpoint import Checkpoint
+from phcle.solver.checkpoint import Checkpoint, read_choice
+from phcle.solver.choosing import Question, choose
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.foldin import fold_in, solve_labels
 from phcle.solver.held_out import held_out_skills
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms, pose
+from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms
 from phcle.solver.provenance import library_versions, without_times
+from phcle.solver.settings import Chosen, Setting, pose_setting
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
 from phcle.solver.weights import (
@@ -47,6 +50,9 @@ __all__ = ["PHCLE"]
 EXACT_PAIRS = 300_000_000
 """mode="auto" samples contexts with more pairs than this on a CPU, where an exact sweep
 would take longer than a few seconds."""
+
+USUAL_TRIALS = 9
+"""Settings that are tried at most, for the progress bar."""
 
 SAMPLE = 2_048
 """Columns in the first sample; it grows with the sweeps."""
@@ -72,6 +78,9 @@ class PHCLE(EstimatorOptions):
         Every term of the objective after each sweep.
     weights_ : dict
         α and β by context.
+    chosen_ : Chosen
+        The settings that were left at "auto": what was chosen, and all that was tried
+        with its skill on hidden cells.
 
     Other Parameters
     ----------------
@@ -93,6 +102,7 @@ class PHCLE(EstimatorOptions):
     embedding_: LabelEmbedding
     history_: tuple[Mapping[str, float], ...]
     weights_: dict[str, float]
+    chosen_: Chosen
 
     def fit(
         self,
@@ -147,20 +157,22 @@ class PHCLE(EstimatorOptions):
             names = {**contexts.names, **(names or {})}
             files = contexts.sources
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
-        problem = pose(aligned, self._posed_penalties(), self.dim)
-        backend = choose_backend(
-            self.backend,
-            self.device,
-            self.dtype,
-            precision=self.precision,
-            n_pairs=problem.n_pairs,
+        earlier = None
+        if resume and checkpoint is not None:
+            earlier = read_choice(Path(checkpoint))
+        chosen = self._chosen(aligned, earlier)
+        problem, setting = pose_setting(
+            aligned, chosen.setting, self._posed_penalties(chosen.setting)
         )
+        self.chosen_ = replace(chosen, setting=setting)
+        backend = self._backend(problem)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint.of_fit(
                 Path(checkpoint),
                 problem,
                 self.get_params(),
+                self.chosen_.to_dict(),
                 every=checkpoint_every,
                 is_writer=backend.processes.rank == 0,
                 resume=resume,
@@ -264,22 +276,60 @@ class PHCLE(EstimatorOptions):
             dtype=self.dtype,
         )
 
-    def _posed_penalties(self) -> Penalties:
+    def _backend(self, problem: Problem) -> Backend:
+        return choose_backend(
+            self.backend,
+            self.device,
+            self.dtype,
+            precision=self.precision,
+            n_pairs=problem.n_pairs,
+        )
+
+    def _chosen(self, aligned: Aligned, earlier: Mapping[str, Any] | None) -> Chosen:
+        """The settings that the options leave open, or those of a checkpoint."""
+        if earlier is not None:
+            return Chosen.from_dict(earlier)
+        tables = [c.name for c in aligned.contexts if c.relatives() is None]
+        given = {
+            name: getattr(self, name)
+            for name in ("dim", "negatives", "descriptive_weight", "stiffness")
+            if getattr(self, name) != "auto"
+        }
+        if self.shrinkage != "auto":
+            given["shrinkage"] = dict.fromkeys(tables, float(self.shrinkage))
+        setting = Setting(**given)
+        is_open = frozenset(x.name for x in fields(Setting)) - given.keys()
+        if not self.choose or self.init == "ones" or self.complete_only:
+            return Chosen(setting, reason="Choosing was turned off.")
+        question = Question(
+            aligned,
+            setting,
+            is_open,
+            self._posed_penalties,
+            lambda problem: self._weights(problem, None),
+            self._backend,
+            self.random_state,
+        )
+        with counted_progress("choosing", enabled=self.verbose) as show:
+            n_done = itertools.count(1)
+            return choose(question, lambda trial: show(next(n_done), USUAL_TRIALS))
+
+    def _posed_penalties(self, setting: Setting) -> Penalties:
         """The λ's of the problem that is solved."""
-        penalties = self._penalties()
+        penalties = self._penalties(setting)
         if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
-            sparsity = penalties.sparsity * self.dim**0.5
+            sparsity = penalties.sparsity * setting.dim**0.5
             penalties = replace(penalties, sparsity=sparsity)
         return penalties
 
-    def _penalties(self) -> Penalties:
+    def _penalties(self, setting: Setting) -> Penalties:
         return Penalties(
-            negatives=float(self.negatives),
-            descriptive=float(self.descriptive_weight),
+            negatives=float(setting.negatives),
+            descriptive=float(setting.descriptive_weight),
             sparsity=float(self.sparsity),
             ridge=float(self.ridge),
             context_ridge=float(self.context_ridge),
-            stiffness=float(self.stiffness),
+            stiffness=float(setting.stiffness),
         )
 
     def _solver(self, device: DeviceProblem) -> SweepSolver:
@@ -314,10 +364,11 @@ class PHCLE(EstimatorOptions):
             return None
         return ColumnSamples(device.problem, SAMPLE, self.random_state)
 
-    def _weights(self, problem: Problem, backend: Backend) -> dict[str, float]:
+    def _weights(self, problem: Problem, backend: Backend | None) -> dict[str, float]:
+        """The weights of a problem; without a back end none are measured."""
         if isinstance(self.weights, Mapping):
             return given_weights(problem, self.weights)
-        if self.weights == "auto":
+        if self.weights == "auto" and backend is not None:
             skills = held_out_skills(problem, backend, seed=self.random_state)
             return skilled_weights(problem, skills)
         return equal_weights(problem)
@@ -347,9 +398,10 @@ class PHCLE(EstimatorOptions):
             interrupted, terms = error, state.history[-1]
         penalties = problem.penalties
         if self.init == "ones":
-            W = spread_ones(W, self.dim)
-            factors = tuple(spread_ones(factor, self.dim) for factor in factors)
-            penalties = self._penalties()
+            dim = self.chosen_.setting.dim
+            W = spread_ones(W, dim)
+            factors = tuple(spread_ones(factor, dim) for factor in factors)
+            penalties = self._penalties(self.chosen_.setting)
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)
@@ -371,6 +423,7 @@ class PHCLE(EstimatorOptions):
             origin={
                 "run": self._how_it_ran(solver),
                 "files": [file.to_dict() for file in files],
+                "chosen": self.chosen_.to_dict(),
             },
         )
         if interrupted is not None:

@@ -61,7 +61,7 @@ def measure_fit(contexts: Sequence[Context], **options: Any) -> FitSpeed:
         labels=len(model.embedding_.labels),
         columns=sum(len(context.columns) for context in contexts),
         nonzeros=sum(context.n_stored for context in contexts),
-        dim=model.dim,
+        dim=model.embedding_.dim,
         seconds=seconds,
         seconds_near=timeline[near - 1][0],
         sweeps=len(timeline),

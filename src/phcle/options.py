@@ -52,6 +52,8 @@ class Option:
         does not change which minimum the fit looks for.
     choices : tuple of str
         All allowed values, where they are a few words.
+    can_be_auto : bool
+        Whether "auto" is allowed, too.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Option:
     group: str
     may_change_on_resume: bool = False
     choices: tuple[str, ...] = ()
+    can_be_auto: bool = False
 
     def plain(self, value: Any) -> Any:
         """Convert numbers of other libraries to Python's, which JSON can store.
@@ -100,7 +103,7 @@ class Option:
         elif self.name == "weights":
             kind = "str or mapping of str to float"
         else:
-            kind = self.kind.__name__
+            kind = self.kind.__name__ + (' or "auto"' if self.can_be_auto else "")
         return f"{kind}, default {self.default!r}"
 
 
@@ -149,6 +152,16 @@ def _optional(kind: tuple[type, str, Check]) -> tuple[type, str, Check]:
     return kind[0], f"{kind[1]}, or None", lambda v: v is None or kind[2](v)
 
 
+def _or_auto(kind: tuple[type, str, Check]) -> dict[str, Any]:
+    """A number, or "auto" for what the fit chooses."""
+    return {
+        "kind": kind[0],
+        "must_be": f"{kind[1]}, or 'auto'",
+        "check": lambda v: v == "auto" if isinstance(v, str) else kind[2](v),
+        "can_be_auto": True,
+    }
+
+
 def _one_of(*choices: str) -> dict[str, Any]:
     return {
         "kind": str,
@@ -169,28 +182,29 @@ def _is_weights(value: Any) -> bool:
 OPTIONS: tuple[Option, ...] = (
     Option(
         "dim",
-        100,
-        *_whole(1),
-        "Length of a label's vector.",
-        "Lower it for a few dozen labels, raise it for many thousands. Time and file "
-        "size grow with it.",
-        "main",
+        "auto",
+        help="Length of a label's vector; auto: up to 200 beside tables, else 100.",
+        when="Lower it to save time and space, which grow with it.",
+        group="main",
+        **_or_auto(_whole(1)),
     ),
     Option(
         "negatives",
-        10.0,
-        *_number(above_zero=True),
-        "k: expected chance pairs per count.",
-        "Raise it to give weight only to strong associations in relational contexts.",
-        "main",
+        "auto",
+        help="k: expected chance pairs per count; auto: chosen, or 10.",
+        when="Raise it to give weight only to strong associations in relational "
+        "contexts.",
+        group="main",
+        **_or_auto(_number(above_zero=True)),
     ),
     Option(
         "descriptive_weight",
-        3.0,
-        *_number(),
-        "λ1: weight of descriptive against relational contexts.",
-        "Raise it if neighbours should share attributes rather than relatives.",
-        "main",
+        "auto",
+        help="λ1: weight of descriptive against relational contexts; auto: chosen, "
+        "or 3.",
+        when="Raise it if neighbours should share attributes rather than relatives.",
+        group="main",
+        **_or_auto(_number()),
     ),
     Option(
         "ridge",
@@ -221,6 +235,23 @@ OPTIONS: tuple[Option, ...] = (
         "main",
     ),
     Option(
+        "choose",
+        True,
+        *_truth(),
+        "Choose what is 'auto' by how well hidden cells of tables are predicted.",
+        "Turn it off to save time, or to keep the defaults of the paper's model.",
+        "model",
+    ),
+    Option(
+        "shrinkage",
+        "auto",
+        help="How strongly tables are shrunk, in units of what noise would reach; "
+        "auto: chosen for each table, or as the ridge does.",
+        when="Raise it against overfitting; about 1 leaves nothing of pure noise.",
+        group="model",
+        **_or_auto(_number(above_zero=True)),
+    ),
+    Option(
         "sparsity",
         0.1,
         *_number(),
@@ -238,12 +269,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "stiffness",
-        1.0,
-        *_number(above_zero=True),
-        "γ: how strongly the nodes of a family hold together, relative to λ3.",
-        "Raise it if families should differ less, lower it if they should differ more. "
-        "It matters only for a hierarchy or graph in the role of a family.",
-        "model",
+        "auto",
+        help="γ: how strongly the nodes of a family hold together, relative to λ3; "
+        "auto: chosen, or 1.",
+        when="Raise it if families should differ less, lower it if they should differ "
+        "more. It matters only for a hierarchy or graph in the role of a family.",
+        group="model",
+        **_or_auto(_number(above_zero=True)),
     ),
     Option(
         "complete_only",

@@ -140,7 +140,7 @@ def model_flags() -> Iterable[inspect.Parameter]:
             flag += f"/--no-{option.name.replace('_', '-')}"
         yield make_flag(
             option.name,
-            bool if isinstance(default, bool) else option.kind | None,
+            _flag_type(option),
             default,
             typer.Option(
                 flag,
@@ -169,6 +169,9 @@ def model_options(given: dict[str, Any], *, verbose: bool) -> dict[str, Any]:
     """
     options = {option.name: given[option.name] for option in OPTIONS}
     options["weights"] = _weights(options["weights"])
+    for option in OPTIONS:
+        if option.can_be_auto:
+            options[option.name] = _number_or_auto(option, options[option.name])
     if options["verbose"] is None:
         options["verbose"] = verbose
     return options
@@ -201,7 +204,23 @@ def make_flag(name: str, kind: Any, default: Any, info: Any) -> inspect.Paramete
     )
 
 
+def _flag_type(option: Option) -> Any:
+    if isinstance(option.default, bool):
+        return bool
+    return (str if option.can_be_auto else option.kind) | None
+
+
+def _number_or_auto(option: Option, text: str) -> Any:
+    """The number of a flag; other texts are refused with the option's own message."""
+    try:
+        return option.kind(text)
+    except ValueError:
+        return text
+
+
 def _metavar(option: Option) -> str | None:
+    if option.can_be_auto:
+        return f"{METAVARS[option.kind]}|auto"
     if option.name == "weights":
         return "equal|auto|nie|NAME=NUMBER,…"
     return "|".join(option.choices) or METAVARS.get(option.kind)

@@ -33,6 +33,7 @@ from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration
+    from phcle.contexts.descriptive.loss import HiddenCells
     from phcle.contexts.family.kinship import Kinship
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.files.tensor_store import TensorStore
@@ -140,6 +141,26 @@ class Context(ABC):
         -------
         Context
             The context with further labels, or the context itself.
+        """
+        return self
+
+    @property
+    def role_is_open(self) -> bool:
+        """Whether the fit may choose between counts and a family."""
+        return False
+
+    def in_role(self, role: str) -> Context:
+        """Return the same context in another role.
+
+        Parameters
+        ----------
+        role : {"counts", "family", "both", "auto"}
+            What the fit makes of it; see `RelationalContext.from_hierarchy`.
+
+        Returns
+        -------
+        Context
+            The context in that role; contexts without relatives have only one.
         """
         return self
 
@@ -363,6 +384,44 @@ class FittedContext(ABC):
         FittedContext
             The context over the same labels and columns.
         """
+
+    def hide_cells(
+        self, share: float, most: int, rng: np.random.Generator
+    ) -> tuple[FittedContext, HiddenCells | None]:
+        """Hide some known cells, to see how well a fit predicts them.
+
+        Parameters
+        ----------
+        share : float
+            Share of the known cells to hide.
+        most : int
+            Most cells to look at, known or not.
+        rng : numpy.random.Generator
+            Draws the cells.
+
+        Returns
+        -------
+        context : FittedContext
+            The context without the hidden cells.
+        hidden : HiddenCells or None
+            The hidden cells; None if the context predicts no readable columns.
+        """
+        return self, None
+
+    def shrunk(self, shrinkage: float | None) -> FittedContext:
+        """Return the context with another shrinkage of its factor.
+
+        Parameters
+        ----------
+        shrinkage : float or None
+            See `PHCLE`; None leaves the factor to the ridge.
+
+        Returns
+        -------
+        FittedContext
+            The context, or the context itself if it has no shrinkage.
+        """
+        return self
 
     def without_empty_columns(self) -> Self:
         """Return the context without columns that no present label uses.
@@ -838,9 +897,9 @@ class PredictingContext(Protocol):
     factor : array of shape (columns, dim)
         Learned vectors.
     offset : array of shape (columns,)
-        Mean of each column, in the user's units.
+        Mean of each column on the scale of the fit.
     scale : array of shape (columns,)
-        Scale of each column, in the user's units.
+        Scale of each column on the scale of the fit.
     data : Context or None
         The user's rows of the present labels.
     calibration : Calibration or None
@@ -880,6 +939,20 @@ class PredictingContext(Protocol):
         -------
         array of shape (rows, columns)
             Predictions, in the user's units.
+        """
+
+    def on_fit_scale(self, values: Floats) -> npt.NDArray[np.float64]:
+        """Take the logarithms of columns that are fitted on a log scale.
+
+        Parameters
+        ----------
+        values : array of shape (..., columns)
+            Values in the user's units; NaN is missing.
+
+        Returns
+        -------
+        array of the same shape
+            Values on the scale of `offset` and `scale`.
         """
 
     def observed_row(self, label: str) -> npt.NDArray[np.float64]:

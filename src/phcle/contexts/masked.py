@@ -27,6 +27,7 @@ from phcle.files.tensor_store import TensorStore
 __all__ = [
     "MaskedMatrix",
     "Moments",
+    "logs_of",
     "masked_matrix",
     "unpack_matrix",
 ]
@@ -61,6 +62,11 @@ class Moments:
     mean: Floats
     squares: Floats
     unit: float
+
+    @property
+    def varies(self) -> Flags:
+        """Columns whose known values are not all equal."""
+        return np.asarray(self.squares > 0)
 
     @property
     def deviation(self) -> Floats:
@@ -279,6 +285,24 @@ class MaskedMatrix(ABC):
             Known cells of the other rows; zeros are stored.
         """
 
+    def with_logs(self, is_log: Flags) -> MaskedMatrix:
+        """Return the matrix with logarithms in some columns.
+
+        Parameters
+        ----------
+        is_log : array of bool of shape (columns,)
+            The columns; their known values are above zero.
+
+        Returns
+        -------
+        MaskedMatrix
+            The new matrix, or this one if no column is chosen.
+        """
+        if not is_log.any():
+            return self
+        values = np.array([self.row(i) for i in range(self.shape[0])])
+        return _Dense(logs_of(values.reshape(self.shape), is_log))
+
     @abstractmethod
     def pack(self, store: TensorStore) -> str:
         """Put the matrix into the store of a file.
@@ -342,6 +366,32 @@ class MaskedMatrix(ABC):
         # A column without known values counts as one label without the attribute.
         n_known = np.maximum(found.count, 1)
         return np.asarray((self.n_having(found.mean) + 0.5) / (n_known + 1))
+
+
+def logs_of(values: Floats, is_log: Flags) -> Floats:
+    """Take the logarithms of some columns.
+
+    Parameters
+    ----------
+    values : array of shape (..., columns)
+        Numbers; NaN is missing.
+    is_log : array of bool of shape (columns,)
+        The columns.
+
+    Returns
+    -------
+    array of the same shape
+        The numbers, with logarithms in these columns.
+
+    Examples
+    --------
+    >>> logs_of(np.array([1.0, 1.0]), np.array([True, False]))
+    array([0., 1.])
+    """
+    result = np.array(values, dtype=np.float64)
+    smallest = np.finfo(np.float64).tiny
+    result[..., is_log] = np.log(np.maximum(result[..., is_log], smallest))
+    return result
 
 
 def masked_matrix(values: Any, observed: Any, name: str) -> MaskedMatrix:

@@ -124,7 +124,7 @@ def confidences(
     if backed is None:
         return None
     return context.calibration.confidence(
-        context.predict(vectors), context.offset, backed
+        context.on_fit_scale(context.predict(vectors)), context.offset, backed
     )
 
 
@@ -175,8 +175,8 @@ def is_informative(
         Of the same shape.
     """
     if context.calibration is None or sure is None:
-        reach = context.largest - context.offset
-        return np.asarray(values - context.offset > WAY * reach)
+        reach = context.on_fit_scale(context.largest) - context.offset
+        return np.asarray(context.on_fit_scale(values) - context.offset > WAY * reach)
     usual = context.calibration.presence
     likely = (sure >= LIKELY) & (sure * (1 - usual) >= 2 * usual * (1 - sure))
     return np.asarray(likely | ((sure >= POSSIBLE) & (sure >= RAISED * usual)))
@@ -207,7 +207,8 @@ def _strongest(
     observed: bool,
 ) -> list[Attribute]:
     """The k values furthest above their column's mean."""
-    strength = np.where(wanted, (values - context.offset) / context.scale, -np.inf)
+    above = (context.on_fit_scale(values) - context.offset) / context.scale
+    strength = np.where(wanted, above, -np.inf)
     order = np.argsort(-strength, kind="stable")[:k]
     return [
         Attribute(

@@ -85,11 +85,12 @@ def calibrate(
         _add_trial(device, state, records, rng)
         if all(record.n_values >= ENOUGH_VALUES for record in records.values()):
             break
-    return {
-        contexts[number].name: record.calibration(contexts[number].data.matrix)
-        for number, record in records.items()
-        if record.n_values
-    }
+    found = {}
+    for number, record in records.items():
+        if record.n_values:
+            data = contexts[number].data.on_fit_scale()
+            found[contexts[number].name] = record.calibration(data.matrix)
+    return found
 
 
 def _known_otherwise(contexts: Sequence[FittedContext], number: int) -> Flags:
@@ -132,7 +133,7 @@ def _add_trial(
         context = cast(PredictingContext, problem.contexts[number])
         predicted = W @ np.asarray(factors[number], np.float64).T
         record.add(
-            context.data,
+            context.data.on_fit_scale(),
             labels,
             {problem.labels[i] for i in hidden[number]},
             predicted * context.scale + context.offset,

@@ -67,6 +67,8 @@ class Checkpoint:
         Seconds between two checkpoints.
     prints : mapping
         What `fingerprint` returned for this fit.
+    chosen : mapping
+        What the fit chose by itself.
     shapes : sequence of tuple of int
         Shapes that W and the factors must have.
     is_writer : bool
@@ -76,6 +78,7 @@ class Checkpoint:
     path: Path
     every: float
     prints: Mapping[str, Any]
+    chosen: Mapping[str, Any]
     shapes: Sequence[tuple[int, ...]] = ()
     is_writer: bool = True
     _written: float = field(init=False, default_factory=time.monotonic)
@@ -86,6 +89,7 @@ class Checkpoint:
         path: Path,
         problem: Problem,
         options: Mapping[str, Any],
+        chosen: Mapping[str, Any],
         *,
         every: float,
         is_writer: bool,
@@ -101,6 +105,8 @@ class Checkpoint:
             What is fitted.
         options : mapping of str to object
             All options of the fit.
+        chosen : mapping
+            What the fit chose by itself.
         every : float
             Seconds between two checkpoints.
         is_writer : bool
@@ -119,10 +125,11 @@ class Checkpoint:
                 "--resume), or give another file."
             )
         check_can_write(path)  # now rather than after minutes of sweeps
-        width = 1 if options["init"] == "ones" else options["dim"]
+        width = 1 if options["init"] == "ones" else problem.dim
         rows = (problem.labels, *(context.columns for context in problem.contexts))
         shapes = [(len(names), width) for names in rows]
-        return cls(path, every, fingerprint(problem, options), shapes, is_writer)
+        prints = fingerprint(problem, options)
+        return cls(path, every, prints, chosen, shapes, is_writer)
 
     def maybe_write(self, state: State, to_numpy: Any) -> None:
         """Write the state if the last checkpoint is old enough.
@@ -157,6 +164,7 @@ class Checkpoint:
             tensors[f"factor{i}"] = to_numpy(factor)
         about = {
             "prints": self.prints,
+            "chosen": self.chosen,
             "weights": state.weights,
             "history": state.history,
             "versions": library_versions(),
@@ -240,6 +248,25 @@ class Checkpoint:
                     f"{self.path}: belongs to another fit: it has {what}. Resume with "
                     "the same options and data, or start a new fit with another file."
                 )
+
+
+def read_choice(path: Path) -> Mapping[str, Any] | None:
+    """Read what the fit of a checkpoint chose by itself.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    mapping or None
+        What `Chosen.to_dict` returned; None for an older file.
+    """
+    foreign = "is not a checkpoint of a fit."
+    about, _ = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
+    found = about.get("chosen")
+    return found if isinstance(found, Mapping) else None
 
 
 def look_into(path: Path) -> dict[str, Any]:

@@ -140,12 +140,7 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
         for context in aligned.contexts
         for part in context.parts()
     ]
-    problem = Problem((), (), penalties, dim).over(aligned.labels, contexts)
-    for context in problem.contexts:
-        error = context.uninformed_error(problem.labels)
-        if error is not None:
-            raise error
-    return problem
+    return Problem((), (), penalties, dim).over(aligned.labels, contexts)
 
 
 class LabelRows:

@@ -16,11 +16,24 @@ import numpy as np
 from phcle.errors import OptionError, PhcleWarning, did_you_mean, some
 from phcle.solver.problem import Problem
 
-__all__ = ["equal_weights", "given_weights", "nie_weights", "skilled_weights"]
+__all__ = [
+    "BACKGROUND",
+    "equal_weights",
+    "given_weights",
+    "nie_weights",
+    "skilled_weights",
+]
+
+
+BACKGROUND = 0.02
+"""Weight of counts beside a family of the same hierarchy, as a share. It keeps labels
+without data apart; at full weight, traits of mammals were predicted much worse."""
 
 
 def equal_weights(problem: Problem) -> dict[str, float]:
     """Split a weight of one evenly within each kind of context.
+
+    Counts beside a family of the same hierarchy get a small share only.
 
     Parameters
     ----------
@@ -32,9 +45,14 @@ def equal_weights(problem: Problem) -> dict[str, float]:
     dict
         Weights by context.
     """
-    return {
+    families = {x.given_name for x in problem.contexts if x.turns_with_labels}
+    weights = {
         context.name: 1.0 / len(group) for group in problem.groups for context in group
     }
+    for context in problem.contexts:
+        if context.given_name in families and not context.turns_with_labels:
+            weights[context.name] *= BACKGROUND
+    return weights
 
 
 def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, float]:

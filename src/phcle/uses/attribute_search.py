@@ -177,18 +177,20 @@ def attribute_column(
         known = own.data.matrix.column(0)
         kept = [i for i, label in enumerate(own.data.labels) if label in rows]
         observed[[rows[own.data.labels[i]] for i in kept]] = known[kept]
-        has_it = observed > own.data.matrix.threshold(own.offset)[0]
+        above = own.on_fit_scale(observed[:, None])[:, 0]
+        has_it = above > own.data.matrix.threshold(own.offset)[0]
     predicted = own.predict(embedding.vectors)  # (labels, 1)
+    fitted = own.on_fit_scale(predicted)
     confidence = None
     if own.calibration is not None:
         if support is None:
             support = support_by(embedding, whole, embedding.vectors)
         if support is not None:
-            confidence = own.calibration.confidence(predicted, own.offset, support)
+            confidence = own.calibration.confidence(fitted, own.offset, support)
     if confidence is None:
         # Without a calibration: how far from the mean towards the largest value.
-        reach = float(own.largest[0] - own.offset[0]) or 1.0
-        chance = np.clip((predicted[:, 0] - own.offset[0]) / reach, 0, 1)
+        reach = float(own.on_fit_scale(own.largest)[0] - own.offset[0]) or 1.0
+        chance = np.clip((fitted[:, 0] - own.offset[0]) / reach, 0, 1)
     else:
         chance = confidence[:, 0]
     is_observed = ~np.isnan(observed)

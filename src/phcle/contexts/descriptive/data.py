@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from phcle.contexts.descriptive.encoding import Cells, Source, Words
 from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of
-from phcle.contexts.masked import MaskedMatrix, masked_matrix
+from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, ContextWarning, some
@@ -60,6 +60,9 @@ class DescriptiveContext(Context):
     source : Source, optional
         How the values were made. Labels that are added to an embedding later are
         encoded in the same way.
+    log_columns : tuple of str, default ()
+        Columns that are fitted on a log scale; their values must be above zero. The
+        values here, and predictions, stay in your units.
 
     Attributes
     ----------
@@ -83,6 +86,7 @@ class DescriptiveContext(Context):
     standardize: bool = False
     readable: bool = True
     source: Source | None = None
+    log_columns: tuple[str, ...] = ()
     matrix: MaskedMatrix = field(init=False, repr=False)
 
     kind = "descriptive"
@@ -160,6 +164,34 @@ class DescriptiveContext(Context):
             raise ContextError(
                 f"context {self.name!r} is empty: no value is known; leave it out."
             )
+        self.refuse_negative(self.log_columns)
+
+    def refuse_negative(self, log_columns: Iterable[str]) -> None:
+        """Refuse values that have no logarithm.
+
+        Parameters
+        ----------
+        log_columns : iterable of str
+            Columns that are fitted on a log scale; those that the context lacks are
+            ignored.
+        """
+        for column in log_columns:
+            if column not in self.columns:
+                continue
+            values = self.matrix.column(self.columns.index(column))
+            wrong = np.flatnonzero(values <= 0)
+            if len(wrong):
+                raise ContextError(
+                    f"context {self.name!r}: column {column!r} is fitted on a log "
+                    f"scale, so its values must be above zero. Got {values[wrong[0]]} "
+                    f"for label {self.labels[wrong[0]]!r}; correct it, or fit with "
+                    "log=False."
+                )
+
+    @property
+    def is_log(self) -> npt.NDArray[np.bool_]:
+        """Which columns are fitted on a log scale."""
+        return np.isin(np.array(self.columns, dtype=object), self.log_columns)
 
     def with_matrix(
         self,
@@ -196,7 +228,21 @@ class DescriptiveContext(Context):
             self.standardize,
             self.readable,
             source,
+            self.log_columns,
         )
+
+    def on_fit_scale(self) -> DescriptiveContext:
+        """Return the context with logarithms in `log_columns`.
+
+        Returns
+        -------
+        DescriptiveContext
+            The same columns on the scale of a fit.
+        """
+        if not self.log_columns:
+            return self
+        logs = self.matrix.with_logs(self.is_log)
+        return replace(self.with_matrix(logs), log_columns=())
 
     def rows_for(self, labels: Sequence[str]) -> DescriptiveContext:
         """Return the context with only some of its labels.
@@ -229,7 +275,8 @@ class DescriptiveContext(Context):
                 stacklevel=5,
             )
         cut = self.rows_for(labels)
-        offset, scale = offset_and_scale(cut.matrix, standardize=self.standardize)
+        matrix = cut.matrix.with_logs(self.is_log)
+        offset, scale = offset_and_scale(matrix, standardize=self.standardize)
         return FittedDescriptive(
             name=self.name,
             columns=self.columns,
@@ -238,7 +285,8 @@ class DescriptiveContext(Context):
             scale=scale,
             readable=self.readable,
             source=None if self.source is None else self.source.take([]),
-            values=ScaledValues.over(labels, cut.labels, cut.matrix, offset, scale),
+            is_log=self.is_log,
+            values=ScaledValues.over(labels, cut.labels, matrix, offset, scale),
         )
 
     @classmethod
@@ -249,6 +297,7 @@ class DescriptiveContext(Context):
         labels: str | None = None,
         name: str = "attributes",
         standardize: bool | None = None,
+        log: bool | Iterable[str] | None = None,
     ) -> DescriptiveContext:
         """Make a context from a data frame of attributes.
 
@@ -269,6 +318,11 @@ class DescriptiveContext(Context):
             Scale every column by its own spread. By default this is done if the spreads
             differ more than tenfold, because the columns are then probably in different
             units.
+        log : bool or iterable of str, optional
+            Columns to fit on a log scale, or whether to do so at all. By default these
+            are the columns of positive numbers that are skewed and less so in
+            logarithms, such as weights and prices; `log_columns` names them. Values
+            and predictions stay in your units.
 
         Returns
         -------
@@ -289,7 +343,7 @@ class DescriptiveContext(Context):
         8
         """
         kept, cells = labelled_columns(frame, labels, name)
-        return cls.from_cells(kept, cells, name, standardize)
+        return cls.from_cells(kept, cells, name, standardize, log)
 
     @classmethod
     def from_cells(
@@ -298,6 +352,7 @@ class DescriptiveContext(Context):
         cells: Mapping[str, Sequence[Any]],
         name: str,
         standardize: bool | None = None,
+        log: bool | Iterable[str] | None = None,
     ) -> DescriptiveContext:
         """Make a context from columns of cells, as in a table.
 
@@ -313,6 +368,8 @@ class DescriptiveContext(Context):
             Name of the context.
         standardize : bool, optional
             Scale every column by its own spread, as in `from_frame`.
+        log : bool or iterable of str, optional
+            Columns to fit on a log scale, as in `from_frame`.
 
         Returns
         -------
@@ -327,11 +384,18 @@ class DescriptiveContext(Context):
                [ 2., nan]])
         """
         columns, titles, values, left_out = encoding.encode_columns(labels, cells, name)
+        logs = encoding.log_columns(columns, titles, values, log, name)
         if standardize is None:
-            standardize = encoding.units_differ(values)
-        source = Cells(titles, cells, left_out)
+            is_log = np.isin(np.array(columns, dtype=object), logs)
+            standardize = encoding.units_differ(logs_of(values, is_log))
         return cls(
-            name, labels, columns, values, standardize=standardize, source=source
+            name,
+            labels,
+            columns,
+            values,
+            standardize=standardize,
+            source=Cells(titles, cells, left_out),
+            log_columns=logs,
         )
 
     @classmethod

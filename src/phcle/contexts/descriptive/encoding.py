@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,7 +22,7 @@ from phcle.contexts.base import warn_unknown_columns
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.labels import index_of, is_missing
 from phcle.contexts.matrices import check_array
-from phcle.errors import ContextError, OptionError
+from phcle.errors import ContextError, OptionError, check_choice
 from phcle.files.tensor_store import TensorStore
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Words",
     "as_number",
     "encode_columns",
+    "log_columns",
     "units_differ",
     "unpack_source",
     "weigh_known_words",
@@ -53,6 +54,10 @@ OTHER_NUMBER = re.compile(
 FEW_VALUES = 50
 """A text column with at most this many values is a category, even if every label has
 its own value: the columns take little memory, and small tables are common."""
+
+SKEWED, ENOUGH_TO_TELL = 1.0, 8
+"""A column of positive numbers whose skewness exceeds this, on at least so many values,
+is fitted on a log scale. An exponential distribution has a skewness of 2."""
 
 MOST_CELLS = 50_000_000
 """Most cells (labels × values) that one text column may become: 400 MB of numbers."""
@@ -217,6 +222,60 @@ def as_number(cell: Any) -> float | None:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def log_columns(
+    columns: Sequence[str],
+    titles: Sequence[str],
+    values: Floats,
+    log: bool | Iterable[str] | None,
+    name: str,
+) -> tuple[str, ...]:
+    """Choose the columns that are fitted on a log scale.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the columns.
+    titles : sequence of str
+        For each column the title that it came from; another name marks a category.
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
+    log : bool, iterable of str, or None
+        The user's choice; None leaves it to the skewness of the columns.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    tuple of str
+        Names of the columns.
+    """
+    if log is not None and not isinstance(log, bool):
+        wanted = tuple(log)
+        for column in wanted:
+            check_choice("log column", column, columns, f"context {name!r}")
+        return wanted
+    if log is False:
+        return ()
+    found = []
+    for column, title, own in zip(columns, titles, values.T, strict=True):
+        known = own[np.isfinite(own)]
+        if column != title or not len(known) or known.min() <= 0:
+            continue
+        skewness, after = _skewness(known), _skewness(np.log(known))
+        is_skewed = skewness > SKEWED and abs(after) < skewness
+        if log or (is_skewed and len(known) >= ENOUGH_TO_TELL):
+            found.append(column)
+    return tuple(found)
+
+
+def _skewness(values: Floats) -> float:
+    """Third standardised moment; 0 for a constant."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = values - values.mean()
+        spread = float(np.sqrt((away**2).mean()))
+        return float(((away / spread) ** 3).mean()) if spread > 0 else 0.0
 
 
 def units_differ(values: Floats) -> bool:

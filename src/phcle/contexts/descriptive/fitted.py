@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,10 +17,15 @@ from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_
 from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
-from phcle.contexts.descriptive.encoding import Source, unpack_source
-from phcle.contexts.descriptive.loss import ScaledValues, SpreadRows, SquaredTerm
+from phcle.contexts.descriptive.encoding import Cells, Source, unpack_source
+from phcle.contexts.descriptive.loss import (
+    HiddenCells,
+    ScaledValues,
+    SpreadRows,
+    SquaredTerm,
+)
 from phcle.contexts.labels import index_of
-from phcle.contexts.masked import unpack_matrix
+from phcle.contexts.masked import logs_of, unpack_matrix
 from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, did_you_mean
@@ -48,15 +53,20 @@ class FittedDescriptive(FittedContext):
     Attributes
     ----------
     offset : array of shape (columns,)
-        Mean of each column, in the user's units.
+        Mean of each column on the scale of the fit.
     scale : array of shape (columns,)
-        Scale of each column, in the user's units.
+        Scale of each column on the scale of the fit.
     readable : bool
         Whether column names mean something to a person.
     source : Source or None
         How labels that are added later are encoded.
     calibration : Calibration or None
         Turns predictions into probabilities; None if the fit had too few labels.
+    is_log : array of bool of shape (columns,)
+        Columns whose offset and scale are those of the logarithms.
+    shrinkage : float or None
+        Singular values of A below this many times those of noise are shrunk to zero;
+        None if λ3 is the ridge of U, as in the paper.
     values : ScaledValues
         A over the labels of a problem; empty after the fit.
     """
@@ -66,6 +76,8 @@ class FittedDescriptive(FittedContext):
     readable: bool
     source: Source | None = None
     calibration: Calibration | None = None
+    is_log: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    shrinkage: float | None = None
     values: ScaledValues = NO_VALUES
 
     kind = "descriptive"
@@ -86,6 +98,20 @@ class FittedDescriptive(FittedContext):
     def hide_rows(self, rows: Ints) -> FittedDescriptive:
         return replace(self, values=self.values.hide_rows(rows))
 
+    def hide_cells(
+        self, share: float, most: int, rng: np.random.Generator
+    ) -> tuple[FittedDescriptive, HiddenCells | None]:
+        if not self.readable:
+            return self, None
+        groups = np.arange(len(self.columns))
+        if isinstance(self.source, Cells):  # the values of a category belong together
+            _, groups = np.unique(np.array(self.source.titles), return_inverse=True)
+        values, hidden = self.values.hide_cells(groups, share, most, rng)
+        return replace(self, values=values), hidden
+
+    def shrunk(self, shrinkage: float | None) -> FittedDescriptive:
+        return replace(self, shrinkage=shrinkage)
+
     def hide_columns(self, hidden: Flags) -> FittedDescriptive:
         return replace(self, values=self.values.hide_columns(hidden))
 
@@ -104,7 +130,11 @@ class FittedDescriptive(FittedContext):
         self, backend: Backend, dim: int, lam: Penalties
     ) -> DescriptionUpdate:
         return DescriptionUpdate(
-            backend, self.values, dim, sparsity=lam.sparsity, ridge=lam.ridge
+            backend,
+            self.values,
+            dim,
+            sparsity=lam.sparsity,
+            ridge=self.factor_ridge(lam),
         )
 
     def factor_penalties(
@@ -112,10 +142,14 @@ class FittedDescriptive(FittedContext):
     ) -> Mapping[str, float]:
         absolute = float(xp.sum(xp.abs(factor), dtype=xp.float64))
         square = float(xp.sum(factor * factor, dtype=xp.float64))
-        return {"sparsity": lam.sparsity * absolute, "ridge": 0.5 * lam.ridge * square}
+        ridge = 0.5 * self.factor_ridge(lam) * square
+        return {"sparsity": lam.sparsity * absolute, "ridge": ridge}
 
     def factor_ridge(self, lam: Penalties) -> float:
-        return lam.ridge
+        if self.shrinkage is None:
+            return lam.ridge
+        threshold = lam.descriptive * self.shrinkage * self.values.noise_level()
+        return threshold**2 / lam.ridge
 
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
@@ -181,14 +215,34 @@ class FittedDescriptive(FittedContext):
             Predictions, in the user's units.
         """
         fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
-        return fitted * self.scale + self.offset
+        predicted = fitted * self.scale + self.offset
+        if self.is_log.any():
+            predicted[:, self.is_log] = np.exp(predicted[:, self.is_log])
+        return predicted
+
+    def on_fit_scale(self, values: Floats) -> Doubles:
+        """Take the logarithms of columns that are fitted on a log scale.
+
+        Parameters
+        ----------
+        values : array of shape (..., columns)
+            Values in the user's units; NaN is missing.
+
+        Returns
+        -------
+        array of the same shape
+            Values on the scale of `offset` and `scale`.
+        """
+        return logs_of(values, self.is_log) if self.is_log.any() else np.asarray(values)
 
     @cached_property
     def largest(self) -> Doubles:
         """Largest known value of every column, in the user's units."""
+        mean = self.offset.copy()
+        mean[self.is_log] = np.exp(mean[self.is_log])
         if self.data is None:
-            return self.offset
-        return np.maximum(self.data.matrix.largest(), self.offset)
+            return mean
+        return np.maximum(self.data.matrix.largest(), mean)
 
     def observed_row(self, label: str) -> Doubles:
         """Return the known values of a label.
@@ -237,6 +291,7 @@ class FittedDescriptive(FittedContext):
             factor=self.factor[at],
             offset=self.offset[at],
             scale=self.scale[at],
+            is_log=self.is_log[at],
             source=None,
             data=self._data_on(at, (column,)),
             calibration=learned,
@@ -252,7 +307,8 @@ class FittedDescriptive(FittedContext):
         return self.data.with_matrix(matrix, columns=columns)
 
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
-        known = (self.observed_row(label) - self.offset) / self.scale
+        known = self.on_fit_scale(self.observed_row(label))
+        known = (known - self.offset) / self.scale
         residual = np.where(np.isnan(known), 0.0, known - self.factor @ vector)
         return np.asarray(self.term_weight(self.weight, lam) * residual)
 
@@ -267,8 +323,10 @@ class FittedDescriptive(FittedContext):
         if data is None:
             values = ScaledValues.nothing(len(labels), len(self.columns))
         else:
+            data.refuse_negative(data.log_columns)
+            matrix = data.matrix.with_logs(self.is_log)
             values = ScaledValues.over(
-                labels, data.labels, data.matrix, self.offset, self.scale
+                labels, data.labels, matrix, self.offset, self.scale
             )
         return replace(self, data=data, values=values)
 
@@ -293,8 +351,18 @@ class FittedDescriptive(FittedContext):
             if not values.n_known:
                 return None
         return DescriptiveContext(
-            self.name, context.labels, self.columns, values, readable=self.readable
+            self.name,
+            context.labels,
+            self.columns,
+            values,
+            readable=self.readable,
+            log_columns=self.log_columns,
         )
+
+    @property
+    def log_columns(self) -> tuple[str, ...]:
+        """Columns that are fitted on a log scale."""
+        return tuple(self.columns[i] for i in np.flatnonzero(self.is_log))
 
     def joined(self, later: FittedDescriptive) -> FittedDescriptive:
         if self.data is None or later.data is None:
@@ -309,6 +377,7 @@ class FittedDescriptive(FittedContext):
         store["offset"] = self.offset
         store["scale"] = self.scale
         packed: dict[str, Any] = {"readable": self.readable}
+        packed["log_columns"] = np.flatnonzero(self.is_log).tolist()
         packed["source"] = None if self.source is None else self.source.pack(store)
         packed["calibration"] = None
         if self.calibration is not None:
@@ -325,6 +394,8 @@ class FittedDescriptive(FittedContext):
     @classmethod
     def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedDescriptive:
         columns = store.names("columns")
+        is_log = np.zeros(len(columns), dtype=bool)
+        is_log[packed.get("log_columns", [])] = True
         data = None
         if packed["has_data"]:
             data = DescriptiveContext(
@@ -334,6 +405,8 @@ class FittedDescriptive(FittedContext):
                 *unpack_matrix(packed["layout"], store, len(columns)),
                 packed["standardize"],
                 packed["readable"],
+                None,
+                tuple(columns[i] for i in np.flatnonzero(is_log)),
             )
         calibration = None
         if packed.get("calibration") is not None:
@@ -350,6 +423,7 @@ class FittedDescriptive(FittedContext):
             factor=store["factor"],
             offset=store["offset"],
             scale=store["scale"],
+            is_log=is_log,
             readable=packed["readable"],
             source=unpack_source(packed["source"], store),
             calibration=calibration,

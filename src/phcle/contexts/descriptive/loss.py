@@ -18,7 +18,13 @@ from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.matrices import csr_with_zeros, keep_entries
 from phcle.contexts.terms import Curvature, Line, Local, Sample, Term, View
 
-__all__ = ["ScaledValues", "SpreadRows", "SquaredTerm", "offset_and_scale"]
+__all__ = [
+    "HiddenCells",
+    "ScaledValues",
+    "SpreadRows",
+    "SquaredTerm",
+    "offset_and_scale",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,7 +40,8 @@ def offset_and_scale(
 ) -> tuple[Floats, Floats]:
     """Compute the mean of each column, and one scale for all columns or one for each.
 
-    Scaled values have `UNITS` of squared deviation per fully described label.
+    Scaled values have `UNITS` of squared deviation per fully described label. Columns
+    that are unknown or constant say nothing, so they change no scale.
 
     Parameters
     ----------
@@ -49,15 +56,66 @@ def offset_and_scale(
         Offsets and scales, in the user's units.
     """
     found = matrix.moments()
-    n_columns = matrix.shape[1]
+    n_varying = max(int(found.varies.sum()), 1)
     if standardize:
         variance = found.squares / np.maximum(found.count, 1)
-        variance[variance == 0] = 1.0
+        variance[~found.varies] = 1.0
     else:
-        mean = found.squares.sum() / max(found.count.sum(), 1)
-        variance = np.full(n_columns, mean if mean > 0 else 1.0)
-    scale = np.sqrt(variance * n_columns / UNITS) * found.unit
+        mean = found.squares.sum() / max(found.count[found.varies].sum(), 1)
+        variance = np.full(matrix.shape[1], mean if mean > 0 else 1.0)
+    scale = np.sqrt(variance * n_varying / UNITS) * found.unit
     return found.mean, np.maximum(scale, np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCells:
+    """Cells of a context that a trial fit does not see.
+
+    Attributes
+    ----------
+    rows : array of int
+        Positions of their labels.
+    columns : array of int
+        Positions of their columns.
+    truth : array of float
+        Their scaled values; zero is the mean of the column.
+    """
+
+    rows: Ints
+    columns: Ints
+    truth: Floats
+
+    def skill(self, W: AnyFloats, U: AnyFloats) -> float:
+        """Compute the share of the hidden cells' squares that W Uᵀ predicts.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        float
+            R²: 1 is perfect, 0 is as good as the means; NaN without hidden cells.
+        """
+        total = float((self.truth**2).sum())
+        if total == 0:
+            return float("nan")
+        fitted = np.einsum("ij,ij->i", W[self.rows], U[self.columns])
+        return 1 - float(((self.truth - fitted) ** 2).sum()) / total
+
+
+def _joined(a: sp.csr_array, b: sp.csr_array) -> sp.csr_array:
+    """Entries of two matrices that share no row; stored zeros are kept."""
+    indptr = np.cumsum([0, *(np.diff(a.indptr) + np.diff(b.indptr))])
+    from_b = np.repeat(np.diff(b.indptr) > 0, np.diff(indptr))
+    data = np.empty(indptr[-1])
+    indices = np.empty(indptr[-1], dtype=np.int64)
+    for part, at in ((a, ~from_b), (b, from_b)):
+        data[at], indices[at] = part.data, part.indices
+    return sp.csr_array((data, indices, indptr), shape=a.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +210,72 @@ class ScaledValues:
     def arrays(self) -> list[Any]:
         """All numbers, for a fingerprint."""
         return [self.full_rows, *self.full.arrays, self.entries]
+
+    def hide_cells(
+        self, groups: Ints, share: float, most: int, rng: np.random.Generator
+    ) -> tuple[ScaledValues, HiddenCells]:
+        """Hide a share of the known cells.
+
+        Parameters
+        ----------
+        groups : array of int of shape (columns,)
+            Columns of one group, such as the values of a category, are hidden together.
+        share : float
+            Share of the known cells to hide.
+        most : int
+            Cells of only so many labels and columns are looked at, so that tags need no
+            full matrix.
+        rng : numpy.random.Generator
+            Draws the cells.
+
+        Returns
+        -------
+        values : ScaledValues
+            The values without the hidden cells.
+        hidden : HiddenCells
+            The hidden cells.
+        """
+        n_rows, n_columns = self.entries.shape
+        known_rows = np.flatnonzero(self.observed)
+        n_looked = max(1, most // max(n_columns, 1))
+        if len(known_rows) > n_looked:
+            known_rows = np.sort(rng.choice(known_rows, n_looked, replace=False))
+        part = self.take(known_rows)
+        values = np.full(part.entries.shape, np.nan)
+        values[part.full_rows] = part.full.toarray()
+        found = sp.coo_array(part.entries)
+        values[found.coords] = found.data
+        known = ~np.isnan(values)
+        is_drawn = rng.random((len(known_rows), int(groups.max(initial=0)) + 1)) < share
+        hidden = known & is_drawn[:, groups]
+        at, columns = np.nonzero(hidden)
+        cells = HiddenCells(known_rows[at], columns, values[at, columns])
+        touched = np.flatnonzero(hidden.any(axis=1))
+        others = self.hide_rows(known_rows[touched])
+        r, c = np.nonzero((known & ~hidden)[touched])
+        left = csr_with_zeros(
+            known_rows[touched][r], c, values[touched][r, c], (n_rows, n_columns)
+        )
+        return replace(others, entries=_joined(others.entries, left)), cells
+
+    def noise_level(self) -> float:
+        """Compute about the largest singular value that pure noise would have.
+
+        Returns
+        -------
+        float
+            Spread of a known value times (√n + √m), where n and m are the mean numbers
+            of known values of a column and of a row that have any.
+        """
+        known = self.entries.nnz + len(self.full_rows) * self.entries.shape[1]
+        n_rows = np.count_nonzero(self.observed)
+        in_entries = np.bincount(self.entries.indices, minlength=self.entries.shape[1])
+        n_columns = np.count_nonzero(in_entries + len(self.full_rows))
+        square = float(self.full.energy().sum() + (self.entries.data**2).sum())
+        if not known:
+            return 0.0
+        sizes = np.sqrt(known / n_rows) + np.sqrt(known / n_columns)
+        return float(np.sqrt(square / known) * sizes)
 
     def take(self, rows: Ints) -> ScaledValues:
         """Return the values of some labels.

@@ -95,6 +95,11 @@ class RelationalContext(Context):
             return GraphKinship(self.labels, self.counts)
         return None
 
+    @property
+    def role_is_open(self) -> bool:
+        """Whether the fit may choose between counts and a family."""
+        return self.role == "auto" and self.relatives() is not None
+
     def in_role(self, role: str) -> RelationalContext:
         """Return the same context in another role.
 
@@ -325,7 +330,7 @@ class RelationalContext(Context):
         name: str = "edges",
         directed: bool = False,
         self_loops: bool = False,
-        role: str = "counts",
+        role: str = "auto",
     ) -> RelationalContext:
         """Make a context from the edges of a graph.
 
@@ -343,7 +348,7 @@ class RelationalContext(Context):
             in both directions.
         self_loops : bool, default False
             Accept edges from a label to itself. By default they are an error.
-        role : {"counts", "family", "both"}, default "counts"
+        role : {"auto", "counts", "family", "both"}, default "auto"
             Count edges, or pull the vectors of neighbours together; see
             `from_hierarchy`.
 

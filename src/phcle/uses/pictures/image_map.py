@@ -396,7 +396,7 @@ def _strongest(
         if context.weight <= 0:  # the fit found that it predicts nothing
             continue
         values = context.predict(vector[None, :])[0]
-        strength = (values - context.offset) / context.scale
+        strength = (context.on_fit_scale(values) - context.offset) / context.scale
         has_one_unit = bool((context.scale == context.scale[0]).all())
         rank = values if has_one_unit else strength
         for i in np.argsort(-rank, kind="stable")[:k]:

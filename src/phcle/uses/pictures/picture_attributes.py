@@ -69,7 +69,8 @@ class PictureAttributes:
             )
         S = np.asarray(embedding.select(images.classes).vectors, dtype=np.float64)
         U = np.asarray(own.factor, dtype=np.float64)  # (columns, d)
-        residual = (table - own.predict(S)[images.codes]) / own.scale
+        means = own.on_fit_scale(own.predict(S))[images.codes]
+        residual = (own.on_fit_scale(table) - means) / own.scale
         residual = np.nan_to_num(residual, nan=0.0)
         gram = U.T @ U
         unit = float(np.trace(gram) / len(gram)) or 1.0

@@ -1,0 +1,330 @@
+"""Choose the settings that a user leaves open, by how well hidden cells are predicted.
+
+Some known cells of the readable tables are hidden. Short fits with different settings
+predict them, and a change is kept if it predicts them better. The questions, in this
+order:
+
+1. Do hierarchies, graphs or both serve better as families than as counts?
+2. How strongly is each table shrunk? A table of noise is shrunk to nothing.
+3. Do families hold together less? If something is counted: how much do tables weigh
+   against counts, and how many negatives are there?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.backends.protocol import Backend
+from phcle.contexts.alignment import Aligned
+from phcle.contexts.base import Context, FittedContext, Penalties
+from phcle.solver.problem import DeviceProblem, Problem, State
+from phcle.solver.settings import (
+    Chosen,
+    Setting,
+    Trial,
+    in_roles,
+    longest_useful,
+)
+from phcle.solver.start import start_factors
+from phcle.solver.sweep import MajoriseSolver, run
+from phcle.solver.weights import BACKGROUND
+
+if TYPE_CHECKING:
+    from phcle.contexts.descriptive.loss import HiddenCells
+
+__all__ = ["Question", "choose"]
+
+Floats = npt.NDArray[np.float64]
+
+SHARE = 0.1
+"""Share of the known cells that is hidden. The rest must suffice to learn from."""
+
+MOST_LABELS = 5_000
+"""Most labels of a trial, so that choosing for a large problem does not take long."""
+
+MOST_CELLS = 4_000_000
+"""Most cells of a table that are looked at when some are drawn: 32 MB."""
+
+FEWEST_CELLS = 50
+"""Fewest hidden cells to choose by. With fewer, chance would choose."""
+
+COLD_SWEEPS, SWEEPS = 4, 3
+"""Sweeps of trials that begin anew, as those of other roles, and of those that begin
+where the best one ended. Further sweeps seldom change their order."""
+
+SHORTEST = 50
+"""Least length of vectors in trials, so that counts are not at a disadvantage."""
+
+GAIN = 0.001
+"""A change must raise the skill by this much to be kept. Less is within chance."""
+
+FIRST_SHRINKAGE, SHRINKAGES = 0.2, (0.1, 0.4, 0.8)
+"""Shrinkage of the first trials, and others to try. From 0.1 to 0.4, most tables differ
+little if vectors are long enough."""
+
+STIFFNESSES = (0.5, 0.25)
+"""Values of γ to try where there is a family."""
+
+NOISE = 1.6
+"""Shrinkage of a table that no setting predicts: its factor becomes zero."""
+
+PREDICTED = 0.01
+"""A table with less skill than this counts as noise."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a fit asks `choose` for.
+
+    Attributes
+    ----------
+    aligned : Aligned
+        Contexts and labels.
+    given : Setting
+        What the user set, and defaults elsewhere.
+    is_open : frozenset of str
+        Fields of `Setting` that the user left open.
+    penalties : callable
+        Makes the penalties of a setting.
+    weigh : callable
+        Makes the weights of a problem.
+    backend : callable
+        Makes the back end of a problem.
+    seed : int
+        Seed of hidden cells and of the start.
+    """
+
+    aligned: Aligned
+    given: Setting
+    is_open: frozenset[str]
+    penalties: Callable[[Setting], Penalties]
+    weigh: Callable[[Problem], Mapping[str, float]]
+    backend: Callable[[Problem], Backend]
+    seed: int
+
+
+def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
+    """Choose what the user left open.
+
+    Parameters
+    ----------
+    question : Question
+        Contexts and options.
+    on_trial : callable
+        Called after each trial.
+
+    Returns
+    -------
+    Chosen
+        The setting of the fit.
+    """
+    if not question.is_open:
+        return Chosen(question.given, reason="All settings were given.")
+    trials = _Trials(question, on_trial)
+    n_hidden = sum(len(cells.rows) for cells in trials.hidden.values())
+    if n_hidden < FEWEST_CELLS:
+        found = f"only {n_hidden} cells" if trials.hidden else "no cell"
+        reason = f"The defaults stay: {found} of readable tables could be hidden."
+        return Chosen(question.given, reason=reason)
+    trials.start()
+    for change, setting in _changes(question, trials):
+        trials.compare(change, setting)
+    best = trials.best
+    reason = (
+        f"Of {len(trials.done)} settings, this one predicts {n_hidden} hidden cells "
+        f"best: skill {best.skill:.3f}, where the first one has "
+        f"{trials.done[0].skill:.3f} and the means of the columns 0."
+    )
+    setting = replace(best.setting, shrinkage=trials.without_noise())
+    if "dim" in question.is_open:
+        dim = longest_useful(question.aligned, setting.roles)
+        setting = replace(setting, dim=dim)
+    return Chosen(setting, tuple(trials.done), reason)
+
+
+def _changes(question: Question, trials: _Trials) -> Iterator[tuple[str, Setting]]:
+    """Changes to try, each a change of the best setting so far."""
+    is_open = question.is_open
+    hierarchies, graphs = _open_roles(question.aligned.contexts)
+    for change, names in (
+        ("hierarchies as families", hierarchies),
+        ("graphs as families", graphs),
+        ("both as families", (*hierarchies, *graphs) if hierarchies and graphs else ()),
+    ):
+        if names:
+            roles = dict.fromkeys(names, "family")
+            yield change, replace(trials.best.setting, roles=roles)
+    if "shrinkage" in is_open:
+        for size in SHRINKAGES:
+            sizes = dict.fromkeys(trials.hidden, size)
+            yield f"shrinkage {size:g}", replace(trials.best.setting, shrinkage=sizes)
+        sizes = trials.best_shrinkage()
+        if len(set(sizes.values())) > 1:
+            change = "shrinkage of each table"
+            yield change, replace(trials.best.setting, shrinkage=sizes)
+    problem = trials.problem(trials.best.setting)
+    if "stiffness" in is_open and any(c.turns_with_labels for c in problem.contexts):
+        for size in STIFFNESSES:
+            yield f"stiffness {size:g}", replace(trials.best.setting, stiffness=size)
+    weights = question.weigh(problem)
+    if any(
+        c.n_dense_columns and weights[c.name] > BACKGROUND for c in problem.contexts
+    ):
+        if "descriptive_weight" in is_open:
+            change = "descriptive weight 10"
+            yield change, replace(trials.best.setting, descriptive_weight=10.0)
+        if "negatives" in is_open:
+            yield "negatives 3", replace(trials.best.setting, negatives=3.0)
+
+
+def _open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
+    """Names of the hierarchies, and of the graphs, whose role is open."""
+    hierarchies, graphs = [], []
+    for context in contexts:
+        if context.role_is_open:
+            found = graphs if context.hierarchy is None else hierarchies
+            found.append(context.name)
+    return hierarchies, graphs
+
+
+class _Trials:
+    """Trials on the same hidden cells, and where the best one ended."""
+
+    def __init__(self, question: Question, on_trial: Callable[[Trial], None]) -> None:
+        self.question, self.on_trial = question, on_trial
+        self.rng = np.random.default_rng(question.seed)
+        self.labels = _some_labels(question.aligned, self.rng)
+        self.hidden: dict[str, HiddenCells] = {}
+        self.tables: dict[str, FittedContext] = {}
+        for context in question.aligned.contexts:
+            if context.relatives() is None:
+                whole = context.in_fit(self.labels)
+                table, cells = whole.hide_cells(SHARE, MOST_CELLS, self.rng)
+                self.tables[context.name] = table
+                if cells is not None and len(cells.rows):
+                    self.hidden[context.name] = cells
+        self.done: list[Trial] = []
+        self.state: State | None = None  # where the best trial ended
+
+    @property
+    def best(self) -> Trial:
+        return next(trial for trial in reversed(self.done) if trial.kept)
+
+    def start(self) -> None:
+        """Try the first setting: counts, as in the paper."""
+        setting = self.question.given
+        if "dim" in self.question.is_open:
+            hierarchies, graphs = _open_roles(self.question.aligned.contexts)
+            families = dict.fromkeys((*hierarchies, *graphs), "family")
+            dim = longest_useful(self.question.aligned, families)
+            setting = replace(setting, dim=max(dim, SHORTEST))
+        if "shrinkage" in self.question.is_open:
+            sizes = dict.fromkeys(self.hidden, FIRST_SHRINKAGE)
+            setting = replace(setting, shrinkage=sizes)
+        self.compare("at first", setting)
+
+    def problem(self, setting: Setting) -> Problem:
+        """The problem of a setting, without the hidden cells."""
+        contexts = [
+            self.tables[part.name].shrunk(setting.shrinkage.get(part.name))
+            if part.name in self.tables
+            else part.in_fit(self.labels)
+            for context in in_roles(self.question.aligned.contexts, setting.roles)
+            for part in context.parts()
+        ]
+        penalties = self.question.penalties(setting)
+        return Problem((), (), penalties, setting.dim).over(self.labels, contexts)
+
+    def compare(self, change: str, setting: Setting) -> None:
+        """Try a change of the best setting, and keep it if it predicts better."""
+        problem = self.problem(setting)
+        backend = self.question.backend(problem)
+        weights = dict(self.question.weigh(problem))
+        solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
+        if self.state is not None and setting.roles == self.best.setting.roles:
+            begin, n_sweeps = replace(self.state, weights=weights), SWEEPS
+        else:
+            rng = np.random.default_rng(self.question.seed)
+            start = start_factors(problem, weights, "spectral", rng, backend=backend)
+            begin, n_sweeps = solver.init(start, weights), COLD_SWEEPS
+        state = run(solver, begin, max_iter=n_sweeps)
+        W, *factors = solver.device.to_numpy([state.W, *state.factors])
+        skills = {
+            name: cells.skill(W, factors[problem.names.index(name)])
+            for name, cells in self.hidden.items()
+        }
+        # A table that is worse than its means would be shrunk to nothing.
+        skill = float(np.mean([max(x, 0.0) for x in skills.values()]))
+        kept = not self.done or skill > self.best.skill + GAIN
+        self.done.append(Trial(change, setting, skill, skills, kept))
+        if kept:
+            self.state = replace(state, history=())
+        self.on_trial(self.done[-1])
+
+    def best_shrinkage(self) -> dict[str, float]:
+        """The shrinkage at which each table was predicted best."""
+        found = {}
+        for name in self.hidden:
+            tried = [t for t in self.done if t.setting.roles == self.best.setting.roles]
+            winner = max(tried, key=lambda t: t.skills[name])
+            found[name] = winner.setting.shrinkage[name]
+        return found
+
+    def without_noise(self) -> dict[str, float]:
+        """The best shrinkage of each table; tables that nothing predicts vanish.
+
+        A table stays if some label is known by nothing else: it would have no vector.
+        """
+        chosen = dict(self.best.setting.shrinkage)
+        if "shrinkage" not in self.question.is_open:
+            return chosen
+        noise = {
+            name
+            for name in chosen
+            if max(trial.skills[name] for trial in self.done) < PREDICTED
+        }
+        others: set[str] = set()
+        for context in self.question.aligned.contexts:
+            if context.name not in noise:
+                others.update(context.observed_labels)
+        for context in self.question.aligned.contexts:
+            if context.name in noise and others.issuperset(context.observed_labels):
+                chosen[context.name] = NOISE
+        return chosen
+
+
+def _some_labels(aligned: Aligned, rng: np.random.Generator) -> tuple[str, ...]:
+    """All labels, or some of them with their siblings, if there are too many.
+
+    Labels with a table come first. A sample without siblings would have no families.
+    """
+    labels = aligned.labels
+    if len(labels) <= MOST_LABELS:
+        return labels
+    group = np.arange(len(labels))
+    for context in aligned.contexts:
+        kinship = context.relatives()
+        if context.hierarchy is not None and kinship is not None:
+            places = kinship.places(labels, kinship.nodes_for(labels))
+            hangs = np.diff(places.indptr) > 0
+            first = places.indices[places.indptr[:-1][hangs]]
+            group[hangs] = len(labels) + first
+            break
+    described = {
+        label
+        for context in aligned.contexts
+        if context.relatives() is None
+        for label in context.observed_labels
+    }
+    is_described = np.array([label in described for label in labels])
+    # Groups in random order, those with a table first; then labels group by group.
+    names, member = np.unique(group, return_inverse=True)
+    order = rng.permutation(len(names)).astype(np.float64)
+    order[np.unique(member[is_described])] -= len(names)
+    chosen = np.argsort(order[member], kind="stable")[:MOST_LABELS]
+    return tuple(labels[i] for i in np.sort(chosen))

@@ -1,0 +1,226 @@
+"""What a fit may choose by itself, and the problem that it then poses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Self
+
+from phcle.contexts.alignment import Aligned
+from phcle.contexts.base import Context, Penalties
+from phcle.solver.problem import Problem, pose
+
+__all__ = [
+    "Chosen",
+    "Setting",
+    "Trial",
+    "in_roles",
+    "longest_useful",
+    "pose_setting",
+]
+
+WIDEST = 200
+"""Longest vectors that are chosen without being asked for. Up to the rank of the
+tables, longer vectors predict better; time grows with the length."""
+
+LONG_UP_TO = 20_000
+"""Above this many labels, vectors longer than the default are not chosen: they would
+make fits that take minutes twice as long."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What can be chosen. The defaults hold where nothing can.
+
+    Attributes
+    ----------
+    dim : int
+        Length of a vector.
+    negatives : float
+        k.
+    descriptive_weight : float
+        λ1.
+    stiffness : float
+        γ.
+    roles : mapping from str to str
+        Role of each hierarchy or graph whose role is open, by the name of its context.
+    shrinkage : mapping from str to float
+        Shrinkage of each table, by its name. A table without one has λ3 as its ridge.
+    """
+
+    dim: int = 100
+    negatives: float = 10.0
+    descriptive_weight: float = 3.0
+    stiffness: float = 1.0
+    roles: Mapping[str, str] = field(default_factory=dict)
+    shrinkage: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting that was tried.
+
+    Attributes
+    ----------
+    change : str
+        What it changes, in words.
+    setting : Setting
+        The whole setting.
+    skill : float
+        Mean skill over the tables: 1 is perfect, 0 is as good as their means.
+    skills : mapping from str to float
+        Skill by table; below 0 it is worse than the means.
+    kept : bool
+        Whether the change was kept.
+    """
+
+    change: str
+    setting: Setting
+    skill: float
+    skills: Mapping[str, float]
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The setting of a fit and how it was found.
+
+    Attributes
+    ----------
+    setting : Setting
+        The setting of the fit.
+    trials : tuple of Trial
+        All that was tried, in order; empty if nothing was.
+    reason : str
+        Why this setting, in words.
+    """
+
+    setting: Setting
+    trials: tuple[Trial, ...] = ()
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can store.
+
+        Returns
+        -------
+        dict
+            Setting, trials and reason.
+        """
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Make a choice from what `to_dict` returned.
+
+        Parameters
+        ----------
+        stored : mapping
+            Setting, trials and reason.
+
+        Returns
+        -------
+        Chosen
+            The choice.
+        """
+        trials = [
+            Trial(**{**trial, "setting": _setting(trial["setting"])})
+            for trial in stored["trials"]
+        ]
+        return cls(_setting(stored["setting"]), tuple(trials), str(stored["reason"]))
+
+
+def _setting(stored: Mapping[str, Any]) -> Setting:
+    return Setting(**{x.name: stored[x.name] for x in fields(Setting)})
+
+
+def longest_useful(aligned: Aligned, roles: Mapping[str, str]) -> int:
+    """Return the length of vectors that suits the contexts.
+
+    Parameters
+    ----------
+    aligned : Aligned
+        Contexts and labels.
+    roles : mapping from str to str
+        Roles of contexts whose role is open.
+
+    Returns
+    -------
+    int
+        As many dimensions as tables can fill, and the default ones for counts, within
+        limits of time. A family fills none by itself.
+    """
+    width = 0
+    for context in in_roles(aligned.contexts, roles):
+        if context.relatives() is None:
+            width += len(context.columns)
+        elif context in context.parts():  # it is counted
+            width += Setting.dim
+    widest = WIDEST if len(aligned.labels) <= LONG_UP_TO else Setting.dim
+    return max(1, min(width, widest))
+
+
+def pose_setting(
+    aligned: Aligned, setting: Setting, penalties: Penalties
+) -> tuple[Problem, Setting]:
+    """Pose the problem of a fit with a setting.
+
+    Parameters
+    ----------
+    aligned : Aligned
+        Contexts and labels.
+    setting : Setting
+        Roles, shrinkage and dimension.
+    penalties : Penalties
+        The λ's and k.
+
+    Returns
+    -------
+    problem : Problem
+        The problem.
+    setting : Setting
+        The same setting, but a family that would leave labels without a vector of their
+        own has become both a family and counts.
+    """
+    problem = _posed(aligned, setting, penalties)
+    lost = {
+        context.given_name: "both"
+        for context in problem.contexts
+        if context.uninformed_error(problem.labels) is not None
+        and setting.roles.get(context.given_name) == "family"
+    }
+    if lost:
+        setting = replace(setting, roles={**setting.roles, **lost})
+        problem = _posed(aligned, setting, penalties)
+    for context in problem.contexts:
+        error = context.uninformed_error(problem.labels)
+        if error is not None:
+            raise error
+    return problem, setting
+
+
+def _posed(aligned: Aligned, setting: Setting, penalties: Penalties) -> Problem:
+    placed = in_roles(aligned.contexts, setting.roles)
+    problem = pose(replace(aligned, contexts=placed), penalties, setting.dim)
+    shrunk = [c.shrunk(setting.shrinkage.get(c.name)) for c in problem.contexts]
+    return replace(problem, contexts=tuple(shrunk))
+
+
+def in_roles(
+    contexts: Sequence[Context], roles: Mapping[str, str]
+) -> tuple[Context, ...]:
+    """Put contexts into the roles that a setting gives them.
+
+    Parameters
+    ----------
+    contexts : sequence of Context
+        All contexts.
+    roles : mapping from str to str
+        Role by name; contexts that are not named keep theirs.
+
+    Returns
+    -------
+    tuple of Context
+        The contexts in their roles.
+    """
+    return tuple(c.in_role(roles[c.name]) if c.name in roles else c for c in contexts)
