@@ -331,6 +331,11 @@ class FittedContext(ABC):
         """Known cells that the term of W computes separately: (labels, columns)."""
 
     @property
+    def is_shrunk(self) -> bool:
+        """Whether the factor has a penalty of its own instead of the common ridge."""
+        return False
+
+    @property
     def n_dense_columns(self) -> int:
         """Number of columns that the term of W computes for every label."""
         return 0

@@ -61,7 +61,8 @@ SHORTEST = 50
 """Least length of vectors in trials, so that counts are not at a disadvantage."""
 
 GAIN = 0.001
-"""A change must raise the skill by this much to be kept. Less is within chance."""
+"""A change must raise the sum of the tables' skills by this much to be kept. Less is
+within chance."""
 
 FIRST_SHRINKAGE, SHRINKAGES = 0.2, (0.1, 0.4, 0.8)
 """Shrinkage of the first trials, and others to try. From 0.1 to 0.4, most tables differ
@@ -73,8 +74,9 @@ STIFFNESSES = (0.5, 0.25)
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""
 
-PREDICTED = 0.01
-"""A table with less skill than this counts as noise."""
+PREDICTED, CHANCE = 0.01, 6.0
+"""A table counts as noise if its skill is below 0.01, or below 6 over the number of its
+hidden cells: the best of several trials has that much by chance."""
 
 
 @dataclass(frozen=True)
@@ -258,13 +260,19 @@ class _Trials:
             name: cells.skill(W, factors[problem.names.index(name)])
             for name, cells in self.hidden.items()
         }
-        # A table that is worse than its means would be shrunk to nothing.
-        skill = float(np.mean([max(x, 0.0) for x in skills.values()]))
-        kept = not self.done or skill > self.best.skill + GAIN
+        # A table that is hardly better than its means would be shrunk to nothing.
+        counted = [x if self.is_predicted(name, x) else 0 for name, x in skills.items()]
+        skill = float(np.mean(counted))
+        # Tables of noise must not hide what a change does for the others: no mean here.
+        kept = not self.done or (skill - self.best.skill) * len(counted) > GAIN
         self.done.append(Trial(change, setting, skill, skills, kept))
         if kept:
             self.state = replace(state, history=())
         self.on_trial(self.done[-1])
+
+    def is_predicted(self, name: str, skill: float) -> bool:
+        """Whether a skill on the hidden cells of a table is more than chance."""
+        return skill >= max(PREDICTED, CHANCE / len(self.hidden[name].rows))
 
     def best_shrinkage(self) -> dict[str, float]:
         """The shrinkage at which each table was predicted best."""
@@ -286,7 +294,7 @@ class _Trials:
         noise = {
             name
             for name in chosen
-            if max(trial.skills[name] for trial in self.done) < PREDICTED
+            if not self.is_predicted(name, max(t.skills[name] for t in self.done))
         }
         others: set[str] = set()
         for context in self.question.aligned.contexts:

@@ -224,9 +224,8 @@ def _mix(tried: list[Floats], found: list[Floats]) -> Floats:
     steps = [(b - a).ravel() for a, b in zip(tried, found, strict=True)]
     change = np.stack([steps[-1] - step for step in steps[:-1]], axis=1)
     shares = np.linalg.lstsq(change, steps[-1], rcond=1e-8)[0]
-    return found[-1] - sum(
-        share * (found[-1] - x) for share, x in zip(shares, found[:-1], strict=True)
-    )
+    back = (s * (found[-1] - x) for s, x in zip(shares, found[:-1], strict=True))
+    return np.asarray(found[-1] - sum(back))
 
 
 def _no_rows(*_: Any) -> Any:

@@ -33,7 +33,10 @@ without data apart; at full weight, traits of mammals were predicted much worse.
 def equal_weights(problem: Problem) -> dict[str, float]:
     """Split a weight of one evenly within each kind of context.
 
-    Counts beside a family of the same hierarchy get a small share only.
+    A table with a shrinkage of its own has a weight of one, however many others there
+    are: its shrinkage decides how much of it is fitted, and a share of one would shrink
+    it more with every further table. Counts beside a family of the same hierarchy get a
+    small share only.
 
     Parameters
     ----------
@@ -46,9 +49,11 @@ def equal_weights(problem: Problem) -> dict[str, float]:
         Weights by context.
     """
     families = {x.given_name for x in problem.contexts if x.turns_with_labels}
-    weights = {
-        context.name: 1.0 / len(group) for group in problem.groups for context in group
-    }
+    weights = {}
+    for group in problem.groups:
+        n_sharing = sum(not context.is_shrunk for context in group)
+        for context in group:
+            weights[context.name] = 1.0 if context.is_shrunk else 1.0 / n_sharing
     for context in problem.contexts:
         if context.given_name in families and not context.turns_with_labels:
             weights[context.name] *= BACKGROUND

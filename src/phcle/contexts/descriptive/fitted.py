@@ -113,6 +113,10 @@ class FittedDescriptive(FittedContext):
         values, hidden = self.values.hide_cells(groups, share, most, rng)
         return replace(self, values=values), hidden
 
+    @property
+    def is_shrunk(self) -> bool:
+        return self.shrinkage is not None
+
     def shrunk(self, shrinkage: float | None) -> FittedDescriptive:
         return replace(self, shrinkage=shrinkage)
 

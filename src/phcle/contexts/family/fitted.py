@@ -100,7 +100,7 @@ class FittedFamily(FittedContext):
         hangs_on = self.places @ taught.astype(np.float64)
         lost = ~self.informed & self.observed & (hangs_on == 0)
         if lost.any():
-            names = [labels[i] for i in np.flatnonzero(lost)]
+            names = [labels[i] for i in np.flatnonzero(lost).tolist()]
             return ContextError(
                 f"context {self.name!r}: nothing is known about {some(names)}, nor "
                 "about any label of their families, so they would all get one vector; "
@@ -186,7 +186,7 @@ class FittedFamily(FittedContext):
             data=data,
             places=sp.csr_array((0, 0)),
             informed=np.zeros(0, dtype=bool),
-            teachers=self.teachers or tuple(labels[i] for i in teachers),
+            teachers=self.teachers or tuple(labels[i] for i in teachers.tolist()),
         )
 
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:

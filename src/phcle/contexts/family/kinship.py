@@ -382,9 +382,9 @@ class GraphKinship(Kinship):
         ends = np.array([moved[i] for i in found.coords])
         is_new = (ends >= len(self.names)).any(axis=0)
         added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=(n, n))
-        old = self.weights.copy()
-        old.resize((n, n))
-        return GraphKinship(names, sp.csr_array(old + added))
+        old = sp.coo_array(self.weights)
+        larger = sp.csr_array((old.data, old.coords), shape=(n, n))
+        return GraphKinship(names, sp.csr_array(larger + added))
 
     def pack(self, store: TensorStore) -> str:
         store.put_names("nodes", self.names)

@@ -1,0 +1,71 @@
+"""Tables of noise beside a good one hardly change what is fitted of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+
+N_LABELS, N_GROUPS, N_COLUMNS = 200, 20, 12
+LABELS = tuple(f"label{i}" for i in range(N_LABELS))
+
+
+def table(name, values):
+    columns = tuple(f"{name}{i}" for i in range(values.shape[1]))
+    return DescriptiveContext(name, LABELS, columns, values)
+
+
+def planted(rng, n_noise=0, *, with_tree=False):
+    """A table of rank 3 with gaps, its true values, and tables of noise.
+
+    If there is noise, one of its tables is given twice.
+    """
+    group = np.arange(N_LABELS) // (N_LABELS // N_GROUPS)
+    means = rng.normal(size=(N_GROUPS, 3))
+    latent = means[group] + 0.7 * rng.normal(size=(N_LABELS, 3))
+    truth = latent @ rng.normal(size=(3, N_COLUMNS))
+    truth += 0.4 * rng.normal(size=truth.shape)
+    is_gap = rng.random(truth.shape) < 0.3
+    contexts = [table("good", np.where(is_gap, np.nan, truth))]
+    if with_tree:
+        edges = [(label, f"g{x}") for label, x in zip(LABELS, group, strict=True)]
+        edges += [(f"g{x}", "root") for x in range(N_GROUPS)]
+        contexts.append(RelationalContext.from_hierarchy(edges, name="tree"))
+    noise = [rng.normal(size=(N_LABELS, 6)) for _ in range(n_noise)]
+    contexts += [table(f"noise{i}", values) for i, values in enumerate(noise)]
+    contexts += [table("again", values) for values in noise[-1:]]
+    return contexts, truth, is_gap
+
+
+def scores(model, truth, is_gap):
+    """R² of the good table: in its gaps, and where it is known."""
+    context = next(x for x in model.embedding_.contexts if x.name == "good")
+    missed = (truth - context.predict(model.embedding_.vectors)) ** 2
+    spread = (truth - np.where(is_gap, np.nan, truth).mean(0, where=~is_gap)) ** 2
+    return [1 - missed[at].sum() / spread[at].sum() for at in (is_gap, ~is_gap)]
+
+
+@pytest.mark.parametrize("n_noise", [1, 7, 15])
+@pytest.mark.parametrize("weights", ["equal"])
+def test_noise_hardly_changes_the_fit_of_a_good_table(weights, n_noise):
+    found = []
+    for n in (0, n_noise):
+        contexts, truth, is_gap = planted(np.random.default_rng(3), n)
+        model = PHCLE(weights=weights, calibrate=False, tol=1e-3).fit(contexts)
+        found.append(scores(model, truth, is_gap))
+        assert model.weights_["good"] == 1
+    assert min(found[0]) > 0.8
+    assert np.allclose(*found, rtol=0.05)
+
+
+def test_noise_hardly_changes_a_good_table_beside_a_tree():
+    found = []
+    for n in (0, 7):
+        rng = np.random.default_rng(3)
+        contexts, truth, is_gap = planted(rng, n, with_tree=True)
+        model = PHCLE(calibrate=False, tol=1e-3).fit(contexts)
+        found.append(scores(model, truth, is_gap))
+        assert model.chosen_.setting.roles == {"tree": "family"}
+    assert min(found[0]) > 0.8
+    assert np.allclose(*found, rtol=0.05)
