@@ -156,7 +156,8 @@ def longest_useful(aligned: Aligned, roles: Mapping[str, str]) -> int:
             width += len(context.columns)
         elif context in context.parts():  # it is counted
             width += Setting.dim
-    widest = WIDEST if len(aligned.labels) <= LONG_UP_TO else Setting.dim
+    n = len(aligned.labels)
+    widest = min(WIDEST, max(Setting.dim, n // 5)) if n <= LONG_UP_TO else Setting.dim
     return max(1, min(width, widest))
 
 
