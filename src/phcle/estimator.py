@@ -23,6 +23,7 @@ from phcle.errors import (
     NumericalError,
     OptionError,
     PhcleError,
+    PhcleWarning,
     some,
 )
 from phcle.options import check_options
@@ -33,18 +34,18 @@ from phcle.solver.checkpoint import Checkpoint, read_choice
 from phcle.solver.choosing import Question, choose
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.foldin import fold_in, solve_labels
-from phcle.solver.held_out import held_out_skills
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms
 from phcle.solver.provenance import library_versions, without_times
 from phcle.solver.settings import Chosen, Setting, pose_setting
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
+from phcle.solver.useful_weights import useful_weights
 from phcle.solver.weights import (
     equal_weights,
     given_weights,
     nie_weights,
-    skilled_weights,
+    shared_weights,
 )
 
 __all__ = ["PHCLE"]
@@ -167,6 +168,8 @@ class PHCLE(EstimatorOptions):
             aligned, chosen.setting, self._posed_penalties(chosen.setting)
         )
         self.chosen_ = replace(chosen, setting=setting)
+        if self.weights == "auto" and earlier is None:
+            self._measure_weights(aligned)
         backend = self._backend(problem)
         kept = None
         if checkpoint is not None:
@@ -207,7 +210,7 @@ class PHCLE(EstimatorOptions):
             state = solver.init(found.factors, found.weights)
             state = replace(state, history=found.history)
         else:
-            weights = self._weights(problem, backend)
+            weights = self._weights(problem)
             _refuse_uninformed(problem, weights)
             rng = np.random.default_rng(self.random_state)
             start = start_factors(problem, weights, self.init, rng, backend=backend)
@@ -304,18 +307,32 @@ class PHCLE(EstimatorOptions):
         is_open = frozenset(x.name for x in fields(Setting)) - given.keys()
         if not self.choose or self.init == "ones" or self.complete_only:
             return Chosen(setting, reason="Choosing was turned off.")
-        question = Question(
-            aligned,
-            setting,
-            is_open,
-            self._posed_penalties,
-            lambda problem: self._weights(problem, None),
-            self._backend,
-            self.random_state,
-        )
+        question = self._question(aligned, setting, is_open)
         with counted_progress("choosing", enabled=self.verbose) as show:
             n_done = itertools.count(1)
             return choose(question, lambda trial: show(next(n_done), USUAL_TRIALS))
+
+    def _question(
+        self, aligned: Aligned, given: Setting, is_open: frozenset[str] = frozenset()
+    ) -> Question:
+        """What trials on hidden cells need to know."""
+        return Question(
+            aligned,
+            given,
+            is_open,
+            self._posed_penalties,
+            self._trial_weights,
+            self._backend,
+            self.random_state,
+        )
+
+    def _measure_weights(self, aligned: Aligned) -> None:
+        """Find out which contexts are useful, at the chosen setting."""
+        question = self._question(aligned, self.chosen_.setting)
+        shares, reasons = useful_weights(question, self.chosen_.setting)
+        if not shares:
+            warnings.warn(f"weights='auto': {reasons[0]}", PhcleWarning, stacklevel=3)
+        self.chosen_ = replace(self.chosen_, shares=shares, weighing=reasons)
 
     def _posed_penalties(self, setting: Setting) -> Penalties:
         """The λ's of the problem that is solved."""
@@ -367,13 +384,16 @@ class PHCLE(EstimatorOptions):
             return None
         return ColumnSamples(device.problem, SAMPLE, self.random_state)
 
-    def _weights(self, problem: Problem, backend: Backend | None) -> dict[str, float]:
-        """The weights of a problem; without a back end none are measured."""
+    def _weights(self, problem: Problem) -> dict[str, float]:
+        """The weights that the fit starts with."""
+        if self.weights == "auto":
+            return shared_weights(problem, self.chosen_.shares)
+        return self._trial_weights(problem)
+
+    def _trial_weights(self, problem: Problem) -> dict[str, float]:
+        """The weights of a trial, in which none are measured."""
         if isinstance(self.weights, Mapping):
             return given_weights(problem, self.weights)
-        if self.weights == "auto" and backend is not None:
-            skills = held_out_skills(problem, backend, seed=self.random_state)
-            return skilled_weights(problem, skills)
         return equal_weights(problem)
 
     def _keep(

@@ -221,9 +221,11 @@ OPTIONS: tuple[Option, ...] = (
         str,
         "'equal', 'auto', 'nie', or a mapping from every context to its weight",
         _is_weights,
-        "α, β: 'equal', 'auto' (held-out prediction) or 'nie' (as in the paper).",
-        "Use 'auto' with many contexts of unknown quality, at the cost of three short "
-        "fits, or a mapping such as {'tree': 1, 'tags': 0.5} to set them yourself.",
+        "α, β: 'equal', 'auto' (by what each context adds to the prediction of hidden "
+        "cells) or 'nie' (as in the paper).",
+        "Use 'auto' with many contexts of unknown quality, at the cost of one short "
+        "fit for each, or a mapping such as {'tree': 1, 'tags': 0.5} to set them "
+        "yourself.",
         "main",
     ),
     Option(

@@ -44,9 +44,6 @@ class FittedVotes(FittedContext):
         is_kept[rows] = False
         return replace(self, votes=keep_entries(self.votes, is_kept[:, None]))
 
-    def hide_columns(self, hidden):
-        return replace(self, votes=keep_entries(self.votes, ~hidden[None, :]))
-
     def fingerprint_arrays(self):
         return [self.votes]
 
@@ -77,10 +74,6 @@ class FittedVotes(FittedContext):
 
     def loss(self, W, factor, lam):
         return float(self._losses(W @ factor.T).sum())
-
-    def held_out_losses(self, W, factor, lam, trusts):
-        x = W @ factor.T
-        return np.array([self._losses(trust * x).sum(axis=1) for trust in trusts])
 
     def _losses(self, x):
         votes = self.votes.toarray()

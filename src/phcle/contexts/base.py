@@ -44,6 +44,7 @@ __all__ = [
     "FittedContext",
     "Penalties",
     "PredictingContext",
+    "most_used_columns",
     "warn_unknown_columns",
 ]
 
@@ -245,6 +246,25 @@ class Context(ABC):
         """
 
 
+def most_used_columns(matrix: sp.csr_array, most: int) -> sp.csr_array:
+    """Return the columns with most stored entries.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        Any matrix.
+    most : int
+        Most columns to return.
+
+    Returns
+    -------
+    csr_array
+        These columns, the fullest first.
+    """
+    n_entries = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    return sp.csr_array(matrix[:, np.argsort(-n_entries, kind="stable")[:most]])
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedContext(ABC):
     """A context inside a fit or an embedding.
@@ -375,21 +395,6 @@ class FittedContext(ABC):
             The context over the same labels and columns.
         """
 
-    @abstractmethod
-    def hide_columns(self, hidden: Flags) -> Self:
-        """Return the context as if it knew nothing about some columns.
-
-        Parameters
-        ----------
-        hidden : array of bool of shape (columns,)
-            The columns to hide.
-
-        Returns
-        -------
-        FittedContext
-            The context over the same labels and columns.
-        """
-
     def hide_cells(
         self, share: float, most: int, rng: np.random.Generator
     ) -> tuple[FittedContext, HiddenCells | None]:
@@ -413,6 +418,26 @@ class FittedContext(ABC):
         """
         return self, None
 
+    def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
+        """Return the cells of some labels, to compare contexts with each other.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels.
+        most : int
+            Most columns to return; those with most cells are.
+
+        Returns
+        -------
+        values : array of shape (rows, columns)
+            Values; 0 where none is known.
+        known : array of bool of shape (rows, columns)
+            Which are known.
+        """
+        values = most_used_columns(self.entries[rows], most).toarray()
+        return values, np.broadcast_to(self.observed[rows][:, None], values.shape)
+
     def shrunk(self, shrinkage: float | None) -> FittedContext:
         """Return the context with another shrinkage of its factor.
 
@@ -425,16 +450,6 @@ class FittedContext(ABC):
         -------
         FittedContext
             The context, or the context itself if it has no shrinkage.
-        """
-        return self
-
-    def without_empty_columns(self) -> Self:
-        """Return the context without columns that no present label uses.
-
-        Returns
-        -------
-        FittedContext
-            The context over the same labels.
         """
         return self
 
@@ -617,29 +632,6 @@ class FittedContext(ABC):
             The bound, 0 by default.
         """
         return 0.0
-
-    @abstractmethod
-    def held_out_losses(
-        self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
-    ) -> Floats:
-        """Compute the loss of each label for several trusts in the predictions.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        factor : array of shape (columns, dim)
-            The factor.
-        lam : Penalties
-            Penalties of the fit.
-        trusts : sequence of float
-            From 0, a model that knows nothing, to 1, the predictions as they are.
-
-        Returns
-        -------
-        array of shape (trusts, labels)
-            The losses.
-        """
 
     def learned(
         self, labels: Sequence[str], weight: float, factor: Floats

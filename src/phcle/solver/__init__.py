@@ -2,7 +2,9 @@
 
 - `problem`: the contexts over common labels, on the host and on a back end, and the
   state of a solution; `objective` is the reference in plain NumPy;
-- `start`: where factors start; `weights`, `held_out`: weights of the contexts;
+- `start`: where factors start; `weights`: weights of the contexts;
+- `settings`, `choosing`: settings that are chosen on hidden cells;
+- `left_out`, `near_copies`, `useful_weights`, `context_help`: what each context adds;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
 - `rows`, `balance`, `column_samples`: the parts of a sweep;
 - `foldin`: labels that are added later (`phcle.fold_in`), and the last step of a fit;

@@ -17,7 +17,6 @@ from phcle.backends.protocol import Array
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, HiddenValues, support
 from phcle.solver.foldin import solve_labels
-from phcle.solver.held_out import draw_rows
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.sweep import MajoriseSolver, run
 
@@ -43,6 +42,13 @@ FEWEST_LABELS = 10
 ENOUGH_VALUES = 2_000
 """Trials end when every context has this many hidden values: the curve has only three
 coefficients."""
+
+SHARE = 0.2
+"""Share of the labels of a context that a trial hides. The others must still suffice to
+learn from."""
+
+MOST = 100
+"""Most hidden labels of a context in a trial: enough for a stable curve."""
 
 MOST_TRIALS = 5
 """Most trials, so that small contexts do not take long."""
@@ -108,7 +114,7 @@ def _add_trial(
 ) -> None:
     """Hide some labels of every judged context, continue the fit, and compare."""
     problem = device.problem
-    hidden = {number: draw_rows(problem.contexts[number], rng) for number in records}
+    hidden = {number: _draw_rows(problem.contexts[number], rng) for number in records}
     trial = problem.over(
         problem.labels,
         [
@@ -141,6 +147,13 @@ def _add_trial(
             support(W, all_W[trial.contexts[number].observed]),
             rng,
         )
+
+
+def _draw_rows(context: FittedContext, rng: np.random.Generator) -> Rows:
+    """Draw some of the labels that a context knows, but never all of them."""
+    observed = np.flatnonzero(context.observed)
+    n = int(np.clip(round(SHARE * len(observed)), 1, MOST))
+    return np.sort(rng.choice(observed, size=min(n, len(observed) - 1), replace=False))
 
 
 def _without_nodes(device: DeviceProblem, trial: Problem, state: State) -> State:

@@ -12,7 +12,7 @@ order:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ from phcle.solver.weights import BACKGROUND
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.loss import HiddenCells
 
-__all__ = ["Question", "choose"]
+__all__ = ["FEWEST_CELLS", "NOISE", "Question", "Trials", "choose"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -127,8 +127,8 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     """
     if not question.is_open:
         return Chosen(question.given, reason="All settings were given.")
-    trials = _Trials(question, on_trial)
-    n_hidden = sum(len(cells.rows) for cells in trials.hidden.values())
+    trials = Trials(question, on_trial)
+    n_hidden = trials.n_hidden
     if n_hidden < FEWEST_CELLS:
         found = f"only {n_hidden} cells" if trials.hidden else "no cell"
         reason = f"The defaults stay: {found} of readable tables could be hidden."
@@ -149,7 +149,7 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     return Chosen(setting, tuple(trials.done), reason)
 
 
-def _changes(question: Question, trials: _Trials) -> Iterator[tuple[str, Setting]]:
+def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]]:
     """Changes to try, each a change of the best setting so far."""
     is_open = question.is_open
     hierarchies, graphs = _open_roles(question.aligned.contexts)
@@ -194,10 +194,22 @@ def _open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
     return hierarchies, graphs
 
 
-class _Trials:
-    """Trials on the same hidden cells, and where the best one ended."""
+class Trials:
+    """Trials on the same hidden cells, and where the best one ended.
 
-    def __init__(self, question: Question, on_trial: Callable[[Trial], None]) -> None:
+    Parameters
+    ----------
+    question : Question
+        Contexts and options.
+    on_trial : callable, optional
+        Called after each trial.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        on_trial: Callable[[Trial], None] = lambda trial: None,
+    ) -> None:
         self.question, self.on_trial = question, on_trial
         self.rng = np.random.default_rng(question.seed)
         self.labels = _some_labels(question.aligned, self.rng)
@@ -214,7 +226,13 @@ class _Trials:
         self.state: State | None = None  # where the best trial ended
 
     @property
+    def n_hidden(self) -> int:
+        """Number of hidden cells."""
+        return sum(len(cells.rows) for cells in self.hidden.values())
+
+    @property
     def best(self) -> Trial:
+        """The last change that was kept."""
         return next(trial for trial in reversed(self.done) if trial.kept)
 
     def start(self) -> None:
@@ -230,8 +248,23 @@ class _Trials:
             setting = replace(setting, shrinkage=sizes)
         self.compare("at first", setting)
 
-    def problem(self, setting: Setting) -> Problem:
-        """The problem of a setting, without the hidden cells."""
+    def problem(
+        self, setting: Setting, without: Collection[str] = frozenset()
+    ) -> Problem:
+        """Pose the problem of a setting, without the hidden cells and some contexts.
+
+        Parameters
+        ----------
+        setting : Setting
+            The setting.
+        without : collection of str
+            Names of contexts to leave out.
+
+        Returns
+        -------
+        Problem
+            The problem of a trial.
+        """
         contexts = [
             self.tables[part.name].shrunk(setting.shrinkage.get(part.name))
             if part.name in self.tables
@@ -239,27 +272,66 @@ class _Trials:
             for context in in_roles(self.question.aligned.contexts, setting.roles)
             for part in context.parts()
         ]
+        contexts = [each for each in contexts if each.given_name not in without]
         penalties = self.question.penalties(setting)
         return Problem((), (), penalties, setting.dim).over(self.labels, contexts)
 
-    def compare(self, change: str, setting: Setting) -> None:
-        """Try a change of the best setting, and keep it if it predicts better."""
-        problem = self.problem(setting)
+    def fit(
+        self,
+        problem: Problem,
+        begin: State | None = None,
+        *,
+        cold_sweeps: int = COLD_SWEEPS,
+    ) -> tuple[State, dict[str, Floats]]:
+        """Fit for a few sweeps, from the start or from where another trial ended.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to fit.
+        begin : State, optional
+            Where another trial ended.
+        cold_sweeps : int
+            Sweeps from the start.
+
+        Returns
+        -------
+        state : State
+            Where the trial ended.
+        errors : dict
+            Squared errors of the hidden cells, by table.
+        """
         backend = self.question.backend(problem)
         weights = dict(self.question.weigh(problem))
         solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
-        if self.state is not None and setting.roles == self.best.setting.roles:
-            begin, n_sweeps = replace(self.state, weights=weights), SWEEPS
-        else:
+        n_sweeps = SWEEPS
+        if begin is None:
             rng = np.random.default_rng(self.question.seed)
             start = start_factors(problem, weights, "spectral", rng, backend=backend)
-            begin, n_sweeps = solver.init(start, weights), COLD_SWEEPS
+            begin, n_sweeps = solver.init(start, weights), cold_sweeps
+        begin = replace(begin, weights=weights, history=())
         state = run(solver, begin, max_iter=n_sweeps)
         W, *factors = solver.device.to_numpy([state.W, *state.factors])
-        skills = {
-            name: cells.skill(W, factors[problem.names.index(name)])
-            for name, cells in self.hidden.items()
+        return state, {
+            name: self.hidden[name].errors(W, factor)
+            for name, factor in zip(problem.names, factors, strict=True)
+            if name in self.hidden
         }
+
+    def compare(self, change: str, setting: Setting) -> None:
+        """Try a change of the best setting, and keep it if it predicts better.
+
+        Parameters
+        ----------
+        change : str
+            What it changes, in words.
+        setting : Setting
+            The whole setting.
+        """
+        goes_on = bool(self.done) and setting.roles == self.best.setting.roles
+        begin = self.state if goes_on else None
+        state, errors = self.fit(self.problem(setting), begin)
+        skills = {name: self.hidden[name].skill(x) for name, x in errors.items()}
         # A table that is hardly better than its means would be shrunk to nothing.
         counted = [x if self.is_predicted(name, x) else 0 for name, x in skills.items()]
         skill = float(np.mean(counted))
@@ -267,15 +339,34 @@ class _Trials:
         kept = not self.done or (skill - self.best.skill) * len(counted) > GAIN
         self.done.append(Trial(change, setting, skill, skills, kept))
         if kept:
-            self.state = replace(state, history=())
+            self.state = state
         self.on_trial(self.done[-1])
 
     def is_predicted(self, name: str, skill: float) -> bool:
-        """Whether a skill on the hidden cells of a table is more than chance."""
+        """Decide whether a skill on the hidden cells of a table is more than chance.
+
+        Parameters
+        ----------
+        name : str
+            The table.
+        skill : float
+            The skill.
+
+        Returns
+        -------
+        bool
+            Whether something predicts the table.
+        """
         return skill >= max(PREDICTED, CHANCE / len(self.hidden[name].rows))
 
     def best_shrinkage(self) -> dict[str, float]:
-        """The shrinkage at which each table was predicted best."""
+        """Find the shrinkage at which each table was predicted best.
+
+        Returns
+        -------
+        dict
+            Shrinkage by table.
+        """
         found = {}
         for name in self.hidden:
             tried = [t for t in self.done if t.setting.roles == self.best.setting.roles]
@@ -284,9 +375,14 @@ class _Trials:
         return found
 
     def without_noise(self) -> dict[str, float]:
-        """The best shrinkage of each table; tables that nothing predicts vanish.
+        """Return the best shrinkage of each table; tables that nothing predicts vanish.
 
         A table stays if some label is known by nothing else: it would have no vector.
+
+        Returns
+        -------
+        dict
+            Shrinkage by table.
         """
         chosen = dict(self.best.setting.shrinkage)
         if "shrinkage" not in self.question.is_open:

@@ -121,6 +121,7 @@ def solve_labels(
     """
     stages = _stages(backend, problem, tol, has_start=start is not None)
     W: Any = start
+    placed: list[Any] = []
     before = None
     for stage in stages:
         move = stage.backend.asarray

@@ -93,11 +93,17 @@ class Chosen:
         All that was tried, in order; empty if nothing was.
     reason : str
         Why this setting, in words.
+    shares : mapping from str to float
+        With weights="auto": the share of its weight that each context keeps.
+    weighing : tuple of str
+        Why, in words, one sentence for each context.
     """
 
     setting: Setting
     trials: tuple[Trial, ...] = ()
     reason: str = ""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    weighing: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can store.
@@ -105,7 +111,7 @@ class Chosen:
         Returns
         -------
         dict
-            Setting, trials and reason.
+            All fields.
         """
         return asdict(self)
 
@@ -116,7 +122,7 @@ class Chosen:
         Parameters
         ----------
         stored : mapping
-            Setting, trials and reason.
+            All fields.
 
         Returns
         -------
@@ -127,7 +133,13 @@ class Chosen:
             Trial(**{**trial, "setting": _setting(trial["setting"])})
             for trial in stored["trials"]
         ]
-        return cls(_setting(stored["setting"]), tuple(trials), str(stored["reason"]))
+        return cls(
+            _setting(stored["setting"]),
+            tuple(trials),
+            str(stored["reason"]),
+            dict(stored["shares"]),
+            tuple(stored["weighing"]),
+        )
 
 
 def _setting(stored: Mapping[str, Any]) -> Setting:

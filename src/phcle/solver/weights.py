@@ -2,18 +2,18 @@
 
 "equal" splits a weight of one evenly within each kind. "nie" is the self-weighting that
 the paper refers to (weight ∝ 1/(2√loss)), for comparison only: it rewards over-fitting.
-"auto" measures how well each context is predicted for held-out labels (`held_out.py`),
-so a context that predicts nothing gets no weight.
+"auto" gives useful contexts the weights that they would have without the others
+(`useful_weights.py` finds out which are useful).
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from phcle.errors import OptionError, PhcleWarning, did_you_mean, some
+from phcle.errors import OptionError, did_you_mean, some
 from phcle.solver.problem import Problem
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "equal_weights",
     "given_weights",
     "nie_weights",
-    "skilled_weights",
+    "shared_weights",
 ]
 
 
@@ -139,38 +139,27 @@ def nie_weights(
     return renewed
 
 
-def skilled_weights(problem: Problem, skills: Mapping[str, float]) -> dict[str, float]:
-    """Compute weights ∝ √skill; those of the better kind of context sum to one.
-
-    Skill is a share of variance. Its root is a correlation, which does not penalise a
-    context for many columns that are hard to predict, such as words and tags.
+def shared_weights(problem: Problem, shares: Mapping[str, float]) -> dict[str, float]:
+    """Give every context a share of the equal weight among those with more than a bit.
 
     Parameters
     ----------
     problem : Problem
         The contexts.
-    skills : mapping
-        Skill of each context, from 0 to 1.
+    shares : mapping
+        Share of its weight that each context of the user keeps; if it is empty, all
+        keep theirs.
 
     Returns
     -------
     dict
         Weights by context.
     """
-    if not any(skills.values()):
-        warnings.warn(
-            "weights='auto': on held-out labels, no context predicts itself or "
-            "another; equal weights are used instead.",
-            PhcleWarning,
-            stacklevel=2,
-        )
+    if not shares:
         return equal_weights(problem)
-    skills = {name: skill**0.5 for name, skill in skills.items()}
-    groups = [[skills[context.name] for context in group] for group in problem.groups]
-    means = [float(np.mean(group)) for group in groups]
-    weights = {}
-    for contexts, group, mean in zip(problem.groups, groups, means, strict=True):
-        for context, skill in zip(contexts, group, strict=True):
-            share = skill / sum(group) if sum(group) else 0.0
-            weights[context.name] = share * mean / max(means)
-    return weights
+    useful = [c for c in problem.contexts if shares[c.given_name] > BACKGROUND]
+    full = equal_weights(replace(problem, contexts=tuple(useful)))
+    return {
+        context.name: full.get(context.name, 1.0) * shares[context.given_name]
+        for context in problem.contexts
+    }

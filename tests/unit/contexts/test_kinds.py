@@ -65,17 +65,6 @@ def test_hidden_labels_are_not_observed_and_do_not_count(context, problem, rng):
     assert hidden.loss(moved, factor, lam) == pytest.approx(hidden.loss(W, factor, lam))
 
 
-def test_hidden_columns_do_not_count(context, problem, rng):
-    is_hidden = np.arange(len(context.columns)) == 0
-    hidden = context.hide_columns(is_hidden)
-    W = rng.normal(size=(len(problem.labels), problem.dim))
-    factor = rng.normal(size=(len(context.columns), problem.dim))
-    moved = factor.copy()
-    moved[0] += 5
-    lam = problem.penalties
-    assert hidden.loss(W, moved, lam) == pytest.approx(hidden.loss(W, factor, lam))
-
-
 def test_no_loss_is_below_the_floor(context, problem, rng):
     lam = problem.penalties
     floor = context.floor(lam)

@@ -60,7 +60,7 @@ def test_few_hidden_among_many_labels_calibrate_as_a_whole_fit_does(monkeypatch)
         RelationalContext.from_hierarchy(tree, name="tree"),
         DescriptiveContext.from_tags(tags, name="tags"),
     ]
-    monkeypatch.setattr("phcle.solver.held_out.MOST", 12)
+    monkeypatch.setattr("phcle.solver.calibration.MOST", 12)
     found = []
     for few in (0.0, 0.02):
         monkeypatch.setattr("phcle.solver.calibration.FEW", few)

@@ -47,7 +47,7 @@ def scores(model, truth, is_gap):
 
 
 @pytest.mark.parametrize("n_noise", [1, 7, 15])
-@pytest.mark.parametrize("weights", ["equal"])
+@pytest.mark.parametrize("weights", ["equal", "auto"])
 def test_noise_hardly_changes_the_fit_of_a_good_table(weights, n_noise):
     found = []
     for n in (0, n_noise):

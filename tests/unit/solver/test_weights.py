@@ -7,13 +7,7 @@ import pytest
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import align
-from phcle.contexts.base import Penalties
 from phcle.errors import OptionError, PhcleWarning
-from phcle.solver.held_out import _some_labels
-from phcle.solver.problem import pose
-
-PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 
 
 def planted_contexts(rng, n=300, noisy_labels=15):
@@ -80,15 +74,56 @@ def test_bad_weights_are_refused_by_name(rng, weights, message):
 
 
 def test_automatic_weights_give_noise_nothing(rng):
+    """Labels that only the noise knows would keep a little; here there are none."""
     model = PHCLE(dim=10, weights="auto").fit(planted_contexts(rng))
-    assert model.weights_["noise"] == 0.0
-    assert model.weights_["signal"] > 0.3
-    assert model.weights_["matrix"] > 0.3
+    assert model.weights_ == {"matrix": 1.0, "signal": 1.0, "noise": 0.0}
+    found = model.chosen_.weighing
+    assert found[0].startswith("matrix: full weight, because the others are predicted")
+    assert found[1].startswith("signal: full weight, because its own hidden cells")
+    assert found[2].startswith("noise: no weight")
+
+
+def test_labels_that_only_noise_knows_keep_a_little_of_it(rng):
+    contexts = planted_contexts(rng)
+    more = DescriptiveContext(
+        "more", ("stranger", *contexts[1].labels), ("x",), rng.normal(size=(151, 1))
+    )
+    model = PHCLE(dim=10, weights="auto").fit([*contexts, more])
+    assert 0 < model.weights_["more"] < 0.1
+    assert "known only there" in model.chosen_.weighing[-1]
+    assert np.any(model.embedding_["stranger"])
+
+
+def test_near_copies_share_one_weight(rng):
+    contexts = planted_contexts(rng)[:2]
+    turned = DescriptiveContext(
+        "copy",
+        contexts[1].labels,
+        contexts[1].columns[::-1],
+        -3 * contexts[1].matrix.arrays[0][:, ::-1],
+    )
+    model = PHCLE(dim=10, weights="auto").fit([*contexts, turned])
+    assert model.weights_ == {"matrix": 1.0, "signal": 0.5, "copy": 0.5}
+    assert "nearly the same as 'copy'" in model.chosen_.weighing[1]
+
+
+def test_a_random_relation_gets_less_weight_than_a_telling_one(rng):
+    contexts = planted_contexts(rng)[:2]
+    random = RelationalContext.from_matrix(
+        rng.poisson(5, size=(300, 40)),
+        contexts[0].labels,
+        [f"r{i}" for i in range(40)],
+        name="random",
+    )
+    model = PHCLE(dim=10, weights="auto").fit([*contexts, random])
+    assert model.weights_["random"] < 0.5 * model.weights_["matrix"]
 
 
 def test_nie_weights_reward_the_noise_that_can_be_overfitted(rng):
     """Why "nie" is kept for the record only (see the table of the paper's errors)."""
-    model = PHCLE(dim=20, weights="nie", sparsity=0.0, ridge=0.01, max_iter=60)
+    model = PHCLE(
+        dim=20, weights="nie", sparsity=0.0, ridge=0.01, max_iter=60, choose=False
+    )
     model.fit(planted_contexts(rng))
     assert model.weights_["noise"] > 0.9
     assert model.weights_["signal"] + model.weights_["noise"] == pytest.approx(1)
@@ -100,26 +135,23 @@ def test_automatic_weights_fall_back_to_equal_ones_where_nothing_is_predicted(rn
         DescriptiveContext(name, labels, ("x", "y", "z"), rng.normal(size=(30, 3)))
         for name in ("one", "two")
     ]
-    with pytest.warns(PhcleWarning, match="equal weights"):
+    with pytest.warns(PhcleWarning, match="Weights are equal"):
         model = PHCLE(dim=8, weights="auto", max_iter=1000).fit(contexts)
     assert model.weights_ == {"one": 0.5, "two": 0.5}
 
 
-def test_trials_of_many_labels_take_a_part_that_holds_every_context(rng):
-    problem = pose(align(planted_contexts(rng)), PENALTIES, 4)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("phcle.solver.held_out.MOST_LABELS", 60)
-        part = _some_labels(problem, rng)
-    assert len(part.labels) == 60
-    assert part.names == problem.names
-    assert all(np.count_nonzero(data.observed) >= 10 for data in part.contexts)
-    counts = part.contexts[0]
-    assert np.allclose(counts.counts.sum(axis=0), counts.column_mass)
-    assert counts.total == pytest.approx(counts.column_mass.sum())
-
-
 def test_automatic_weights_from_a_part_still_find_the_noise(rng, monkeypatch):
-    monkeypatch.setattr("phcle.solver.held_out.MOST_LABELS", 150)
+    monkeypatch.setattr("phcle.solver.choosing.MOST_LABELS", 200)
     weights = PHCLE(dim=4, weights="auto", max_iter=5, tol=0.1, calibrate=False)
     found = weights.fit(planted_contexts(rng)).weights_
     assert found["noise"] < 0.1 * found["signal"]
+
+
+def test_a_resumed_fit_keeps_measured_weights(rng, tmp_path):
+    contexts, file = planted_contexts(rng), tmp_path / "fit.checkpoint"
+    model = PHCLE(dim=4, weights="auto", tol=0.1, calibrate=False)
+    model.fit(contexts, checkpoint=file)
+    weights, chosen = model.weights_, model.chosen_
+    model.fit(contexts, checkpoint=file, resume=True)
+    assert model.weights_ == weights
+    assert model.chosen_ == chosen

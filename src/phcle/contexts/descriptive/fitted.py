@@ -113,15 +113,23 @@ class FittedDescriptive(FittedContext):
         values, hidden = self.values.hide_cells(groups, share, most, rng)
         return replace(self, values=values), hidden
 
+    def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
+        part = self.values.take(rows)
+        values = np.full(part.entries.shape, np.nan)
+        values[part.full_rows] = part.full.toarray()
+        found = sp.coo_array(part.entries)
+        values[found.coords] = found.data
+        known = ~np.isnan(values)
+        chosen = np.argsort(-known.sum(axis=0), kind="stable")[:most]
+        values, known = values[:, chosen], known[:, chosen]
+        return np.where(known, values, 0.0), known
+
     @property
     def is_shrunk(self) -> bool:
         return self.shrinkage is not None
 
     def shrunk(self, shrinkage: float | None) -> FittedDescriptive:
         return replace(self, shrinkage=shrinkage)
-
-    def hide_columns(self, hidden: Flags) -> FittedDescriptive:
-        return replace(self, values=self.values.hide_columns(hidden))
 
     def fingerprint_arrays(self) -> list[Any]:
         return self.values.arrays
@@ -166,11 +174,6 @@ class FittedDescriptive(FittedContext):
 
     def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
         return self.values.loss(W, factor)
-
-    def held_out_losses(
-        self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
-    ) -> Floats:
-        return self.values.squared_errors(W, factor, trusts)
 
     def learned(
         self, labels: Sequence[str], weight: float, factor: Floats

@@ -85,8 +85,8 @@ class HiddenCells:
     columns: Ints
     truth: Floats
 
-    def skill(self, W: AnyFloats, U: AnyFloats) -> float:
-        """Compute the share of the hidden cells' squares that W Uᵀ predicts.
+    def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
+        """Compute the squared error of W Uᵀ at every hidden cell.
 
         Parameters
         ----------
@@ -97,14 +97,27 @@ class HiddenCells:
 
         Returns
         -------
+        array of shape (cells,)
+            Squared errors.
+        """
+        fitted = np.einsum("ij,ij->i", W[self.rows], U[self.columns])
+        return np.asarray((self.truth - fitted) ** 2)
+
+    def skill(self, errors: AnyFloats) -> float:
+        """Compute the share of the hidden cells' squares that is predicted.
+
+        Parameters
+        ----------
+        errors : array of shape (cells,)
+            Squared errors.
+
+        Returns
+        -------
         float
             R²: 1 is perfect, 0 is as good as the means; NaN without hidden cells.
         """
         total = float((self.truth**2).sum())
-        if total == 0:
-            return float("nan")
-        fitted = np.einsum("ij,ij->i", W[self.rows], U[self.columns])
-        return 1 - float(((self.truth - fitted) ** 2).sum()) / total
+        return 1 - float(errors.sum()) / total if total else float("nan")
 
 
 def _some(rows: Ints, most: int, rng: np.random.Generator) -> Ints:
@@ -336,30 +349,6 @@ class ScaledValues:
         entries = keep_entries(self.entries, is_kept[:, None])
         return ScaledValues(self.full_rows[stays], self.full.take(stays), entries)
 
-    def hide_columns(self, hidden: Flags) -> ScaledValues:
-        """Return the values as if nothing were known about some columns.
-
-        All values become entries, so this is for few labels.
-
-        Parameters
-        ----------
-        hidden : array of bool of shape (columns,)
-            The columns to hide.
-
-        Returns
-        -------
-        ScaledValues
-            Values over the same labels and columns.
-        """
-        shape = self.entries.shape
-        values = np.full(shape, np.nan)
-        values[self.full_rows] = self.full.toarray()
-        found = sp.coo_array(self.entries)
-        values[found.coords] = found.data
-        r, c = np.nonzero(~np.isnan(values) & ~hidden)
-        entries = csr_with_zeros(r, c, values[r, c], shape)
-        return replace(self.nothing(*shape), entries=entries)
-
     def loss(self, W: AnyFloats, U: AnyFloats) -> float:
         """Compute ½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision, as a reference.
 
@@ -379,31 +368,6 @@ class ScaledValues:
         total = self.full.squared_error(W[self.full_rows], U)
         _, errors = self._entry_errors(W, U, trust=1.0)
         return 0.5 * (total + float((errors**2).sum()))
-
-    def squared_errors(
-        self, W: AnyFloats, U: AnyFloats, trusts: Sequence[float]
-    ) -> Floats:
-        """Compute the squared errors of the entries of each label.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-        trusts : sequence of float
-            Numbers that multiply the predictions.
-
-        Returns
-        -------
-        array of shape (trusts, labels)
-            Squared errors for every trust.
-        """
-        found = []
-        for trust in trusts:
-            rows, errors = self._entry_errors(W, U, trust=trust)
-            found.append(np.bincount(rows, errors**2, len(W)))
-        return np.array(found)
 
     def _entry_errors(
         self, W: AnyFloats, U: AnyFloats, *, trust: float

@@ -14,7 +14,12 @@ from array_api_compat import to_device
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.base import Context, FittedContext, Penalties
+from phcle.contexts.base import (
+    Context,
+    FittedContext,
+    Penalties,
+    most_used_columns,
+)
 from phcle.contexts.family.centre import (
     CentreTerm,
     NodeUpdate,
@@ -112,6 +117,10 @@ class FittedFamily(FittedContext):
     def _bonds(self) -> sp.csr_array:
         return self.data.kinship.bonds(self.columns)
 
+    def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
+        values = most_used_columns(self.places[rows], most).toarray()
+        return values, np.ones(values.shape, dtype=bool)
+
     def take(self, rows: Ints) -> FittedFamily:
         return replace(self, places=self.places[rows], informed=self.informed[rows])
 
@@ -119,11 +128,6 @@ class FittedFamily(FittedContext):
         is_kept = np.ones(self.places.shape[0])
         is_kept[rows] = 0.0
         places = sp.csr_array(sp.diags_array(is_kept) @ self.places)
-        places.eliminate_zeros()
-        return replace(self, places=places)
-
-    def hide_columns(self, hidden: Flags) -> FittedFamily:
-        places = sp.csr_array(self.places @ sp.diags_array((~hidden).astype(float)))
         places.eliminate_zeros()
         return replace(self, places=places)
 
@@ -162,12 +166,6 @@ class FittedFamily(FittedContext):
     def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
         centres = self.places @ np.asarray(factor, np.float64)
         return float((centres * (0.5 * centres - W)).sum())
-
-    def held_out_losses(
-        self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
-    ) -> Floats:
-        centres = self.places @ np.asarray(factor, np.float64)
-        return np.array([((W - x * centres) ** 2).sum(axis=1) for x in trusts])
 
     def learned(
         self, labels: Sequence[str], weight: float, factor: Floats

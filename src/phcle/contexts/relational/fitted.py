@@ -26,7 +26,6 @@ from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import (
     LogisticTerm,
-    deviances,
     relational_loss,
     saturated_floor,
 )
@@ -122,26 +121,6 @@ class FittedRelational(FittedContext):
         mass = np.maximum(mass, 1e-9 * self.column_mass)
         return replace(self, counts=counts, column_mass=mass, total=float(mass.sum()))
 
-    def hide_columns(self, hidden: Flags) -> FittedRelational:
-        mass = np.where(hidden, 0.0, self.column_mass)
-        return replace(
-            self,
-            counts=keep_entries(self.counts, ~hidden[None, :]),
-            column_mass=mass,
-            total=float(mass.sum()) or 1.0,
-        )
-
-    def without_empty_columns(self) -> FittedRelational:
-        mass = np.asarray(self.counts.sum(axis=0), np.float64).ravel()
-        used = np.flatnonzero(mass)
-        return replace(
-            self,
-            columns=tuple(self.columns[i] for i in used),
-            counts=sp.csr_array(self.counts[:, used]),
-            column_mass=mass[used],
-            total=float(mass.sum()) or 1.0,
-        )
-
     def fingerprint_arrays(self) -> list[Any]:
         return [self.counts]
 
@@ -191,18 +170,6 @@ class FittedRelational(FittedContext):
 
     def floor(self, lam: Penalties) -> float:
         return saturated_floor(self.counts, self._row_rate(lam), self.column_mass)
-
-    def held_out_losses(
-        self, W: Floats, factor: Floats, lam: Penalties, trusts: Sequence[float]
-    ) -> Floats:
-        return deviances(
-            self.counts,
-            self._row_rate(lam),
-            self.column_mass,
-            W @ factor.T,
-            lam.negatives,
-            trusts,
-        )
 
     def learned(
         self, labels: Sequence[str], weight: float, factor: Floats

@@ -31,7 +31,6 @@ from phcle.contexts.terms import (
 
 __all__ = [
     "LogisticTerm",
-    "deviances",
     "relational_loss",
     "saturated_floor",
     "softplus",
@@ -319,50 +318,3 @@ def saturated_floor(
     # The loss at its minimum in entropy form. Pairs without a count add zero, and so
     # does B where it is so small that it rounds to zero.
     return float(np.sum(xlogy(Q, Q) - xlogy(D.data, D.data) - xlogy(B, B)))
-
-
-def deviances(
-    counts: sp.csr_array,
-    row_rate: Floats,
-    column_mass: Floats,
-    x: Floats,
-    negatives: float,
-    trusts: Sequence[float],
-) -> Floats:
-    """Compute the loss of each label above the saturated floor, for every trust in x.
-
-    Without any association x = −log k: then D = B, as for independent labels and
-    columns.
-
-    Parameters
-    ----------
-    counts : csr_array of shape (labels, columns)
-        D. It is made dense, so it should have few rows.
-    row_rate : array of shape (labels,)
-        k times the mass of a row over the total, so that B = rate · massᵀ.
-    column_mass : array of shape (columns,)
-        Mass of every column.
-    x : array of shape (labels, columns)
-        Predictions.
-    negatives : float
-        k.
-    trusts : sequence of float
-        From 0 (no association) to 1 (x itself).
-
-    Returns
-    -------
-    array of shape (trusts, labels)
-        The losses.
-    """
-    B = np.outer(row_rate, column_mass)
-    D = counts.toarray()
-    Q = B + D
-    with np.errstate(divide="ignore", invalid="ignore"):
-        floor = np.where(D > 0, Q * np.log(Q) - D * np.log(D) - B * np.log(B), 0.0)
-    nothing = -np.log(negatives)
-    return np.array(
-        [
-            (Q * softplus(trusted) - D * trusted - floor).sum(axis=1)
-            for trusted in (nothing + trust * (x - nothing) for trust in trusts)
-        ]
-    )
