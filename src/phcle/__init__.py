@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.files_to_contexts import read_contexts
     from phcle.embedding import LabelEmbedding, load
     from phcle.estimator import PHCLE
+    from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
     from phcle.tuning import tune
 
@@ -27,6 +28,7 @@ __all__ = [
     "LabelEmbedding",
     "RelationalContext",
     "__version__",
+    "context_help",
     "datasets",
     "errors",
     "fold_in",
@@ -40,6 +42,7 @@ _HOMES = {
     "DescriptiveContext": "phcle.contexts",
     "LabelEmbedding": "phcle.embedding",
     "RelationalContext": "phcle.contexts",
+    "context_help": "phcle.solver.context_help",
     "fold_in": "phcle.solver.foldin",
     "load": "phcle.embedding",
     "read_contexts": "phcle.contexts.readers.files_to_contexts",

@@ -431,6 +431,26 @@ class ContextSummary(Answer):
 
 
 @dataclass(frozen=True)
+class ChosenSettings(Answer):
+    """The settings of a fit that were left open.
+
+    Attributes
+    ----------
+    setting : mapping
+        The settings of the fit, by name.
+    trials : tuple of mapping
+        What was tried: `change`, `setting`, `skill`, `skills` by table and `kept`.
+    words : tuple of str
+        What was chosen and why, in sentences; also which columns are fitted on a log
+        scale, and with weights="auto" why each context has its weight.
+    """
+
+    setting: Mapping[str, Any]
+    trials: tuple[Mapping[str, Any], ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class EmbeddingSummary(Answer):
     """What an embedding holds and how it was learned.
 
@@ -454,6 +474,8 @@ class EmbeddingSummary(Answer):
         Back end, device, precision and number of processes.
     files : tuple of dict
         The files that were read, with their checksums.
+    chosen : ChosenSettings or None
+        The settings that were left open; None if the file does not say.
     format_version : int
         Version of the file format.
     """
@@ -468,6 +490,7 @@ class EmbeddingSummary(Answer):
     versions: dict[str, str]
     run: dict[str, Any]
     files: tuple[dict[str, Any], ...]
+    chosen: ChosenSettings | None
     format_version: int
 
 
@@ -1435,6 +1458,67 @@ class FitSpeed(Answer):
 
 
 @dataclass(frozen=True)
+class LeftOutContext(Answer):
+    """What the hidden cells of other tables lose without a context.
+
+    Attributes
+    ----------
+    context : str
+        Name of the context.
+    skill : float or None
+        Mean skill for the other tables with all contexts: 1 is perfect, 0 is as good as
+        the means of the columns. None if no other table can be predicted.
+    without : float or None
+        Mean skill without the context.
+    error : float
+        Standard error of the difference.
+    tables : mapping of str to float
+        Skill for each of the other tables without the context.
+    verdict : str
+        "helps", "no effect", "no clear effect", "harms" or "unknown".
+    words : str
+        The same in words.
+    """
+
+    context: str
+    skill: float | None
+    without: float | None
+    error: float
+    tables: Mapping[str, float]
+    verdict: str
+    words: str
+
+
+@dataclass(frozen=True)
+class ContextHelp(Answer):
+    """Which contexts of an embedding help to predict hidden cells.
+
+    Attributes
+    ----------
+    file : str or None
+        The embedding; None if it was given in Python.
+    cells : int
+        Number of hidden cells.
+    skills : mapping of str to float
+        Skill for the hidden cells of each table with all contexts.
+    contexts : tuple of LeftOutContext
+        The same without each of the contexts; empty if nothing can be measured.
+    reason : str
+        What was measured, or why nothing was.
+    """
+
+    file: str | None
+    cells: int
+    skills: Mapping[str, float]
+    contexts: tuple[LeftOutContext, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        """The answer in words, a line for each context."""
+        return "\n".join([self.reason, *(each.words for each in self.contexts)])
+
+
+@dataclass(frozen=True)
 class Evaluation(Answer):
     """Zero-shot accuracy of an embedding on the user's own images.
 
@@ -1526,7 +1610,7 @@ class WrittenReport(Answer):
         How the labels were placed on the map.
     clustered : tuple of str
         Labels of the heat map.
-    summary, coverage, convergence : mapping
+    summary, coverage, context_help, convergence : mapping
         Data of the sections, as `phcle.report.section_data` makes them.
     sparsity, retrieval : sequence of mapping
         Data of the sections with one entry for each context or label.
@@ -1539,6 +1623,7 @@ class WrittenReport(Answer):
     clustered: tuple[str, ...]
     summary: Mapping[str, Any]
     coverage: Mapping[str, Any]
+    context_help: Mapping[str, Any]
     convergence: Mapping[str, Any]
     sparsity: Sequence[Mapping[str, Any]]
     retrieval: Sequence[Mapping[str, Any]]

@@ -1,23 +1,24 @@
-"""`phcle evaluate`: zero-shot classification of a user's own images."""
+"""`phcle evaluate`: zero-shot classification of images, and what each context adds."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import show, show_table
+from phcle.cli.output import show, show_line, show_table
 from phcle.files.writing import make_folder
 from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from phcle.answers import Evaluation
+    from phcle.answers import ContextHelp, Evaluation
 
 __all__ = ["evaluate"]
 
@@ -39,12 +40,20 @@ BALANCED = {
 def evaluate(
     file: EmbeddingFile,
     features: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             help="Folder or file of image features: features.npz, or X.npy and "
             "labels.csv; a split.json beside it gives the classes to test on."
         ),
-    ],
+    ] = None,
+    contexts: Annotated[
+        bool,
+        typer.Option(
+            "--contexts",
+            help="Instead of images: how well hidden cells of the tables are "
+            "predicted without each context.",
+        ),
+    ] = False,
     classifiers: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,7 +79,62 @@ def evaluate(
     """Test an embedding by zero-shot classification of your own images.
 
     The options of the classifiers are chosen on validation classes among the seen ones.
+    With --contexts it is tested whether each context helps to predict hidden cells of
+    tables.
     """
+    from phcle.errors import OptionError
+
+    if contexts == (features is not None):
+        raise OptionError("give either --features FOLDER or --contexts.")
+    if features is None:
+        show(_context_help(file), _show_help, as_json=as_json)
+    else:
+        answer = _evaluation(
+            file, features, classifiers, splits, generalised=generalised
+        )
+        if out is not None:
+            _write(answer, out)
+        show(answer, _show, as_json=as_json)
+
+
+def _context_help(file: Path) -> ContextHelp:
+    from phcle.embedding import load
+    from phcle.progress import counted_progress
+    from phcle.solver.context_help import context_help
+
+    embedding = load(file)
+    with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
+        return replace(context_help(embedding, progress=progress), file=str(file))
+
+
+def _show_help(answer: ContextHelp) -> None:
+    show_line(answer.reason)
+    if answer.contexts:
+        show_table(
+            ("left out", "without it", "with it", "±", "verdict"),
+            [
+                (
+                    row.context,
+                    "–" if row.without is None else f"{row.without:.3f}",
+                    "–" if row.skill is None else f"{row.skill:.3f}",
+                    f"{row.error:.3f}",
+                    row.verdict,
+                )
+                for row in answer.contexts
+            ],
+        )
+    for row in answer.contexts:
+        show_line(row.words)
+
+
+def _evaluation(
+    file: Path,
+    features: Path,
+    classifiers: list[str] | None,
+    splits: int | None,
+    *,
+    generalised: bool,
+) -> Evaluation:
     from phcle.answers import Evaluation
     from phcle.embedding import load
     from phcle.errors import check_choice
@@ -91,7 +155,7 @@ def evaluate(
             progress=progress,
         )
     task = found.tasks[0]
-    answer = Evaluation(
+    return Evaluation(
         file=str(file),
         features=str(features),
         images=len(task.y),
@@ -103,9 +167,6 @@ def evaluate(
         chance=1 / len(task.unseen),
         classifiers=tuple(_rows(frame)),
     )
-    if out is not None:
-        _write(answer, out)
-    show(answer, _show, as_json=as_json)
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -165,7 +165,7 @@ def show_explanation(answer: answers.ExplainedPair) -> None:
 
 
 def show_summary(answer: answers.EmbeddingSummary) -> None:
-    """Print size, contexts with coverage and weight, and how the fit ended.
+    """Print size, contexts with coverage and weight, choices, and how the fit ended.
 
     Parameters
     ----------
@@ -189,6 +189,9 @@ def show_summary(answer: answers.EmbeddingSummary) -> None:
             for context in answer.contexts
         ),
     )
+    if answer.chosen is not None:
+        for sentence in answer.chosen.words:
+            show_line(sentence)
     if answer.objective is not None:
         took = f" in {answer.seconds:.1f} s" if isinstance(answer, FitSummary) else ""
         show_line(

@@ -418,6 +418,27 @@ class FittedContext(ABC):
         """
         return self, None
 
+    def again(self, labels: Sequence[str]) -> FittedContext:
+        """Arrange the stored data by labels, to fit them again.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the problem.
+
+        Returns
+        -------
+        FittedContext
+            The context, not learned yet.
+        """
+        fitted: FittedContext = self.data.in_fit(labels)
+        return fitted
+
+    @property
+    def log_columns(self) -> tuple[str, ...]:
+        """Columns that are fitted on a log scale."""
+        return ()
+
     def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
         """Return the cells of some labels, to compare contexts with each other.
 

@@ -5,8 +5,8 @@
 `embedding_atlas` writes the same map for Embedding Atlas. `table_files` writes tables
 as Markdown, CSV and JSON.
 
-Modules here may import `phcle.uses`, `phcle.embedding`, `phcle.contexts`,
-`phcle.files`, `phcle.errors`, and the scripts in `phcle.web`.
+Modules here may import `phcle.uses`, `phcle.solver`, `phcle.embedding`,
+`phcle.contexts`, `phcle.files`, `phcle.errors`, and the scripts in `phcle.web`.
 """
 
 from phcle.report.embedding_report import write_report

@@ -80,9 +80,11 @@ def write_report(
     tell(f"placing {len(embedding):,} labels on the map")
     layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
     ways = colourings(embedding, branches)
+    tell("measuring what each context adds")
     data: dict[str, Any] = {
         "summary": section_data.summary(embedding),
         "coverage": section_data.coverage(embedding),
+        "context_help": section_data.help_of_contexts(embedding),
         "convergence": section_data.convergence(embedding),
         "sparsity": section_data.sparsity(embedding),
         "retrieval": section_data.retrieval(
@@ -148,6 +150,8 @@ def _draw_figures(
     if embedding.contexts:
         drawn["coverage"] = figures.coverage_figure(data["coverage"], len(embedding))
         drawn["weights"] = figures.weights_figure(data["summary"]["contexts"])
+    if any(x["without"] is not None for x in data["context_help"]["contexts"]):
+        drawn["help"] = figures.help_figure(data["context_help"])
     if data["sparsity"]:
         drawn["sparsity"] = figures.sparsity_figure(data["sparsity"])
     return drawn

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "convergence_figure",
     "coverage_figure",
+    "help_figure",
     "inline_svg",
     "map_figure",
     "save_figure",
@@ -225,6 +226,48 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
     axes.invert_yaxis()
     axes.margins(x=0.12)
     axes.set_xlabel("weight")
+    return figure
+
+
+@styled()
+def help_figure(section: Section) -> Figure:
+    """Draw what the skill for hidden cells loses without each context, as bars.
+
+    Parameters
+    ----------
+    section : dict
+        From `section_data.help_of_contexts`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
+    rows = [row for row in section["contexts"] if row["without"] is not None]
+    places = range(len(rows))
+    figure = _new_figure(6.5, 1.1 + 0.5 * len(rows))
+    axes = figure.subplots()
+    axes.barh(
+        places,
+        [row["without"] for row in rows],
+        xerr=[row["error"] for row in rows],
+        color=COLOURS[0],
+        height=0.6,
+        ecolor=INK,
+        label="without the context",
+    )
+    axes.plot(
+        [row["skill"] for row in rows],
+        places,
+        linestyle="",
+        marker="D",
+        color=COLOURS[5],
+        label="with all contexts",
+    )
+    axes.set_yticks(places, [f"{row['context']}: {row['verdict']}" for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("skill for hidden cells of the other tables")
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 

@@ -11,11 +11,13 @@ import numpy as np
 from phcle.contexts.base import FittedContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
+from phcle.solver.context_help import context_help
 from phcle.uses.named_answers import nearest_labels, summarise
 
 __all__ = [
     "convergence",
     "coverage",
+    "help_of_contexts",
     "known_in",
     "retrieval",
     "sparsity",
@@ -54,6 +56,22 @@ def summary(embedding: LabelEmbedding) -> Section:
     """
     found = summarise(embedding).to_dict()
     return {**found, "options": {x: str(y) for x, y in found["options"].items()}}
+
+
+def help_of_contexts(embedding: LabelEmbedding) -> Section:
+    """Return how well hidden cells are predicted without each context.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    dict
+        The answer of `phcle.context_help`.
+    """
+    return context_help(embedding).to_dict()
 
 
 def coverage(embedding: LabelEmbedding) -> Section:

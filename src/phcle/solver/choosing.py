@@ -13,7 +13,7 @@ order:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import Context, FittedContext, Penalties
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.settings import (
+    NOISE,
     Chosen,
     Setting,
     Trial,
@@ -37,7 +38,7 @@ from phcle.solver.weights import BACKGROUND
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.loss import HiddenCells
 
-__all__ = ["FEWEST_CELLS", "NOISE", "Question", "Trials", "choose"]
+__all__ = ["FEWEST_CELLS", "Question", "Trials", "choose"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,12 +72,13 @@ little if vectors are long enough."""
 STIFFNESSES = (0.5, 0.25)
 """Values of γ to try where there is a family."""
 
-NOISE = 1.6
-"""Shrinkage of a table that no setting predicts: its factor becomes zero."""
-
 PREDICTED, CHANCE = 0.01, 6.0
 """A table counts as noise if its skill is below 0.01, or below 6 over the number of its
 hidden cells: the best of several trials has that much by chance."""
+
+
+def _in_fit(context: Context, labels: Sequence[str]) -> FittedContext:
+    return context.in_fit(labels)
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Question:
         Makes the back end of a problem.
     seed : int
         Seed of hidden cells and of the start.
+    in_fit : callable
+        Arranges a context by labels; an embedding arranges what it stores.
     """
 
     aligned: Aligned
@@ -108,6 +112,9 @@ class Question:
     weigh: Callable[[Problem], Mapping[str, float]]
     backend: Callable[[Problem], Backend]
     seed: int
+    in_fit: Callable[[Context, Sequence[str]], FittedContext] = field(
+        default_factory=lambda: _in_fit
+    )
 
 
 def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
@@ -217,7 +224,7 @@ class Trials:
         self.tables: dict[str, FittedContext] = {}
         for context in question.aligned.contexts:
             if context.relatives() is None:
-                whole = context.in_fit(self.labels)
+                whole = question.in_fit(context, self.labels)
                 table, cells = whole.hide_cells(SHARE, MOST_CELLS, self.rng)
                 self.tables[context.name] = table
                 if cells is not None and len(cells.rows):

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from phcle.solver.choosing import NOISE, Trials
-from phcle.solver.settings import Setting
+from phcle.solver.choosing import Trials
+from phcle.solver.settings import NOISE, Setting
 
 __all__ = ["LeaveOneOut", "LeftOut"]
 
@@ -23,7 +23,7 @@ after six by up to 0.01 (planted tables)."""
 CERTAIN = 2.0
 """A change of the skill counts if it is larger than this many standard errors."""
 
-VISIBLE = 0.005
+VISIBLE = 0.01
 """Smallest change of the skill that counts: less rounds to nothing."""
 
 
@@ -95,24 +95,29 @@ class LeaveOneOut:
         found = self.skills.items()
         return tuple(n for n, skill in found if self.trials.is_predicted(n, skill))
 
-    def leave_out(self, name: str) -> LeftOut:
-        """Fit without a context.
+    def leave_out(
+        self, names: Collection[str], not_judged: Collection[str] = ()
+    ) -> LeftOut:
+        """Fit without some contexts.
 
         Parameters
         ----------
-        name : str
-            The context, as the user named it.
+        names : collection of str
+            The contexts, as the user named them.
+        not_judged : collection of str
+            Further tables that are not looked at, such as copies.
 
         Returns
         -------
         LeftOut
             What the other tables lose.
         """
-        others = [table for table in self.predicted if table != name]
+        away = {*names, *not_judged}
+        others = [table for table in self.predicted if table not in away]
         if not others:
             return LeftOut(None, None, 0.0, {})
-        is_nothing = self.setting.shrinkage.get(name) == NOISE
-        errors = self.errors if is_nothing else self._errors({name})
+        are_nothing = all(self.setting.shrinkage.get(name) == NOISE for name in names)
+        errors = self.errors if are_nothing else self._errors(names)
         without = {table: self._skill(table, errors[table]) for table in others}
         variance = 0.0
         for table in others:

@@ -8,9 +8,11 @@ from typing import Any, Self
 
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import Context, Penalties
+from phcle.errors import some
 from phcle.solver.problem import Problem, pose
 
 __all__ = [
+    "NOISE",
     "Chosen",
     "Setting",
     "Trial",
@@ -18,6 +20,9 @@ __all__ = [
     "longest_useful",
     "pose_setting",
 ]
+
+NOISE = 1.6
+"""Shrinkage of a table that no setting predicts: its factor becomes zero."""
 
 WIDEST = 200
 """Longest vectors that are chosen without being asked for. Up to the rank of the
@@ -105,15 +110,33 @@ class Chosen:
     shares: Mapping[str, float] = field(default_factory=dict)
     weighing: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What was chosen and why, in a few sentences."""
+        found = [self.reason] if self.reason else []
+        if self.trials:
+            setting = self.setting
+            roles = [f"{name} as {role}" for name, role in setting.roles.items()]
+            parts = [*roles, f"{setting.dim} dimensions"]
+            kept = {n: x for n, x in setting.shrinkage.items() if x < NOISE}
+            if kept:
+                shown = ", ".join(f"{name} {x:g}" for name, x in kept.items())
+                parts.append(f"shrinkage {shown}")
+            found.append(f"Chosen: {'; '.join(parts)}.")
+            noise = [name for name, x in setting.shrinkage.items() if x >= NOISE]
+            if noise:
+                found.append(f"Nothing predicts {some(noise)}: not used.")
+        return (*found, *self.weighing)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can store.
 
         Returns
         -------
         dict
-            All fields.
+            All fields, and `words`.
         """
-        return asdict(self)
+        return {**asdict(self), "words": list(self.words)}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:

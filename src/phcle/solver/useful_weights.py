@@ -62,7 +62,7 @@ def useful_weights(
     reasons: dict[str, str] = {}
     for context in question.aligned.contexts:
         if context.name not in doubles:
-            found = trial.leave_out(context.name)
+            found = trial.leave_out({context.name})
             shares[context.name], reasons[context.name] = _share(
                 context.name, trial, found
             )

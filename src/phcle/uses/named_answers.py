@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from phcle import answers
+from phcle.errors import some
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -242,7 +243,23 @@ def summarise(embedding: LabelEmbedding) -> answers.EmbeddingSummary:
         versions=dict(embedding.versions),
         run=dict(embedding.origin.get("run", {})),
         files=tuple(embedding.origin.get("files", ())),
+        chosen=_chosen(embedding),
         format_version=VERSION,
+    )
+
+
+def _chosen(embedding: LabelEmbedding) -> answers.ChosenSettings | None:
+    """The settings that were left open, and columns on a log scale."""
+    found = embedding.origin.get("chosen")
+    if found is None:
+        return None
+    words = list(found.get("words", ()))
+    for context in embedding.contexts:
+        if context.log_columns:
+            shown = some(context.log_columns)
+            words.append(f"{context.name}: {shown} fitted on a log scale.")
+    return answers.ChosenSettings(
+        found["setting"], tuple(found["trials"]), tuple(words)
     )
 
 

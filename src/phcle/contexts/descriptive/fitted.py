@@ -113,6 +113,9 @@ class FittedDescriptive(FittedContext):
         values, hidden = self.values.hide_cells(groups, share, most, rng)
         return replace(self, values=values), hidden
 
+    def again(self, labels: Sequence[str]) -> FittedContext:
+        return replace(super().again(labels), source=self.source)
+
     def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
         part = self.values.take(rows)
         values = np.full(part.entries.shape, np.nan)

@@ -1,0 +1,116 @@
+"""Which contexts help to predict hidden cells, measured from an embedding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext, context_help, load
+from phcle.contexts.alignment import align
+from phcle.contexts.base import Penalties
+from phcle.solver.near_copies import near_copies
+from phcle.solver.problem import pose
+
+LABELS = tuple(f"label{i}" for i in range(150))
+
+
+def table(name, values, labels=LABELS):
+    columns = tuple(f"{name}{i}" for i in range(values.shape[1]))
+    return DescriptiveContext(name, labels, columns, values)
+
+
+@pytest.fixture(scope="module")
+def contexts():
+    """A tree and two tables that it explains, and noise."""
+    rng = np.random.default_rng(1)
+    group = np.arange(150) // 5
+    latent = rng.normal(size=(30, 6))[group]
+    edges = [(x, f"group{g}") for x, g in zip(LABELS, group, strict=True)]
+    edges += [(f"group{g}", "root") for g in range(30)]
+    first = latent @ rng.normal(size=(6, 4)) + 0.3 * rng.normal(size=(150, 4))
+    second = latent @ rng.normal(size=(6, 4)) + 0.3 * rng.normal(size=(150, 4))
+    return [
+        RelationalContext.from_hierarchy(edges, name="tree"),
+        table("first", first),
+        table("second", second),
+        table("noise", rng.normal(size=(150, 4))),
+    ]
+
+
+@pytest.fixture(scope="module")
+def embedding(contexts):
+    return PHCLE(calibrate=False).fit(contexts).embedding_
+
+
+def test_a_telling_tree_helps_and_noise_has_no_effect(embedding):
+    found = {x.context: x for x in context_help(embedding).contexts}
+    assert list(found) == ["tree", "first", "second", "noise"]
+    assert found["tree"].verdict == "helps"
+    assert found["tree"].without < found["tree"].skill - 0.1
+    assert set(found["tree"].tables) == {"first", "second"}
+    assert found["tree"].words.endswith("it helps")
+    assert found["noise"].verdict == "no effect"
+    assert set(found["first"].tables) == {"second"}
+
+
+def test_a_stored_embedding_answers_as_the_fresh_one(embedding, tmp_path):
+    embedding.save(tmp_path / "a.phcle")
+    assert context_help(load(tmp_path / "a.phcle")) == context_help(embedding)
+
+
+def test_categories_of_a_stored_embedding_are_hidden_whole(tmp_path):
+    kinds = ["red", "green", "blue", "black", "white", "grey"]
+    colours = np.random.default_rng(0).choice(kinds, 150)
+    frame = pd.DataFrame({"colour": colours}, index=LABELS)
+    model = PHCLE(calibrate=False).fit(DescriptiveContext.from_frame(frame))
+    model.embedding_.save(tmp_path / "a.phcle")
+    found = context_help(load(tmp_path / "a.phcle"))
+    assert found == context_help(model.embedding_)
+    assert found.cells > 0
+    assert found.cells % len(kinds) == 0
+
+
+def test_without_readable_tables_it_says_why():
+    model = PHCLE(dim=2).fit(RelationalContext.from_edges([("a", "b"), ("b", "c")]))
+    found = context_help(model.embedding_)
+    assert found.contexts == ()
+    assert str(found).startswith("Nothing can be measured: only 0 known cells")
+
+
+def test_a_copy_is_named_and_left_out_with_its_original(contexts):
+    again = table("again", contexts[1].matrix.arrays[0])
+    model = PHCLE(calibrate=False).fit([contexts[1], contexts[2], again])
+    found = {x.context: x for x in context_help(model.embedding_).contexts}
+    assert "'again' says nearly the same" in found["first"].words
+    assert "without all of them" in found["first"].words
+    assert set(found["first"].tables) == {"second"}
+
+
+def copies_of(*contexts):
+    penalties = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
+    problem = pose(align(contexts), penalties, 2)
+    return near_copies(problem.contexts, np.random.default_rng(0))
+
+
+def test_copies_are_found_whatever_their_order_scale_and_gaps(rng):
+    values = rng.normal(size=(150, 6))
+    other = -2 * values[:, ::-1] + 5 + 0.01 * rng.normal(size=(150, 6))
+    other[rng.random(other.shape) < 0.3] = np.nan
+    noise = table("noise", rng.normal(size=(150, 6)))
+    assert copies_of(table("a", values), noise, table("b", other)) == [("a", "b")]
+
+
+def test_a_part_of_a_table_is_no_copy(rng):
+    values = rng.normal(size=(150, 6))
+    assert copies_of(table("a", values), table("b", values[:, :3])) == []
+
+
+def test_a_hierarchy_that_is_given_twice_is_found(contexts):
+    edges = [(x, f"parent{i // 5}") for i, x in enumerate(LABELS)]
+    others = [(x, f"parent{i % 30}") for i, x in enumerate(LABELS)]
+    trees = [
+        RelationalContext.from_hierarchy(pairs, name=name)
+        for name, pairs in (("a", edges), ("b", others), ("c", edges))
+    ]
+    assert copies_of(*trees, contexts[1]) == [("a", "c")]
