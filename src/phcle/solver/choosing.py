@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import Context, FittedContext, Penalties
+from phcle.contexts.labels import index_of
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.settings import (
     NOISE,
@@ -153,7 +155,7 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     if "dim" in question.is_open:
         dim = longest_useful(question.aligned, setting.roles)
         setting = replace(setting, dim=dim)
-    return Chosen(setting, tuple(trials.done), reason)
+    return Chosen(setting, tuple(trials.done), reason, used=trials.used())
 
 
 def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]]:
@@ -231,6 +233,24 @@ class Trials:
                     self.hidden[context.name] = cells
         self.done: list[Trial] = []
         self.state: State | None = None  # where the best trial ended
+
+    def used(self) -> dict[str, sp.csr_array]:
+        """Mark the hidden cells among all labels.
+
+        Returns
+        -------
+        dict
+            Ones at the hidden cells of each table: (labels, columns).
+        """
+        position = index_of(self.question.aligned.labels)
+        at = np.array([position[label] for label in self.labels], dtype=np.int64)
+        return {
+            name: sp.csr_array(
+                (np.ones(len(cells.rows)), (at[cells.rows], cells.columns)),
+                shape=(len(position), len(self.tables[name].columns)),
+            )
+            for name, cells in self.hidden.items()
+        }
 
     @property
     def n_hidden(self) -> int:
