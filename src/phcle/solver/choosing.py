@@ -330,14 +330,18 @@ class Trials:
         """
         backend = self.question.backend(problem)
         weights = dict(self.question.weigh(problem))
-        solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
-        n_sweeps = SWEEPS
-        if begin is None:
-            rng = np.random.default_rng(self.question.seed)
-            start = start_factors(problem, weights, "spectral", rng, backend=backend)
-            begin, n_sweeps = solver.init(start, weights), cold_sweeps
-        begin = replace(begin, weights=weights, history=())
-        state = run(solver, begin, max_iter=n_sweeps)
+        # Blocks have their own threads; those of BLAS would only compete with them.
+        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+            solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
+            n_sweeps = SWEEPS
+            if begin is None:
+                rng = np.random.default_rng(self.question.seed)
+                start = start_factors(
+                    problem, weights, "spectral", rng, backend=backend
+                )
+                begin, n_sweeps = solver.init(start, weights), cold_sweeps
+            begin = replace(begin, weights=weights, history=())
+            state = run(solver, begin, max_iter=n_sweeps)
         W, *factors = solver.device.to_numpy([state.W, *state.factors])
         return state, {
             name: self.hidden[name].errors(W, factor)
