@@ -38,7 +38,14 @@ from phcle.solver.weights import BACKGROUND
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.loss import HiddenCells
 
-__all__ = ["FEWEST_CELLS", "Question", "Trials", "choose"]
+__all__ = [
+    "FEWEST_CELLS",
+    "FIRST_SHRINKAGE",
+    "MOST_CELLS",
+    "Question",
+    "Trials",
+    "choose",
+]
 
 Floats = npt.NDArray[np.float64]
 
