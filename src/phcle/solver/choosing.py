@@ -200,7 +200,8 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
 
 def _open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
     """Names of the hierarchies, and of the graphs, whose role is open."""
-    hierarchies, graphs = [], []
+    hierarchies: list[str] = []
+    graphs: list[str] = []
     for context in contexts:
         if context.role_is_open:
             found = graphs if context.hierarchy is None else hierarchies
