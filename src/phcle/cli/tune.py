@@ -43,12 +43,20 @@ def tune(
         str | None,
         typer.Option(
             metavar="CONTEXT",
-            help="Score by how well this context is predicted for hidden labels.",
+            help="Score by how well hidden values of this context are predicted.",
         ),
     ] = None,
     metric: Annotated[
         str, typer.Option(metavar="auc|r2", help="Measure for --complete.")
     ] = "auc",
+    hide: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|cells|labels",
+            help="What --complete hides: single cells, which is the default for a "
+            "table with gaps, or whole labels.",
+        ),
+    ] = "auto",
     score: Annotated[
         str | None,
         typer.Option(
@@ -113,6 +121,7 @@ def tune(
         classifier=classifier,
         complete=complete,
         metric=metric,
+        hide=hide,
         score=score,
         splits=splits,
         seed=seed,

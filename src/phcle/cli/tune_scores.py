@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ def make_score(
     classifier: str,
     complete: str | None,
     metric: str,
+    hide: str,
     score: str | None,
     splits: int | None,
     seed: int,
@@ -41,9 +43,11 @@ def make_score(
     classifier : str
         Classifier for these features.
     complete : str or None
-        Context to predict for hidden labels.
+        Context whose hidden cells or labels are predicted.
     metric : str
         Measure of this prediction.
+    hide : str
+        What is hidden: "cells", "labels" or "auto".
     score : str or None
         A user's function.
     splits : int or None
@@ -56,7 +60,9 @@ def make_score(
     Score
         The score.
     """
+    from phcle.contexts import DescriptiveContext
     from phcle.tuning import CompletionScore, FunctionScore, ZeroShotScore
+    from phcle.tuning.hidden_cells import what_to_hide
 
     asked = [features, complete, score]
     if sum(x is not None for x in asked) != 1:
@@ -70,7 +76,11 @@ def make_score(
     if splits is not None:
         own["n_splits"] = splits
     if complete is not None:
-        return CompletionScore(complete, metric, **own)
+        made = CompletionScore(complete, metric, hide=hide, **own)
+        table = next((c for c in contexts if c.name == complete), None)
+        if hide == "auto" and isinstance(table, DescriptiveContext):
+            made = replace(made, hide=what_to_hide(table, made.share))
+        return made
     assert features is not None
     return ZeroShotScore(_task(features, contexts), classifier, **own)
 

@@ -40,7 +40,14 @@ from phcle.solver.weights import BACKGROUND
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.loss import HiddenCells
 
-__all__ = ["FEWEST_CELLS", "Question", "Trials", "choose"]
+__all__ = [
+    "FEWEST_CELLS",
+    "FIRST_SHRINKAGE",
+    "MOST_CELLS",
+    "Question",
+    "Trials",
+    "choose",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -195,7 +202,8 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
 
 def _open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
     """Names of the hierarchies, and of the graphs, whose role is open."""
-    hierarchies, graphs = [], []
+    hierarchies: list[str] = []
+    graphs: list[str] = []
     for context in contexts:
         if context.role_is_open:
             found = graphs if context.hierarchy is None else hierarchies

@@ -76,7 +76,8 @@ def _same(a: FittedContext, b: FittedContext, rng: np.random.Generator) -> bool:
     n_both = x_known.T.astype(np.float64) @ y_known
     is_same = (cosines > SAME) & (n_both >= FEWEST_LABELS)
     for axis, values in ((1, x), (0, y)):
-        varies = values.any(axis=0)
-        if not varies.any() or is_same.any(axis=axis)[varies].mean() < SHARE:
+        varies = np.asarray(values.any(axis=0))
+        has_partner = np.asarray(is_same.any(axis=axis))
+        if not varies.any() or has_partner[varies].mean() < SHARE:
             return False
     return True

@@ -62,9 +62,9 @@ def useful_weights(
     reasons: dict[str, str] = {}
     for context in question.aligned.contexts:
         if context.name not in doubles:
-            found = trial.leave_out({context.name})
+            left_out = trial.leave_out({context.name})
             shares[context.name], reasons[context.name] = _share(
-                context.name, trial, found
+                context.name, trial, left_out
             )
     shares = _with_every_label(question, shares, reasons)
     for group in copies:

@@ -14,7 +14,7 @@ from phcle.answers import TuningResult
 from phcle.errors import BackendError
 from phcle.estimator import PHCLE
 from phcle.files.writing import write_whole
-from phcle.tuning.space import KIND
+from phcle.tuning.space import KIND, ROLE
 
 __all__ = ["Tuned"]
 
@@ -28,11 +28,13 @@ class Tuned:
     title : str
         What was measured, and on what data.
     options : mapping of str to Any
-        The best options of `PHCLE`, and `hierarchy_kind` if there is a hierarchy.
+        The best options of `PHCLE`, and `hierarchy_kind` and `role` if there is a
+        hierarchy.
     score : float
         Score of the best options.
     default_score : float or None
-        Score of the default options; None if the ranges leave them out.
+        Score of the default options before a fit chooses; None if the ranges leave them
+        out.
     n_trials : int
         Number of finished trials.
     n_pruned : int
@@ -57,6 +59,11 @@ class Tuned:
         """The best way to turn the hierarchy into counts; None without a hierarchy."""
         return self.options.get(KIND)
 
+    @property
+    def role(self) -> str | None:
+        """The best role of hierarchies and graphs; None if it was not searched."""
+        return self.options.get(ROLE)
+
     def model(self) -> PHCLE:
         """Make a model with the best options.
 
@@ -65,7 +72,8 @@ class Tuned:
         PHCLE
             The model, not fitted yet.
         """
-        return PHCLE(**{k: v for k, v in self.options.items() if k != KIND})
+        own = {k: v for k, v in self.options.items() if k not in (KIND, ROLE)}
+        return PHCLE(**own)
 
     def answer(
         self, *, test: Mapping[str, float] | None, storage: str, file: str

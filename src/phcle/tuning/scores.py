@@ -21,6 +21,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, OptionError, PhcleError, check_choice, some
 from phcle.estimator import PHCLE
 from phcle.tuning.completion import CompletionTask, Rows, draw, predict_without, scores
+from phcle.tuning.hidden_cells import CellCompletion, Flags, what_to_hide
 from phcle.uses.zero_shot import SEARCHES, ZeroShotTask, evaluate
 from phcle.uses.zero_shot.grid_search import Prepare, select_by_split, shared_images
 from phcle.uses.zero_shot.tasks import validation_splits
@@ -203,10 +204,10 @@ class ZeroShotScore(Score):
 
 @dataclass(frozen=True, eq=False)
 class CompletionScore(Score):
-    """How well the attributes of hidden labels are predicted from other contexts.
+    """How well hidden attributes are predicted: single cells, or those of whole labels.
 
-    A share of the described labels is kept as test data. Of the others, the same share
-    is hidden in each split.
+    A share of the cells or of the described labels is kept as test data. Of the others,
+    the same share is hidden in each split.
 
     Parameters
     ----------
@@ -218,9 +219,12 @@ class CompletionScore(Score):
     n_splits : int
         How many random splits to average over.
     share : float
-        Share of the labels to hide.
+        Share of the cells or labels to hide.
     seed : int
         Seed of the draws.
+    hide : str
+        "cells", "labels" (predicted from other contexts alone), or "auto": cells if the
+        context has gaps and enough cells, labels otherwise.
     """
 
     context: str
@@ -228,9 +232,11 @@ class CompletionScore(Score):
     n_splits: int = 3
     share: float = 0.2
     seed: int = 0
+    hide: str = "auto"
 
     def __post_init__(self) -> None:
         check_choice("metric", self.metric, ("auc", "r2"))
+        check_choice("hide", self.hide, ("auto", "cells", "labels"))
         if self.n_splits < 1:
             raise OptionError(f"n_splits must be 1 or more. Got {self.n_splits!r}.")
 
@@ -238,28 +244,42 @@ class CompletionScore(Score):
     def title(self) -> str:
         """What is measured and on what."""
         name = {"auc": "mean AUC", "r2": "R²"}[self.metric]
+        what = "cells or labels" if self.hide == "auto" else self.hide
         return (
-            f"{name} of {self.context!r} for hidden labels, {self.n_splits} draws of "
+            f"{name} of {self.context!r} for hidden {what}, {self.n_splits} draws of "
             f"{self.share:.0%} of those not kept for the test, seed {self.seed}"
         )
 
     def so_far(self, candidate: Candidate) -> Iterator[SoFar]:
         """The score by the draws so far."""
-        task = self._task(candidate)
-        known, _, rng = self._kept(task)
         found = []
-        for _ in range(self.n_splits):
-            rest, held = draw(known, self.share, rng)
-            found.append(self._score(task, candidate, rest, held))
+        for score in self._scores(candidate):
+            found.append(score)
             yield SoFar(float(np.mean(found)), len(found) == self.n_splits)
 
-    def test(self, candidate: Candidate) -> float | None:
-        """The score for the labels that are kept for the test."""
+    def _scores(self, candidate: Candidate) -> Iterator[float]:
+        """The score of each draw."""
+        rng = np.random.default_rng(self.seed)
         task = self._task(candidate)
-        known, hidden, _ = self._kept(task)
-        return self._score(task, candidate, known, hidden)
+        if isinstance(task, CellCompletion):
+            kept = task.draw(rng)
+            for _ in range(self.n_splits):
+                yield self._of_cells(task, candidate, task.draw(rng, kept), kept)
+        else:
+            known, _ = draw(np.arange(len(task.labels)), self.share, rng)
+            for _ in range(self.n_splits):
+                yield self._score(task, candidate, *draw(known, self.share, rng))
 
-    def _task(self, candidate: Candidate) -> CompletionTask:
+    def test(self, candidate: Candidate) -> float | None:
+        """The score for the cells or labels that are kept for the test."""
+        rng = np.random.default_rng(self.seed)
+        task = self._task(candidate)
+        if isinstance(task, CellCompletion):
+            return self._of_cells(task, candidate, task.draw(rng), None)
+        kept = draw(np.arange(len(task.labels)), self.share, rng)
+        return self._score(task, candidate, *kept)
+
+    def _task(self, candidate: Candidate) -> CompletionTask | CellCompletion:
         by_name = {context.name: context for context in candidate.contexts}
         attributes = by_name.pop(self.context, None)
         if not isinstance(attributes, DescriptiveContext):
@@ -270,19 +290,29 @@ class CompletionScore(Score):
                 f"completion hides a descriptive context. Got {self.context!r}; "
                 f"there are {some(named) or 'none'}."
             )
+        if candidate.labels is not None:
+            attributes = attributes.rows_for(candidate.labels)
+        hide = (
+            self.hide if self.hide != "auto" else what_to_hide(attributes, self.share)
+        )
+        if hide == "cells":
+            return CellCompletion(attributes, tuple(by_name.values()), self.share)
         if not by_name:
             raise OptionError(
                 f"hidden labels of {self.context!r} are known in no other context; "
                 "give one that says something about them."
             )
-        if candidate.labels is not None:
-            attributes = attributes.rows_for(candidate.labels)
         return CompletionTask(attributes, tuple(by_name.values()))
 
-    def _kept(self, task: CompletionTask) -> tuple[Rows, Rows, np.random.Generator]:
-        """Rows for trials, rows for the test, and the generator that drew them."""
-        rng = np.random.default_rng(self.seed)
-        return *draw(np.arange(len(task.labels)), self.share, rng), rng
+    def _of_cells(
+        self,
+        task: CellCompletion,
+        candidate: Candidate,
+        judged: Flags,
+        also_hidden: Flags | None,
+    ) -> float:
+        r2, auc = task.scores(judged, also_hidden, candidate.options, candidate.labels)
+        return self._checked(auc if self.metric == "auc" else r2, "cells")
 
     def _score(
         self, task: CompletionTask, candidate: Candidate, known: Rows, hidden: Rows
@@ -291,11 +321,13 @@ class CompletionScore(Score):
             task, known, hidden, candidate.options, candidate.labels
         )
         r2, auc = scores(task.values, known, hidden, predicted)
-        found = auc if self.metric == "auc" else r2
+        return self._checked(auc if self.metric == "auc" else r2, "labels")
+
+    def _checked(self, found: float, what: str) -> float:
         if math.isnan(found):
             raise OptionError(
-                f"the {len(hidden)} hidden labels of {self.context!r} do not differ in "
-                "any attribute, so nothing can be measured; hide a larger share."
+                f"the hidden {what} of {self.context!r} do not differ in any "
+                "attribute, so nothing can be measured; hide a larger share."
             )
         return found
 

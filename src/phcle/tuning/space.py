@@ -1,8 +1,9 @@
 """The search space: ranges of options, the kind of hierarchy, weights of contexts.
 
 Only options that matter for the given contexts are searched. If there are several
-relational or several descriptive contexts, their weights are searched as shares within
-that sort; the balance between the sorts is the option `descriptive_weight`.
+relational or several descriptive contexts, their weights are searched within that sort:
+those of relational contexts sum to one, the largest of the descriptive ones is one. The
+balance between the sorts is the option `descriptive_weight`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from phcle.contexts.base import Context
 from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import OptionError, did_you_mean
 from phcle.options import OPTIONS, check_options
+from phcle.solver.choosing import FIRST_SHRINKAGE
+from phcle.solver.settings import Setting
 
 if TYPE_CHECKING:
     import optuna
 
-__all__ = ["Choice", "Range", "Space", "space_for"]
+__all__ = ["KIND", "ROLE", "Choice", "Range", "Space", "space_for"]
 
 KIND = "hierarchy_kind"
+ROLE = "role"
 WEIGHT = "weight"
 """The range of all shares; the share of one context is called weight:NAME."""
 
@@ -131,15 +135,24 @@ RANGES: dict[str, Range | Choice] = {
     "sparsity": Range(0.001, 10.0),
     "ridge": Range(0.3, 300.0),
     "context_ridge": Range(0.3, 300.0),
+    "shrinkage": Range(0.05, 1.0),
     KIND: Choice(tuple(KINDS)),
+    # "family" alone is refused where hidden values leave a family without data.
+    ROLE: Choice(("counts", "both")),
     WEIGHT: Range(0.03, 1.0),
 }
 """Ranges by default; the default of every option lies inside."""
+
+FIRST = {**vars(Setting()), "shrinkage": FIRST_SHRINKAGE, KIND: "ancestors"}
+FIRST[ROLE] = "counts"
+"""Where a fit starts to choose. Trials choose nothing, so these are their defaults."""
 
 NEEDS: dict[str, set[str]] = {
     "negatives": {"relational"},
     "context_ridge": {"relational"},
     "sparsity": {"descriptive"},
+    "shrinkage": {"descriptive"},
+    ROLE: {"relational", "descriptive"},
     "descriptive_weight": {"relational", "descriptive"},
 }
 """Kinds of contexts without which an option has no effect, so it is not searched."""
@@ -155,13 +168,13 @@ class Space:
         Ranges by parameter.
     fixed : mapping of str to Any
         Options that are not searched.
-    sorts : sequence of sequences of str
+    sorts : mapping of str to sequence of str
         Names of the contexts, by kind.
     """
 
     searched: Mapping[str, Range | Choice]
     fixed: Mapping[str, Any]
-    sorts: Sequence[Sequence[str]]
+    sorts: Mapping[str, Sequence[str]]
 
     def suggest(self, trial: optuna.Trial) -> dict[str, Any]:
         """Draw the parameters of a trial.
@@ -189,24 +202,25 @@ class Space:
         Returns
         -------
         dict
-            Options, and `hierarchy_kind` if it is searched or fixed.
+            Options, and `hierarchy_kind` and `role` if they are searched or fixed. A
+            trial chooses nothing by itself.
         """
         prefix = f"{WEIGHT}:"
-        found = {**self.fixed}
+        found = {"choose": False, **self.fixed}
         found |= {k: v for k, v in parameters.items() if not k.startswith(prefix)}
         if any(name.startswith(prefix) for name in parameters):
             found["weights"] = {}
-            for sort in self.sorts:
+            for kind, sort in self.sorts.items():
                 parts = {name: parameters.get(prefix + name, 1.0) for name in sort}
-                total = sum(parts.values())
+                # As with equal weights: every table has its own shrinkage.
+                total = (sum if kind == "relational" else max)(parts.values())
                 found["weights"] |= {x: part / total for x, part in parts.items()}
         return found
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Parameters of a fit with default options."""
-        own = {option.name: option.default for option in OPTIONS}
-        own[KIND] = "ancestors"
+        """Parameters of a fit with default options, before it chooses."""
+        own = {option.name: option.default for option in OPTIONS} | FIRST
         return {name: own.get(name, 1.0) for name in self.searched}
 
     def holds(self, parameters: Mapping[str, Any]) -> bool:
@@ -261,6 +275,8 @@ def space_for(
     ranges = {k: v for k, v in RANGES.items() if NEEDS.get(k, set()) <= sorts.keys()}
     if all(context.hierarchy is None for context in contexts):
         del ranges[KIND]
+    if not any(context.role_is_open for context in contexts):
+        ranges.pop(ROLE, None)
     weight: Any = ranges.pop(WEIGHT)
     fixed: dict[str, Any] = {}
     for name, value in (wanted or {}).items():
@@ -278,13 +294,14 @@ def space_for(
                 ranges |= {f"{WEIGHT}:{name}": weight for name in sort}
     if not ranges:
         raise OptionError("nothing is left to search; leave a range open.")
-    return Space(ranges, fixed, list(sorts.values()))
+    return Space(ranges, fixed, sorts)
 
 
 def _read(name: str, value: Any) -> Any:
     """Read a range, a choice of words, or a fixed value."""
     kinds = {option.name: option.kind for option in OPTIONS} | {
         KIND: str,
+        ROLE: str,
         WEIGHT: float,
     }
     if name not in kinds:
@@ -330,11 +347,12 @@ def _number(name: str, text: Any, kind: type) -> Any:
 
 def _check(name: str, value: Any) -> None:
     """Refuse a value that the option cannot have."""
-    if name == KIND:
-        if value not in KINDS:
+    words = {KIND: tuple(KINDS), ROLE: ("counts", "family", "both", "auto")}.get(name)
+    if words is not None:
+        if value not in words:
             raise OptionError(
-                f"search: {KIND} must be among {', '.join(KINDS)}. "
-                f"Got {value!r} instead.{did_you_mean(str(value), KINDS)}"
+                f"search: {name} must be among {', '.join(words)}. "
+                f"Got {value!r} instead.{did_you_mean(str(value), words)}"
             )
     elif name != WEIGHT:
         check_options({name: value})

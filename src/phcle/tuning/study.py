@@ -18,7 +18,7 @@ from phcle.errors import OptionError
 from phcle.files.archive import checksum
 from phcle.tuning.outcome import Tuned
 from phcle.tuning.scores import Candidate, FunctionScore, Score, SoFar
-from phcle.tuning.space import KIND, space_for
+from phcle.tuning.space import KIND, ROLE, space_for
 from phcle.tuning.study_storage import load_optuna, open_study
 
 if TYPE_CHECKING:
@@ -230,12 +230,13 @@ class Tuning:
             What is fitted in the trial.
         """
         options = self.space.options(parameters)
-        kind = options.pop(KIND, None)
+        kind, role = options.pop(KIND, None), options.pop(ROLE, None)
+        contexts = [
+            context.of_kind(kind) if kind and context.hierarchy else context
+            for context in self.contexts
+        ]
         return Candidate(
-            tuple(
-                context.of_kind(kind) if kind and context.hierarchy else context
-                for context in self.contexts
-            ),
+            tuple(c.in_role(role) if role and c.role_is_open else c for c in contexts),
             {"calibrate": False, **options},  # a trial needs no confidences
             self.labels,
             self.names,

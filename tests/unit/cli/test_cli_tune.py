@@ -84,9 +84,16 @@ def test_a_fit_takes_what_tuning_found(phcle, zoo, score):
     for name, value in answer["options"].items():
         if name == "hierarchy_kind":
             assert embedding.contexts[0].data.hierarchy.kind == value
+        elif name == "role":
+            own = [c.name for c in embedding.contexts]
+            assert ("tree (family)" in own) == (value == "both")
         elif name == "weights":
             assert embedding.options[name] == pytest.approx(value)
-            assert [c.name for c in embedding.contexts] == ["tree", "looks", "use"]
+            assert {c.given_name for c in embedding.contexts} == {
+                "tree",
+                "looks",
+                "use",
+            }
         else:
             assert embedding.options[name] == pytest.approx(value)
     assert embedding.name_of("lion") == "King of Beasts"

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 import phcle
 from phcle import DescriptiveContext, RelationalContext
 from phcle.errors import ContextError, OptionError
-from phcle.options import OPTIONS
-from phcle.tuning import Candidate, FunctionScore, SoFar, Tuned, Tuning
-from phcle.tuning.space import RANGES, space_for
+from phcle.tuning import (
+    Candidate,
+    CompletionScore,
+    FunctionScore,
+    SoFar,
+    Tuned,
+    Tuning,
+)
+from phcle.tuning.space import space_for
 
 EDGES = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 EDGES += [("felid", "beast"), ("canid", "beast")]
@@ -47,22 +53,18 @@ def test_only_what_matters_for_the_contexts_is_searched():
     assert set(space_for([TREE]).searched) == {
         *("dim", "negatives", "ridge", "context_ridge", "hierarchy_kind")
     }
-    assert set(space_for([TAGS]).searched) == {"dim", "sparsity", "ridge"}
+    assert set(space_for([TAGS]).searched) == {"dim", "sparsity", "ridge", "shrinkage"}
     edges = RelationalContext.from_edges([("cat", "dog")])
     assert "hierarchy_kind" not in space_for([edges]).searched
     both = space_for([TREE, TAGS, MORE]).searched
-    assert {"descriptive_weight", "weight:tags", "weight:size"} <= set(both)
+    assert {"descriptive_weight", "role", "weight:tags", "weight:size"} <= set(both)
     assert "weight:hierarchy" not in both  # the only relational one
 
 
 def test_defaults_lie_inside_and_weigh_alike():
-    defaults = {option.name: option.default for option in OPTIONS}
-    for name, found in RANGES.items():
-        if name in defaults:
-            assert found.holds(defaults[name]), name
     space = space_for([TREE, TAGS, MORE])
     weights = space.options(space.defaults)["weights"]
-    assert weights == {"hierarchy": 1.0, "tags": 0.5, "size": 0.5}
+    assert weights == {"hierarchy": 1.0, "tags": 1.0, "size": 1.0}
     assert space.holds(space.defaults)
     narrow = space_for([TREE], {"dim": (2, 4)})
     assert not narrow.holds(narrow.defaults)
@@ -74,7 +76,7 @@ def test_one_value_is_fixed_and_weights_given_are_not_searched():
     assert not any(name.startswith("weight:") for name in space.searched)
     assert (space.searched["ridge"].low, space.searched["ridge"].high) == (2, 5)
     with pytest.raises(OptionError, match="nothing is left to search"):
-        space_for([TAGS], {"dim": 2, "ridge": 1.0, "sparsity": 0.0})
+        space_for([TAGS], {"dim": 2, "ridge": 1, "sparsity": 0, "shrinkage": 1})
 
 
 def test_a_function_is_a_score_and_the_search_beats_the_defaults():
@@ -83,7 +85,10 @@ def test_a_function_is_a_score_and_the_search_beats_the_defaults():
         [TREE, TAGS],
         lambda embedding: -abs(embedding.options["ridge"] - 1.0),
         n_trials=25,
-        search={"max_iter": 3, "tol": 0.9, "hierarchy_kind": "ancestors", "dim": 2},
+        search={
+            **{"max_iter": 3, "tol": 0.9, "hierarchy_kind": "ancestors", "dim": 2},
+            **{"shrinkage": 0.2, "role": "counts"},
+        },
         on_trial=lambda done, best: told.append(done),
     )
     assert told == list(range(1, 26))
@@ -94,6 +99,8 @@ def test_a_function_is_a_score_and_the_search_beats_the_defaults():
     assert sum(found.importances.values()) == pytest.approx(1)
     assert found.model().ridge == pytest.approx(1, abs=0.5)
     assert found.hierarchy_kind == "ancestors"
+    assert found.role == "counts"
+    assert found.options["choose"] is False
 
 
 def test_the_same_seed_gives_the_same_trials():
@@ -180,3 +187,41 @@ def test_labels_and_names_reach_the_fit():
     embedding = made.embedding()
     assert embedding.labels == ("lion", "cat")
     assert embedding.name_of("cat") == "house cat"
+
+
+def patchy(rng, n=60):
+    """A table of rank 2 with gaps, and one without."""
+    truth = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 8))
+    gaps = np.where(rng.random(truth.shape) < 0.2, np.nan, truth)
+    labels, columns = [f"x{i}" for i in range(n)], list("abcdefgh")
+    return [
+        DescriptiveContext("gaps", labels, columns, gaps),
+        DescriptiveContext("whole", labels, columns, truth),
+    ]
+
+
+@pytest.mark.parametrize("metric", ["r2", "auc"])
+def test_single_cells_are_predicted_where_a_table_has_gaps(rng, metric):
+    gaps, _ = patchy(rng)
+    options = {"dim": 4, "choose": False, "shrinkage": 0.1, "calibrate": False}
+    score = CompletionScore("gaps", metric, n_splits=2)
+    made = Candidate((gaps,), options)  # no other context is needed
+    found = list(score.so_far(made))
+    assert [x.is_whole for x in found] == [False, True]
+    assert found[-1].score > 0.6
+    assert score.test(made) > 0.6
+    noise = DescriptiveContext(
+        "gaps", gaps.labels, gaps.columns, rng.permuted(gaps.matrix.arrays[0], axis=0)
+    )
+    assert score.test(Candidate((noise,), options)) < 0.6
+
+
+def test_whole_labels_are_hidden_where_a_table_is_complete(rng):
+    _, whole = patchy(rng)
+    with pytest.raises(OptionError, match="known in no other context"):
+        CompletionScore("whole").test(Candidate((whole,), {"dim": 2}))
+    cells = CompletionScore("whole", "r2", hide="cells")
+    assert "hidden cells" in cells.title
+    assert cells.test(Candidate((whole,), {"dim": 2, "choose": False})) > 0.5
+    with pytest.raises(OptionError, match="hide"):
+        CompletionScore("whole", hide="rows")

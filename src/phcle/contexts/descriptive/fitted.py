@@ -114,7 +114,9 @@ class FittedDescriptive(FittedContext):
         return replace(self, values=values), hidden
 
     def again(self, labels: Sequence[str]) -> FittedContext:
-        return replace(super().again(labels), source=self.source)
+        fitted = super().again(labels)
+        assert isinstance(fitted, FittedDescriptive)
+        return replace(fitted, source=self.source)
 
     def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
         part = self.values.take(rows)
@@ -247,7 +249,8 @@ class FittedDescriptive(FittedContext):
         array of the same shape
             Values on the scale of `offset` and `scale`.
         """
-        return logs_of(values, self.is_log) if self.is_log.any() else np.asarray(values)
+        found = np.asarray(values, np.float64)
+        return logs_of(found, self.is_log) if self.is_log.any() else found
 
     @cached_property
     def largest(self) -> Doubles:
