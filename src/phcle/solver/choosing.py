@@ -74,9 +74,9 @@ GAIN = 0.001
 """A change must raise the sum of the tables' skills by this much to be kept. Less is
 within chance."""
 
-FIRST_SHRINKAGE, SHRINKAGES = 0.2, (0.1, 0.4, 0.8)
-"""Shrinkage of the first trials, and others to try. From 0.1 to 0.4, most tables differ
-little if vectors are long enough."""
+FIRST_SHRINKAGE, LESS, LEAST, MORE = 0.4, 0.2, 0.1, 0.8
+"""Shrinkage of the first trials, and others to try: the least if less was better for a
+table, and more if it was not."""
 
 STIFFNESSES = (0.5, 0.25)
 """Values of γ to try where there is a family."""
@@ -178,9 +178,12 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
             roles = dict.fromkeys(names, "family")
             yield change, replace(trials.best.setting, roles=roles)
     if "shrinkage" in is_open:
-        for size in SHRINKAGES:
-            sizes = dict.fromkeys(trials.hidden, size)
-            yield f"shrinkage {size:g}", replace(trials.best.setting, shrinkage=sizes)
+        yield trials.shrunk_by(LESS)
+        n_less = sum(size == LESS for size in trials.best_shrinkage().values())
+        if n_less:
+            yield trials.shrunk_by(LEAST)
+        if n_less < len(trials.hidden):
+            yield trials.shrunk_by(MORE)
         sizes = trials.best_shrinkage()
         if len(set(sizes.values())) > 1:
             change = "shrinkage of each table"
@@ -189,6 +192,8 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
     if "stiffness" in is_open and any(c.turns_with_labels for c in problem.contexts):
         for size in STIFFNESSES:
             yield f"stiffness {size:g}", replace(trials.best.setting, stiffness=size)
+            if not trials.done[-1].kept:
+                break
     weights = question.weigh(problem)
     if any(
         c.n_dense_columns and weights[c.name] > BACKGROUND for c in problem.contexts
@@ -397,6 +402,22 @@ class Trials:
             Whether something predicts the table.
         """
         return skill >= max(PREDICTED, CHANCE / len(self.hidden[name].rows))
+
+    def shrunk_by(self, size: float) -> tuple[str, Setting]:
+        """Return a change to one shrinkage of all tables.
+
+        Parameters
+        ----------
+        size : float
+            The shrinkage.
+
+        Returns
+        -------
+        tuple of str and Setting
+            The change in words, and the setting.
+        """
+        sizes = dict.fromkeys(self.hidden, size)
+        return f"shrinkage {size:g}", replace(self.best.setting, shrinkage=sizes)
 
     def best_shrinkage(self) -> dict[str, float]:
         """Find the shrinkage at which each table was predicted best.
