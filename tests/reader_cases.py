@@ -234,7 +234,7 @@ def checkpoint_prints() -> tuple[Any, Any]:
 
 def read_checkpoint(path: Path) -> Any:
     prints, shapes = checkpoint_prints()
-    return Checkpoint(path, 0.0, prints, shapes).read()
+    return Checkpoint(path, 0.0, prints, {}, shapes).read()
 
 
 def image_map(path: Path) -> None:

@@ -31,7 +31,7 @@ from phcle.progress import counted_progress, fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint, read_choice
-from phcle.solver.choosing import Question, choose
+from phcle.solver.choosing import Question, Trials, choose
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.foldin import fold_in, solve_labels
 from phcle.solver.paper import PaperSolver
@@ -160,15 +160,17 @@ class PHCLE(EstimatorOptions):
             names = {**contexts.names, **(names or {})}
             files = contexts.sources
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
-        earlier = None
-        if resume and checkpoint is not None:
-            earlier = read_choice(Path(checkpoint))
-        chosen = self._chosen(aligned, earlier)
+        is_new = not resume or checkpoint is None
+        chosen = (
+            self._chosen(aligned)
+            if is_new
+            else self._chosen_before(aligned, read_choice(Path(checkpoint or "")))
+        )
         problem, setting = pose_setting(
             aligned, chosen.setting, self._posed_penalties(chosen.setting)
         )
         self.chosen_ = replace(chosen, setting=setting)
-        if self.weights == "auto" and earlier is None:
+        if self.weights == "auto" and is_new:
             self._measure_weights(aligned)
         backend = self._backend(problem)
         kept = None
@@ -291,10 +293,21 @@ class PHCLE(EstimatorOptions):
             n_pairs=problem.n_pairs,
         )
 
-    def _chosen(self, aligned: Aligned, earlier: Mapping[str, Any] | None) -> Chosen:
-        """The settings that the options leave open, or those of a checkpoint."""
-        if earlier is not None:
-            return Chosen.from_dict(earlier)
+    def _chosen_before(
+        self, aligned: Aligned, stored: Mapping[str, Any] | None
+    ) -> Chosen:
+        """The settings of a checkpoint; those of older versions chose nothing."""
+        if stored is None:
+            reason = "The version that began this fit chose nothing."
+            return Chosen(self._given(aligned), reason=reason)
+        chosen = Chosen.from_dict(stored)
+        if not chosen.trials:
+            return chosen
+        question = self._question(aligned, self._given(aligned))
+        return replace(chosen, used=Trials(question).used())
+
+    def _given(self, aligned: Aligned) -> Setting:
+        """What the options say, and defaults for what they leave open."""
         tables = [c.name for c in aligned.contexts if c.relatives() is None]
         given = {
             name: getattr(self, name)
@@ -303,8 +316,14 @@ class PHCLE(EstimatorOptions):
         }
         if self.shrinkage != "auto":
             given["shrinkage"] = dict.fromkeys(tables, float(self.shrinkage))
-        setting = Setting(**given)
-        is_open = frozenset(x.name for x in fields(Setting)) - given.keys()
+        return Setting(**given)
+
+    def _chosen(self, aligned: Aligned) -> Chosen:
+        """The settings that the options leave open."""
+        setting = self._given(aligned)
+        is_open = frozenset(
+            x.name for x in fields(Setting) if getattr(self, x.name, "auto") == "auto"
+        )
         if not self.choose or self.init == "ones" or self.complete_only:
             return Chosen(setting, reason="Choosing was turned off.")
         question = self._question(aligned, setting, is_open)

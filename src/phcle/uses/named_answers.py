@@ -251,16 +251,19 @@ def summarise(embedding: LabelEmbedding) -> answers.EmbeddingSummary:
 def _chosen(embedding: LabelEmbedding) -> answers.ChosenSettings | None:
     """The settings that were left open, and columns on a log scale."""
     found = embedding.origin.get("chosen")
-    if found is None:
+    if not isinstance(found, Mapping):  # an older or a forged file may hold anything
         return None
-    words = list(found.get("words", ()))
+    setting, trials, words = (found.get(x) for x in ("setting", "trials", "words"))
+    if not isinstance(setting, Mapping):
+        return None
+    if not isinstance(trials, list) or not isinstance(words, list):
+        return None
+    words = [str(word) for word in words]
     for context in embedding.contexts:
         if context.log_columns:
             shown = some(context.log_columns)
             words.append(f"{context.name}: {shown} fitted on a log scale.")
-    return answers.ChosenSettings(
-        found["setting"], tuple(found["trials"]), tuple(words)
-    )
+    return answers.ChosenSettings(setting, tuple(trials), tuple(words))
 
 
 def named(embedding: LabelEmbedding, label: str) -> answers.Named:

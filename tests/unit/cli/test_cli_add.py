@@ -102,7 +102,7 @@ def test_files_that_do_not_fit_are_refused(
 
 
 def test_file_that_may_belong_to_several_contexts_must_be_named(phcle, zoo):
-    (zoo / "more_uses.csv").write_text("label,tag\nzebra,zoo\nlion,zoo\n")
+    (zoo / "more_uses.csv").write_text("label,tag\nzebra,zoo\nlion,zoo\nlion,film\n")
     phcle(
         *("fit", "--tags", "uses.csv", "--tags", "more_uses.csv", "--dim", 2),
         *("--out", "tags.phcle", "--quiet"),

@@ -126,7 +126,7 @@ def test_fit_stopped_before_the_first_sweep_writes_nothing(phcle, zoo, monkeypat
     def stop(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("phcle.estimator.pose", stop)
+    monkeypatch.setattr("phcle.estimator.pose_setting", stop)
     result = phcle(*ENDLESS, code=130)
     assert result.stderr == (
         "phcle: stopped before there was anything to keep; nothing is written.\n"
