@@ -38,6 +38,7 @@ from phcle.options import OPTIONS
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, pose
+from phcle.solver.settings import Setting
 from phcle.solver.start import Factors, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
 from phcle.solver.weights import equal_weights
@@ -95,8 +96,8 @@ class Bench:
     def __init__(self, dim: int, reference_tol: float) -> None:
         default = {option.name: option.default for option in OPTIONS}
         penalties = Penalties(
-            negatives=default["negatives"],
-            descriptive=default["descriptive_weight"],
+            negatives=Setting.negatives,
+            descriptive=Setting.descriptive_weight,
             sparsity=default["sparsity"],
             ridge=default["ridge"],
             context_ridge=default["context_ridge"],

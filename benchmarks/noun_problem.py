@@ -22,6 +22,7 @@ from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import noun_contexts
 from phcle.options import OPTIONS
 from phcle.solver.problem import Problem, pose
+from phcle.solver.settings import Setting
 
 ALL_NOUNS = 82_115
 
@@ -30,8 +31,8 @@ def default_penalties() -> Penalties:
     """The λ's that a fit has by default."""
     default = {option.name: option.default for option in OPTIONS}
     return Penalties(
-        negatives=default["negatives"],
-        descriptive=default["descriptive_weight"],
+        negatives=Setting.negatives,
+        descriptive=Setting.descriptive_weight,
         sparsity=default["sparsity"],
         ridge=default["ridge"],
         context_ridge=default["context_ridge"],

@@ -446,7 +446,7 @@ def parameters_text(*groups: str) -> str:
     Examples
     --------
     >>> print(parameters_text("main").splitlines()[0])
-    dim : int, default 100
+    dim : int or "auto", default 'auto'
     """
     entries = []
     for option in OPTIONS:
