@@ -78,6 +78,9 @@ FIRST_SHRINKAGE, LESS, LEAST, MORE = 0.4, 0.2, 0.1, 0.8
 """Shrinkage of the first trials, and others to try: the least if less was better for a
 table, and more if it was not."""
 
+WORTH = 0.02
+"""Skill below which nothing is chosen: the tables cannot be predicted."""
+
 STIFFNESSES = (0.5, 0.25)
 """Values of γ to try where there is a family."""
 
@@ -153,6 +156,9 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     for change, setting in _changes(question, trials):
         trials.compare(change, setting)
     best = trials.best
+    if best.skill < WORTH:
+        reason = f"The defaults stay: no setting predicts the {n_hidden} hidden cells."
+        return Chosen(question.given, tuple(trials.done), reason, used=trials.used())
     reason = (
         f"Of {len(trials.done)} settings, this one predicts {n_hidden} hidden cells "
         f"best: skill {best.skill:.3f}, where the first one has "
@@ -188,6 +194,8 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
         if len(set(sizes.values())) > 1:
             change = "shrinkage of each table"
             yield change, replace(trials.best.setting, shrinkage=sizes)
+    if trials.best.skill < WORTH:
+        return  # there is nothing to choose by
     problem = trials.problem(trials.best.setting)
     if "stiffness" in is_open and any(c.turns_with_labels for c in problem.contexts):
         for size in STIFFNESSES:
