@@ -113,7 +113,9 @@ class Chosen:
     reason: str = ""
     shares: Mapping[str, float] = field(default_factory=dict)
     weighing: tuple[str, ...] = ()
-    used: Mapping[str, sp.csr_array] = field(default_factory=dict, repr=False)
+    used: Mapping[str, sp.csr_array] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -254,9 +254,9 @@ def _chosen(embedding: LabelEmbedding) -> answers.ChosenSettings | None:
     if not isinstance(found, Mapping):  # an older or a forged file may hold anything
         return None
     setting, trials, words = (found.get(x) for x in ("setting", "trials", "words"))
-    if not isinstance(setting, Mapping):
+    if not isinstance(setting, Mapping) or not isinstance(words, list):
         return None
-    if not isinstance(trials, list) or not isinstance(words, list):
+    if not isinstance(trials, (list, tuple)):
         return None
     words = [str(word) for word in words]
     for context in embedding.contexts:
