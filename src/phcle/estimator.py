@@ -18,11 +18,13 @@ from phcle.contexts.base import Context, Penalties
 from phcle.contexts.readers.files_to_contexts import ReadContexts, SourceFile
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
+    ContextError,
     ConvergenceWarning,
     NumericalError,
     OptionError,
     PhcleError,
     PhcleWarning,
+    some,
 )
 from phcle.options import check_options
 from phcle.progress import counted_progress, fit_progress
@@ -209,6 +211,7 @@ class PHCLE(EstimatorOptions):
             state = replace(state, history=found.history)
         else:
             weights = self._weights(problem)
+            _refuse_uninformed(problem, weights)
             rng = np.random.default_rng(self.random_state)
             start = start_factors(problem, weights, self.init, rng, backend=backend)
             state = solver.init(start, weights)
@@ -464,9 +467,28 @@ class PHCLE(EstimatorOptions):
 
     def _calibrate(self, device: DeviceProblem, state: State) -> None:
         """Learn how sure predictions are, and keep it with the contexts."""
-        found = calibrate(device, state, seed=self.random_state)
+        found = calibrate(device, state, seed=self.random_state, used=self.chosen_.used)
         contexts = tuple(
             context.with_calibration(found.get(context.name))
             for context in self.embedding_.contexts
         )
         self.embedding_ = replace(self.embedding_, contexts=contexts)
+
+
+def _refuse_uninformed(problem: Problem, weights: Mapping[str, float]) -> None:
+    """Refuse labels about which nothing that counts is known.
+
+    Their vectors would be zero, and their neighbours arbitrary.
+    """
+    informed = np.zeros(len(problem.labels), dtype=bool)
+    for context in problem.contexts:
+        if weights[context.name] > 0:
+            is_family = context.turns_with_labels
+            informed |= context.observed if is_family else context.informs
+    if not informed.all():
+        unknown = [problem.labels[i] for i in np.flatnonzero(~informed)]
+        raise ContextError(
+            f"nothing tells {some(unknown)} from other labels: they are known only to "
+            "contexts of weight 0, or in columns whose values are all equal; leave "
+            "them out (labels=, --labels), or describe them in another context."
+        )

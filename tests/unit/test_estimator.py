@@ -71,7 +71,10 @@ def test_help_explains_every_option():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dim": 0}, r"'dim' option must be a whole number, 1 or more. Got 0"),
+        (
+            {"dim": 0},
+            r"'dim' option must be a whole number, 1 or more, or 'auto'. Got 0",
+        ),
         ({"dim": 2.5}, r"'dim'.*Got 2.5"),
         ({"ridge": -1}, r"'ridge'.*above 0.*Got -1"),
         ({"ridge": float("nan")}, r"'ridge'.*Got nan"),
@@ -197,7 +200,7 @@ def test_ctrl_c_keeps_the_last_whole_sweep(rng):
 
 
 def test_ctrl_c_in_the_last_solve_keeps_the_sweeps(rng, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("phcle.estimator.solve_labels", interrupt)

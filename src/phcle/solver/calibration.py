@@ -7,11 +7,12 @@ Then predictions are compared with the truth.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.backends.protocol import Array
 from phcle.contexts.base import FittedContext, PredictingContext
@@ -55,7 +56,11 @@ MOST_TRIALS = 5
 
 
 def calibrate(
-    device: DeviceProblem, state: State, *, seed: int
+    device: DeviceProblem,
+    state: State,
+    *,
+    seed: int,
+    used: Mapping[str, sp.csr_array] | None = None,
 ) -> dict[str, Calibration]:
     """Learn the confidence of predictions for every context with enough labels.
 
@@ -67,6 +72,8 @@ def calibrate(
         Factors at the end of the fit.
     seed : int
         Seed of the choice of hidden labels.
+    used : mapping from str to csr_array of shape (labels, columns), optional
+        Cells by which settings were chosen; they are not used again.
 
     Returns
     -------
@@ -88,7 +95,7 @@ def calibrate(
     rng = np.random.default_rng(seed)
     records = {number: HiddenValues() for number in judged}
     for _ in range(MOST_TRIALS):
-        _add_trial(device, state, records, rng)
+        _add_trial(device, state, records, used or {}, rng)
         if all(record.n_values >= ENOUGH_VALUES for record in records.values()):
             break
     found = {}
@@ -110,6 +117,7 @@ def _add_trial(
     device: DeviceProblem,
     state: State,
     records: dict[int, HiddenValues],
+    used: Mapping[str, sp.csr_array],
     rng: np.random.Generator,
 ) -> None:
     """Hide some labels of every judged context, continue the fit, and compare."""
@@ -145,6 +153,7 @@ def _add_trial(
             predicted * context.scale + context.offset,
             context.offset,
             support(W, all_W[trial.contexts[number].observed]),
+            used[context.name][rows] if context.name in used else None,
             rng,
         )
 

@@ -263,6 +263,8 @@ def read_choice(path: Path) -> Mapping[str, Any] | None:
     mapping or None
         What `Chosen.to_dict` returned; None for an older file.
     """
+    if not os.path.lexists(path):
+        return None  # `Checkpoint.read` says so
     foreign = "is not a checkpoint of a fit."
     about, _ = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
     found = about.get("chosen")

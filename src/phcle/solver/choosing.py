@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import Context, FittedContext, Penalties
+from phcle.contexts.labels import index_of
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.settings import (
     NOISE,
@@ -55,8 +57,8 @@ SHARE = 0.1
 MOST_LABELS = 5_000
 """Most labels of a trial, so that choosing for a large problem does not take long."""
 
-MOST_CELLS = 4_000_000
-"""Most cells of a table that are looked at when some are drawn: 32 MB."""
+MOST_CELLS = 3_000_000
+"""Most cells of a table that are looked at when some are drawn: 24 MB."""
 
 FEWEST_CELLS = 50
 """Fewest hidden cells to choose by. With fewer, chance would choose."""
@@ -72,9 +74,9 @@ GAIN = 0.001
 """A change must raise the sum of the tables' skills by this much to be kept. Less is
 within chance."""
 
-FIRST_SHRINKAGE, SHRINKAGES = 0.2, (0.1, 0.4, 0.8)
-"""Shrinkage of the first trials, and others to try. From 0.1 to 0.4, most tables differ
-little if vectors are long enough."""
+FIRST_SHRINKAGE, LESS, LEAST, MORE = 0.4, 0.2, 0.1, 0.8
+"""Shrinkage of the first trials, and others to try: the least if less was better for a
+table, and more if it was not."""
 
 STIFFNESSES = (0.5, 0.25)
 """Values of γ to try where there is a family."""
@@ -160,7 +162,7 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     if "dim" in question.is_open:
         dim = longest_useful(question.aligned, setting.roles)
         setting = replace(setting, dim=dim)
-    return Chosen(setting, tuple(trials.done), reason)
+    return Chosen(setting, tuple(trials.done), reason, used=trials.used())
 
 
 def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]]:
@@ -176,9 +178,12 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
             roles = dict.fromkeys(names, "family")
             yield change, replace(trials.best.setting, roles=roles)
     if "shrinkage" in is_open:
-        for size in SHRINKAGES:
-            sizes = dict.fromkeys(trials.hidden, size)
-            yield f"shrinkage {size:g}", replace(trials.best.setting, shrinkage=sizes)
+        yield trials.shrunk_by(LESS)
+        n_less = sum(size == LESS for size in trials.best_shrinkage().values())
+        if n_less:
+            yield trials.shrunk_by(LEAST)
+        if n_less < len(trials.hidden):
+            yield trials.shrunk_by(MORE)
         sizes = trials.best_shrinkage()
         if len(set(sizes.values())) > 1:
             change = "shrinkage of each table"
@@ -187,6 +192,8 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
     if "stiffness" in is_open and any(c.turns_with_labels for c in problem.contexts):
         for size in STIFFNESSES:
             yield f"stiffness {size:g}", replace(trials.best.setting, stiffness=size)
+            if not trials.done[-1].kept:
+                break
     weights = question.weigh(problem)
     if any(
         c.n_dense_columns and weights[c.name] > BACKGROUND for c in problem.contexts
@@ -239,6 +246,24 @@ class Trials:
                     self.hidden[context.name] = cells
         self.done: list[Trial] = []
         self.state: State | None = None  # where the best trial ended
+
+    def used(self) -> dict[str, sp.csr_array]:
+        """Mark the hidden cells among all labels.
+
+        Returns
+        -------
+        dict
+            Ones at the hidden cells of each table: (labels, columns).
+        """
+        position = index_of(self.question.aligned.labels)
+        at = np.array([position[label] for label in self.labels], dtype=np.int64)
+        return {
+            name: sp.csr_array(
+                (np.ones(len(cells.rows)), (at[cells.rows], cells.columns)),
+                shape=(len(position), len(self.tables[name].columns)),
+            )
+            for name, cells in self.hidden.items()
+        }
 
     @property
     def n_hidden(self) -> int:
@@ -318,14 +343,18 @@ class Trials:
         """
         backend = self.question.backend(problem)
         weights = dict(self.question.weigh(problem))
-        solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
-        n_sweeps = SWEEPS
-        if begin is None:
-            rng = np.random.default_rng(self.question.seed)
-            start = start_factors(problem, weights, "spectral", rng, backend=backend)
-            begin, n_sweeps = solver.init(start, weights), cold_sweeps
-        begin = replace(begin, weights=weights, history=())
-        state = run(solver, begin, max_iter=n_sweeps)
+        # Blocks have their own threads; those of BLAS would only compete with them.
+        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+            solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
+            n_sweeps = SWEEPS
+            if begin is None:
+                rng = np.random.default_rng(self.question.seed)
+                start = start_factors(
+                    problem, weights, "spectral", rng, backend=backend
+                )
+                begin, n_sweeps = solver.init(start, weights), cold_sweeps
+            begin = replace(begin, weights=weights, history=())
+            state = run(solver, begin, max_iter=n_sweeps)
         W, *factors = solver.device.to_numpy([state.W, *state.factors])
         return state, {
             name: self.hidden[name].errors(W, factor)
@@ -373,6 +402,22 @@ class Trials:
             Whether something predicts the table.
         """
         return skill >= max(PREDICTED, CHANCE / len(self.hidden[name].rows))
+
+    def shrunk_by(self, size: float) -> tuple[str, Setting]:
+        """Return a change to one shrinkage of all tables.
+
+        Parameters
+        ----------
+        size : float
+            The shrinkage.
+
+        Returns
+        -------
+        tuple of str and Setting
+            The change in words, and the setting.
+        """
+        sizes = dict.fromkeys(self.hidden, size)
+        return f"shrinkage {size:g}", replace(self.best.setting, shrinkage=sizes)
 
     def best_shrinkage(self) -> dict[str, float]:
         """Find the shrinkage at which each table was predicted best.

@@ -82,6 +82,7 @@ class _Stage:
     backend: Backend
     tol: float
     samples: list[Sample | None] | None = None
+    is_last: bool = False
 
 
 def solve_labels(
@@ -120,6 +121,7 @@ def solve_labels(
     """
     stages = _stages(backend, problem, tol, has_start=start is not None)
     W: Any = start
+    placed: list[Any] = []
     before = None
     for stage in stages:
         move = stage.backend.asarray
@@ -127,6 +129,8 @@ def solve_labels(
             W = _zeros(stage.backend, problem)
         if before is None or before.dtype != stage.backend.dtype:
             rows = LabelRows(stage.backend, problem)
+            if before is not None:
+                factors = [before.to_numpy(factor) for factor in placed]
             placed = [move(factor) for factor in factors]
         elif before is not stage.backend:
             rows = rows.on(stage.backend)
@@ -139,10 +143,9 @@ def solve_labels(
             tol=stage.tol,
             max_iter=MOST_STEPS,
         )
+        if settle and any(context.turns_with_labels for context in problem.contexts):
+            solved, placed = _settle(stage, rows, solved, placed, weights)
         W, before = solved.factor, stage.backend
-    if settle and any(context.turns_with_labels for context in problem.contexts):
-        solved, placed = _settle(stage, rows, solved, placed, weights)
-        W = solved.factor
     W = np.asarray(stage.backend.to_numpy(W), np.float64)
     factors = tuple(np.asarray(stage.backend.to_numpy(x), np.float64) for x in placed)
     broken = [
@@ -213,7 +216,7 @@ def _settle(
             break
         for (i, _), a, b in zip(families, edges, edges[1:], strict=False):
             factors[i] = backend.asarray(mixed[a:b])
-        solved = solve(EXACTER * stage.tol, STEPS_PER_TURN)
+        solved = solve(EXACTER * stage.tol, STEPS_PER_TURN if stage.is_last else 1)
     return solve(stage.tol, MOST_STEPS), factors
 
 
@@ -255,7 +258,7 @@ def _stages(
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
     last = backend.with_dtype(backend.dtype if is_large else "float64")
-    stages = [_Stage(last, tol)]
+    stages = [_Stage(last, tol, is_last=True)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
         stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))
     if not has_start:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
+import scipy.sparse as sp
+
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import Context, Penalties
 from phcle.errors import some
@@ -102,6 +104,8 @@ class Chosen:
         With weights="auto": the share of its weight that each context keeps.
     weighing : tuple of str
         Why, in words, one sentence for each context.
+    used : mapping from str to csr_array of shape (labels, columns)
+        Ones for the cells of each table by which it was chosen; not stored in files.
     """
 
     setting: Setting
@@ -109,6 +113,7 @@ class Chosen:
     reason: str = ""
     shares: Mapping[str, float] = field(default_factory=dict)
     weighing: tuple[str, ...] = ()
+    used: Mapping[str, sp.csr_array] = field(default_factory=dict, repr=False)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -134,9 +139,11 @@ class Chosen:
         Returns
         -------
         dict
-            All fields, and `words`.
+            All fields but `used`, and `words`.
         """
-        return {**asdict(self), "words": list(self.words)}
+        found = {**asdict(replace(self, used={})), "words": list(self.words)}
+        del found["used"]
+        return found
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -191,7 +198,8 @@ def longest_useful(aligned: Aligned, roles: Mapping[str, str]) -> int:
             width += len(context.columns)
         elif context in context.parts():  # it is counted
             width += Setting.dim
-    widest = WIDEST if len(aligned.labels) <= LONG_UP_TO else Setting.dim
+    n = len(aligned.labels)
+    widest = min(WIDEST, max(Setting.dim, n // 5)) if n <= LONG_UP_TO else Setting.dim
     return max(1, min(width, widest))
 
 

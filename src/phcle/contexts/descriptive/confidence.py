@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.data import DescriptiveContext
@@ -118,6 +119,7 @@ class HiddenValues:
         predicted: Floats,
         offset: Floats,
         supports: Floats,
+        used: sp.csr_array | None,
         rng: np.random.Generator,
     ) -> None:
         """Add the values of some labels, or a sample if there are very many.
@@ -136,12 +138,17 @@ class HiddenValues:
             Means of the columns at the fit.
         supports : array of shape (labels,)
             Support of each label.
+        used : csr_array of shape (labels, columns), or None
+            Ones for cells that are left out.
         rng : numpy.random.Generator
             Draws the sample.
         """
         left = data.rows_for([x for x in data.labels if x not in hidden]).matrix
         truth = data.rows_for(labels).matrix
         rows, columns = truth.some_known_cells(MOST_VALUES, rng)
+        if used is not None and len(rows):
+            is_new = np.asarray(used[rows, columns]).ravel() == 0
+            rows, columns = rows[is_new], columns[is_new]
         above = truth.cells(rows, columns) > truth.threshold(offset)[columns]
         self.truth.append(above)
         self.prior.append(logit(left.presence())[columns])

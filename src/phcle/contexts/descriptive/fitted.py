@@ -89,6 +89,10 @@ class FittedDescriptive(FittedContext):
         return self.values.observed
 
     @property
+    def informs(self) -> Flags:
+        return self.values.differing
+
+    @property
     def entries(self) -> sp.csr_array:
         return self.values.entries
 
@@ -101,8 +105,8 @@ class FittedDescriptive(FittedContext):
     def hide_cells(
         self, share: float, most: int, rng: np.random.Generator
     ) -> tuple[FittedDescriptive, HiddenCells | None]:
-        if not self.readable:
-            return self, None
+        if self.value_kind == "text" or not self.readable:
+            return self, None  # nobody completes words or dimensions
         groups = np.arange(len(self.columns))
         if isinstance(self.source, Cells):  # the values of a category belong together
             _, groups = np.unique(np.array(self.source.titles), return_inverse=True)

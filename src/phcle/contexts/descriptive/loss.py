@@ -120,6 +120,11 @@ class HiddenCells:
         return 1 - float(errors.sum()) / total if total else float("nan")
 
 
+def _some(rows: Ints, most: int, rng: np.random.Generator) -> Ints:
+    """All rows, or a random sample of them."""
+    return rows if len(rows) <= most else rng.choice(rows, most, replace=False)
+
+
 def _joined(a: sp.csr_array, b: sp.csr_array) -> sp.csr_array:
     """Entries of two matrices that share no row; stored zeros are kept."""
     indptr = np.cumsum([0, *(np.diff(a.indptr) + np.diff(b.indptr))])
@@ -220,6 +225,21 @@ class ScaledValues:
         return known
 
     @property
+    def differing(self) -> Flags:
+        """Labels with a known value in a column whose values differ: (labels,)."""
+        if self.full.energy().sum() > 0:  # complete rows differ from the means
+            return self.observed
+        n_labels, n_columns = self.entries.shape
+        squares = np.bincount(
+            self.entries.indices, self.entries.data**2, minlength=n_columns
+        )
+        rows = np.repeat(np.arange(n_labels), np.diff(self.entries.indptr))
+        found = np.zeros(n_labels, dtype=bool)
+        found[rows[squares[self.entries.indices] > 0]] = True
+        found[self.full_rows] = bool((squares > 0).any())
+        return found
+
+    @property
     def arrays(self) -> list[Any]:
         """All numbers, for a fingerprint."""
         return [self.full_rows, *self.full.arrays, self.entries]
@@ -236,8 +256,8 @@ class ScaledValues:
         share : float
             Share of the known cells to hide.
         most : int
-            Cells of only so many labels and columns are looked at, so that tags need no
-            full matrix.
+            Most cells to look at, known or not; a tenth of it in complete rows, so
+            that tags need no full matrix.
         rng : numpy.random.Generator
             Draws the cells.
 
@@ -249,10 +269,11 @@ class ScaledValues:
             The hidden cells.
         """
         n_rows, n_columns = self.entries.shape
-        known_rows = np.flatnonzero(self.observed)
         n_looked = max(1, most // max(n_columns, 1))
-        if len(known_rows) > n_looked:
-            known_rows = np.sort(rng.choice(known_rows, n_looked, replace=False))
+        # A complete row costs little until it has a gap, so only some get gaps.
+        some_full = _some(self.full_rows, max(1, n_looked // 10), rng)
+        gappy = np.flatnonzero(np.diff(self.entries.indptr))
+        known_rows = np.sort(np.concatenate([some_full, _some(gappy, n_looked, rng)]))
         part = self.take(known_rows)
         values = np.full(part.entries.shape, np.nan)
         values[part.full_rows] = part.full.toarray()
