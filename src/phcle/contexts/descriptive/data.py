@@ -285,6 +285,7 @@ class DescriptiveContext(Context):
             scale=scale,
             readable=self.readable,
             source=None if self.source is None else self.source.take([]),
+            varies=matrix.moments().varies,
             is_log=self.is_log,
             values=ScaledValues.over(labels, cut.labels, matrix, offset, scale),
         )

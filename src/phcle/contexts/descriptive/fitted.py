@@ -62,6 +62,8 @@ class FittedDescriptive(FittedContext):
         How labels that are added later are encoded.
     calibration : Calibration or None
         Turns predictions into probabilities; None if the fit had too few labels.
+    varies : array of bool of shape (columns,)
+        Columns whose known values were not all equal at the fit.
     is_log : array of bool of shape (columns,)
         Columns whose offset and scale are those of the logarithms.
     shrinkage : float or None
@@ -76,6 +78,7 @@ class FittedDescriptive(FittedContext):
     readable: bool
     source: Source | None = None
     calibration: Calibration | None = None
+    varies: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
     is_log: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
     shrinkage: float | None = None
     values: ScaledValues = NO_VALUES
@@ -90,7 +93,7 @@ class FittedDescriptive(FittedContext):
 
     @property
     def informs(self) -> Flags:
-        return self.values.differing
+        return self.values.known_in(self.varies)
 
     @property
     def entries(self) -> sp.csr_array:
@@ -308,6 +311,7 @@ class FittedDescriptive(FittedContext):
             factor=self.factor[at],
             offset=self.offset[at],
             scale=self.scale[at],
+            varies=self.varies[at],
             is_log=self.is_log[at],
             source=None,
             data=self._data_on(at, (column,)),
@@ -440,6 +444,7 @@ class FittedDescriptive(FittedContext):
             factor=store["factor"],
             offset=store["offset"],
             scale=store["scale"],
+            varies=np.ones(len(columns), dtype=bool),  # files do not say
             is_log=is_log,
             readable=packed["readable"],
             source=unpack_source(packed["source"], store),

@@ -224,19 +224,24 @@ class ScaledValues:
         known[self.full_rows] = True
         return known
 
-    @property
-    def differing(self) -> Flags:
-        """Labels with a known value in a column whose values differ: (labels,)."""
-        if self.full.energy().sum() > 0:  # complete rows differ from the means
-            return self.observed
-        n_labels, n_columns = self.entries.shape
-        squares = np.bincount(
-            self.entries.indices, self.entries.data**2, minlength=n_columns
-        )
+    def known_in(self, columns: Flags) -> Flags:
+        """Find the labels with a known value in some columns.
+
+        Parameters
+        ----------
+        columns : array of bool of shape (columns,)
+            The columns.
+
+        Returns
+        -------
+        array of bool of shape (labels,)
+            The labels.
+        """
+        n_labels = self.entries.shape[0]
         rows = np.repeat(np.arange(n_labels), np.diff(self.entries.indptr))
         found = np.zeros(n_labels, dtype=bool)
-        found[rows[squares[self.entries.indices] > 0]] = True
-        found[self.full_rows] = bool((squares > 0).any())
+        found[rows[columns[self.entries.indices]]] = True
+        found[self.full_rows] = bool(columns.any())
         return found
 
     @property

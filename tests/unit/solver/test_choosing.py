@@ -1,0 +1,209 @@
+"""Settings chosen on hidden cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.contexts.alignment import align
+from phcle.errors import ContextError
+from phcle.solver.checkpoint import read_choice
+
+N_GROUPS, N_IN_GROUP = 30, 6
+N = N_GROUPS * N_IN_GROUP
+LABELS = [f"label {i}" for i in range(N)]
+GROUP = np.arange(N) // N_IN_GROUP
+TREE = [(label, f"group {g}") for label, g in zip(LABELS, GROUP, strict=True)]
+TREE += [(f"group {g}", "root") for g in range(N_GROUPS)]
+
+
+def tree(**options):
+    return RelationalContext.from_hierarchy(TREE, name="tree", **options)
+
+
+def table(values, **options):
+    frame = pd.DataFrame(values, index=LABELS).add_prefix("c")
+    return DescriptiveContext.from_frame(frame, name="table", **options)
+
+
+def family_values(seed=0, hidden=0.3):
+    """Labels of a group share the mean of their values."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(N_GROUPS, 8))[GROUP] + 0.3 * rng.normal(size=(N, 8))
+    return np.where(rng.random(values.shape) < hidden, np.nan, values)
+
+
+def fit(*contexts, **options):
+    return PHCLE(**{"calibrate": False, **options}).fit(contexts)
+
+
+def test_values_that_follow_the_tree_make_it_a_family():
+    chosen = fit(tree(), table(family_values())).chosen_
+    assert chosen.setting.roles == {"tree": "family"}
+    assert chosen.trials[0].skill < max(trial.skill for trial in chosen.trials)
+    assert "hidden cells" in chosen.reason
+
+
+def test_what_the_user_sets_is_not_changed():
+    options = {"dim": 7, "negatives": 4.0, "stiffness": 2.0, "shrinkage": 0.3}
+    given = fit(tree(role="counts"), table(family_values()), **options)
+    setting = given.chosen_.setting
+    assert setting.dim == given.embedding_.dim == 7
+    assert (setting.negatives, setting.stiffness) == (4.0, 2.0)
+    assert setting.shrinkage == {"table": 0.3}
+    assert setting.roles == {}
+    assert "tree" in [context.name for context in given.embedding_.contexts]
+
+
+def test_without_a_readable_table_the_defaults_stay():
+    rng = np.random.default_rng(0)
+    vectors = dict(zip(LABELS, rng.normal(size=(N, 5)), strict=True))
+    model = fit(tree(), DescriptiveContext.from_vectors(vectors))
+    assert model.chosen_.trials == ()
+    assert "The defaults stay" in model.chosen_.reason
+    assert model.embedding_.dim == 100
+
+
+def test_choosing_can_be_turned_off():
+    model = fit(tree(), table(family_values()), choose=False)
+    assert model.chosen_.trials == ()
+    assert model.embedding_.dim == 100
+
+
+def test_the_same_seed_chooses_and_fits_the_same():
+    one, again = (fit(tree(), table(family_values())) for _ in range(2))
+    assert one.chosen_.to_dict() == again.chosen_.to_dict()
+    assert one.embedding_.vectors.tobytes() == again.embedding_.vectors.tobytes()
+
+
+def test_a_checkpoint_keeps_the_choice(tmp_path):
+    path = tmp_path / "fit.ckpt"
+    contexts = [tree(), table(family_values())]
+    whole = PHCLE().fit(contexts)
+    with pytest.warns(UserWarning, match="not converged"):
+        PHCLE(max_iter=2).fit(contexts, checkpoint=path)
+    assert read_choice(path)["setting"]["roles"] == {"tree": "family"}
+    resumed = PHCLE().fit(contexts, checkpoint=path, resume=True)
+    assert resumed.chosen_.to_dict() == whole.chosen_.to_dict()
+    assert resumed.embedding_.vectors.tobytes() == whole.embedding_.vectors.tobytes()
+
+
+def test_a_category_is_hidden_as_a_whole():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"colour": rng.choice(["red", "blue", "green"], N)}, LABELS)
+    fitted = DescriptiveContext.from_frame(frame).in_fit(LABELS)
+    left, hidden = fitted.hide_cells(0.2, 10**6, rng)
+    rows, n_hidden = np.unique(hidden.rows, return_counts=True)
+    assert (n_hidden == 3).all()
+    assert 0.1 < len(rows) / N < 0.3
+    assert not left.observed[rows].any()
+
+
+def test_hidden_cells_are_gone_and_the_others_stay():
+    fitted = table(family_values(hidden=0.5)).in_fit(LABELS)
+    left, hidden = fitted.hide_cells(0.3, 10**6, np.random.default_rng(1))
+    whole, rest = (x.values.entries.toarray() for x in (fitted, left))
+    assert (whole[hidden.rows, hidden.columns] == hidden.truth).all()
+    assert (rest[hidden.rows, hidden.columns] == 0).all()
+    rest[hidden.rows, hidden.columns] = hidden.truth
+    assert (rest == whole).all()
+
+
+def test_only_some_complete_rows_get_gaps():
+    fitted = table(family_values(hidden=0.0)).in_fit(LABELS)
+    left, hidden = fitted.hide_cells(0.3, 800, np.random.default_rng(1))
+    assert len(left.values.full_rows) >= N - 10
+    assert 0 < len(hidden.rows) < 80
+
+
+# ---- labels and columns that say nothing ----
+
+
+def test_a_label_that_only_a_context_of_weight_zero_knows_is_refused():
+    values = family_values(hidden=0.0)
+    half = table(values).rows_for(LABELS[:90])
+    with pytest.raises(ContextError, match=r"nothing tells 'label 90', 'label 91'"):
+        fit(tree(role="counts"), half, weights={"tree": 0, "table": 1})
+
+
+def test_a_label_that_only_constant_columns_know_is_refused():
+    values = np.full((N, 2), np.nan)
+    values[:, 0] = 1.0
+    values[:20, 1] = np.arange(20)
+    with pytest.raises(ContextError, match="columns whose values are all equal"):
+        fit(table(values))
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_unknown_and_constant_columns_do_not_change_the_fit(standardize):
+    values = family_values(hidden=0.2)
+    more = np.column_stack([values, np.full((N, 5), np.nan), np.full((N, 5), 3.0)])
+    options = {"choose": False, "dim": 8, "tol": 1e-6, "dtype": "float64"}
+    one, other = (
+        fit(table(x, standardize=standardize), **options).embedding_.vectors
+        for x in (values, more)
+    )
+    gram = one @ one.T
+    assert np.allclose(other @ other.T, gram, atol=1e-2 * abs(gram).max())
+
+
+# ---- numbers on a log scale ----
+
+
+def skewed(seed=0):
+    rng = np.random.default_rng(seed)
+    logs = 2 * rng.normal(size=N_GROUPS)[GROUP] + 0.2 * rng.normal(size=N)
+    level = rng.normal(size=N_GROUPS)[GROUP] + 0.2 * rng.normal(size=N)
+    return np.column_stack([np.exp(logs), level, np.arange(N) % 2])
+
+
+def test_positive_skewed_columns_are_fitted_on_a_log_scale():
+    context = table(skewed())
+    assert context.log_columns == ("c0",)
+    assert table(skewed(), log=False).log_columns == ()
+    assert table(skewed(), log=["c0"]).log_columns == ("c0",)
+    with pytest.raises(Exception, match="log column"):
+        table(skewed(), log=["c9"])
+    with pytest.raises(ContextError, match=r"log scale.*above zero.*'label 0'"):
+        table(skewed(), log=["c2"])
+
+
+def test_predictions_of_log_columns_are_positive_and_in_the_users_units():
+    values = skewed()
+    truth = values[::7, 0].copy()
+    values[::7, 0] = np.nan
+    options = {"choose": False, "shrinkage": 0.05}
+    embedding = fit(tree(role="family"), table(values), **options).embedding_
+    fitted = next(x for x in embedding.contexts if x.name == "table")
+    predicted = fitted.predict(embedding.select(LABELS[::7]).vectors)[:, 0]
+    assert (predicted > 0).all()
+    errors = np.log(predicted) - np.log(truth)
+    assert np.std(errors) < 0.5 * np.std(np.log(truth))
+
+
+def test_a_later_label_without_a_logarithm_is_refused():
+    embedding = fit(tree(), table(skewed())).embedding_
+    assert next(x for x in embedding.contexts if x.name == "table").log_columns
+    frame = pd.DataFrame([[-1.0, 0.0, 1.0]], ["new"]).add_prefix("c")
+    new = DescriptiveContext.from_frame(frame, name="table")
+    with pytest.raises(ContextError, match="above zero"):
+        PHCLE.transform(_fitted(embedding), new)
+
+
+def _fitted(embedding):
+    model = PHCLE()
+    model.embedding_ = embedding
+    return model
+
+
+def test_labels_of_a_large_problem_are_drawn_with_their_siblings(monkeypatch):
+    from phcle.solver import choosing
+
+    monkeypatch.setattr(choosing, "MOST_LABELS", 60)
+    aligned = align([tree(), table(family_values())])
+    drawn = choosing._some_labels(aligned, np.random.default_rng(0))
+    groups = [GROUP[LABELS.index(label)] for label in drawn]
+    assert len(drawn) == 60
+    assert len(set(groups)) == 60 // N_IN_GROUP
