@@ -236,7 +236,8 @@ def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
 ):
     torch_backend = pytest.importorskip("phcle.backends.torch_backend")
     contexts = imagenet.contexts()
-    model = PHCLE(dim=20, max_iter=5, backend="torch", device="cpu", tol=0.01)
+    options = {"choose": False, "calibrate": False, "tol": 0.01}
+    model = PHCLE(dim=20, max_iter=5, backend="torch", device="cpu", **options)
     embedding = model.fit(contexts).embedding_
     seen = []
     solve = foldin.solve_rows
