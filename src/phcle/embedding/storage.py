@@ -148,6 +148,10 @@ def _check_sound(embedding: LabelEmbedding) -> None:
     for name in ("penalties", "options", "versions", "origin"):
         if not isinstance(getattr(embedding, name), Mapping):
             raise ContextError(f"its {name} are not names with values")
+    if not isinstance(embedding.origin.get("run", {}), Mapping):
+        raise ContextError("it does not say how it ran")
+    if not isinstance(embedding.origin.get("files", []), list):
+        raise ContextError("its files are not a list")
     for record in embedding.history:
         if not isinstance(record, Mapping):
             raise ContextError("its history is not a list of records")
