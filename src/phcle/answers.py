@@ -170,8 +170,10 @@ class Attribute(Answer):
     observed : bool
         True if the value was given, False if it is predicted.
     confidence : float or None, default=None
-        Probability that the label has the attribute. None if the value is observed or
-        the fit could not calibrate the context.
+        Probability that the label has the attribute. None for a number, if the value is
+        observed, or if the fit could not calibrate the context.
+    low, high : float or None, default=None
+        Interval that holds a predicted number in 80 of 100 cases.
     """
 
     context: str
@@ -180,6 +182,8 @@ class Attribute(Answer):
     strength: float
     observed: bool = field(metadata={"exclude": True})
     confidence: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
