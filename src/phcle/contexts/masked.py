@@ -226,7 +226,8 @@ class MaskedMatrix(ABC):
         Returns
         -------
         array of shape (columns,)
-            The means of dense values, and zeros for sparse values.
+            The means of dense values, a half for zeros and ones, and zeros for sparse
+            values.
         """
 
     @abstractmethod
@@ -516,10 +517,11 @@ class _Dense(MaskedMatrix):
         return np.array(self.values[:, i])
 
     def threshold(self, mean: Floats) -> Floats:
-        return mean
+        return np.where(self.is_truth(), 0.5, mean)  # if all are ones, all have it
 
     def n_having(self, mean: Floats) -> Floats:
-        return np.asarray((self.values > mean).sum(axis=0), np.float64)
+        above = self.values > self.threshold(mean)
+        return np.asarray(above.sum(axis=0), np.float64)
 
     def largest(self) -> Floats:
         known = np.where(self.known, self.values, -np.inf)

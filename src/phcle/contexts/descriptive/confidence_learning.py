@@ -110,8 +110,11 @@ def _curves(
     is_category, is_number = kind == "category", kind == "number"
     intercept, slope = logit(presence), np.zeros(n)
 
-    at = np.flatnonzero(~is_category[hidden.columns])[:MOST_VALUES]
-    if len(at):
+    # Numbers above their mean are another matter than a yes or a tag.
+    for single in (is_number, ~is_number & ~is_category):
+        at = np.flatnonzero(single[hidden.columns])[:MOST_VALUES]
+        if not len(at):
+            continue
         shared, own, own_slope = _chances(
             hidden.columns[at],
             logit(hidden.presence[at]),
@@ -119,7 +122,6 @@ def _curves(
             has_it[at].astype(np.float64),
             n,
         )
-        single = ~is_category
         usual = shared[0] + shared[1] * logit(presence) + own
         intercept[single] = usual[single]
         slope[single] = np.maximum(shared[2] + own_slope, 0.0)[single]
