@@ -1,0 +1,114 @@
+"""The lines of an explanation for people, with numbers that add up as they are shown.
+
+Parts are rounded so that the columns of a group add up to the group, groups to their
+context, and contexts to the similarity. The command line, the report and the explorer
+show these lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from phcle.answers import ExplainedContext, ExplainedGroup, ExplanationLine
+
+__all__ = ["explanation_lines", "shown_percentile"]
+
+DIGITS = 3
+"""Decimals of the parts. Parts of single columns are often below 0.01."""
+
+
+def explanation_lines(
+    similarity: float, parts: Sequence[ExplainedContext], rest: float
+) -> tuple[ExplanationLine, ...]:
+    """Make the lines of an explanation.
+
+    Parameters
+    ----------
+    similarity : float
+        The cosine that is explained.
+    parts : sequence of ExplainedContext
+        The contribution of each context.
+    rest : float
+        The similarity minus the sum of the parts.
+
+    Returns
+    -------
+    tuple of ExplanationLine
+        One line for each group of each context, and the rounding error if it shows.
+    """
+    total = round(similarity * 10**DIGITS)
+    *units, unexplained = _rounded([*(x.part for x in parts), rest], total)
+    lines = []
+    for part, unit in zip(parts, units, strict=True):
+        first = _shown(unit), part.context
+        if not part.groups:
+            lines.append(ExplanationLine(*first))
+        own = _rounded([group.part for group in part.groups], unit)
+        for group, below in zip(part.groups, own, strict=True):
+            lines.append(
+                ExplanationLine(
+                    *first, _shown(below), group.words, _columns(group, below)
+                )
+            )
+            first = "", ""
+    if unexplained:
+        lines.append(ExplanationLine(_shown(unexplained), "rounding"))
+    return tuple(lines)
+
+
+def shown_percentile(percentile: float) -> str:
+    """Write a percentile, with more digits where they matter.
+
+    Parameters
+    ----------
+    percentile : float
+        Share of pairs that are less similar, in percent.
+
+    Returns
+    -------
+    str
+        Whole percents; from 99 % on tenths, and 99.9 % at most.
+
+    Examples
+    --------
+    >>> [shown_percentile(x) for x in (3.4, 98.7, 99.62, 100.0)]
+    ['3 %', '98 %', '99.6 %', '99.9 %']
+    """
+    if percentile < 99:
+        return f"{int(percentile)} %"
+    return f"{min(int(10 * percentile) / 10, 99.9)} %"
+
+
+def _columns(group: ExplainedGroup, unit: int) -> tuple[str, ...]:
+    """The named columns of a group and the rest of it, which add up to `unit`."""
+    if not group.columns:
+        return (f"{group.size:,} column" + "s" * (group.size > 1),)
+    names = [x.name for x in group.columns]
+    parts = [x.part for x in group.columns]
+    if group.n_others:
+        names.append(f"… and {group.n_others:,} other" + "s" * (group.n_others > 1))
+        parts.append(group.others)
+    shown = map(_shown, _rounded(parts, unit))
+    return tuple(f"{x} {y}" for x, y in zip(names, shown, strict=True))
+
+
+def _rounded(parts: Sequence[float], total: int) -> list[int]:
+    """Round parts to units so that they add up to the total.
+
+    Each part is rounded down; those that lost most get the missing units. If parts do
+    not add up to about the total, all of them change.
+    """
+    if not parts:
+        return []
+    exact = np.array(parts) * 10**DIGITS
+    units = np.floor(exact)
+    each, missing = divmod(total - int(units.sum()), len(parts))
+    units += each
+    units[np.argsort(units - exact, kind="stable")[:missing]] += 1
+    return [int(unit) for unit in units]
+
+
+def _shown(unit: int) -> str:
+    return f"{unit / 10**DIGITS:+.{DIGITS}f}"
