@@ -50,8 +50,7 @@ GROUPS = {
     "different": "one above, one below the mean",
     "known_of_one": "known of one only",
 }
-"""Words of the groups, in the order in which they are shown: what makes two labels
-alike comes first."""
+"""Words of the groups. What makes two labels alike comes first."""
 
 _AT = {group: i for i, group in enumerate(GROUPS)}
 
@@ -98,7 +97,7 @@ class Reasons:
         Position of the group of each in `GROUPS`; −1 for columns where both labels are
         unknown, whose parts are 0.
     rank : array of shape (names,)
-        Within a group that makes the labels alike, larger ones are named first.
+        How telling each is if both labels have it; larger ones are named first.
     unnamed : array of bool of shape (names,)
         Names that say nothing about the pair, such as what one label lacks while the
         other is unknown.

@@ -27,9 +27,13 @@ Floats = npt.NDArray[np.float64]
 
 __all__ = ["ContextPart", "Explanation", "ReasonGroup", "explain"]
 
-UNLIKE = ("neither", "one", "different", "known_of_one")
-"""Groups whose columns are named by the size of their part, whatever its sign. In the
-others, which make labels alike, what adds to the similarity is named first."""
+RANKED = ("both", "both_high", "both_low")
+"""Groups whose columns are named by how telling they are, see `Reasons.rank`. In the
+others the size of the part decides, whatever its sign."""
+
+OF_RELATIVES = ("each_other", "relatives_of_both", "relatives_of_one", "own_data")
+"""Groups of a family, of which the largest comes first: relatives of siblings matter to
+both, those of distant labels to one of them."""
 
 
 def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
@@ -78,16 +82,18 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
 def _part(context: FittedContext, pair: Pair, unit: float, k: int) -> ContextPart:
     """The part of one context; `unit` turns products into cosines."""
     found = context.reasons(pair)
-    groups = tuple(
+    groups = [
         _group(found, i, words_of(group, context.verbs), unit, k)
         for i, group in enumerate(GROUPS)
         if (found.parts[found.groups == i] != 0).any()
-    )
+    ]
+    if groups and groups[0].group in OF_RELATIVES:
+        groups.sort(key=lambda group: -abs(group.part))
     return ContextPart(
         context.name,
         context.kind,
         float(found.parts.sum()) / unit,
-        groups if context.has_readable_columns else (),
+        tuple(groups) if context.has_readable_columns else (),
         context.shared_nodes(*pair.labels),
     )
 
@@ -97,10 +103,8 @@ def _group(found: Reasons, i: int, words: str, unit: float, k: int) -> ReasonGro
     group = list(GROUPS)[i]
     rows = np.flatnonzero(found.groups == i)
     parts = found.parts[rows] / unit
-    order = np.argsort(-np.abs(parts), kind="stable")
-    if group not in UNLIKE:
-        by_rank = np.argsort(-found.rank[rows], kind="stable")
-        order = np.append(by_rank[parts[by_rank] > 0], order[parts[order] < 0])
+    telling = found.rank[rows] if group in RANKED else np.abs(parts)
+    order = np.argsort(-telling, kind="stable")
     order = order[(parts[order] != 0) & ~found.unnamed[rows[order]]]
     if group == "neither" and len(rows) > k:
         order = order[:0]  # what both lack says little, and there is a lot of it

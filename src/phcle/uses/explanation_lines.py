@@ -18,6 +18,9 @@ __all__ = ["explanation_lines", "shown_percentile"]
 DIGITS = 3
 """Decimals of the parts. Parts of single columns are often below 0.01."""
 
+VISIBLE = 0.5 * 10**-DIGITS
+"""Smaller parts show as zero."""
+
 
 def explanation_lines(
     similarity: float, parts: Sequence[ExplainedContext], rest: float
@@ -36,22 +39,22 @@ def explanation_lines(
     Returns
     -------
     tuple of ExplanationLine
-        One line for each group of each context, and the rounding error if it shows.
+        One line for each group of each context that does not show as zero, and the
+        rounding error if it shows.
     """
     total = round(similarity * 10**DIGITS)
     *units, unexplained = _rounded([*(x.part for x in parts), rest], total)
     lines = []
     for part, unit in zip(parts, units, strict=True):
-        first = _shown(unit), part.context
-        if not part.groups:
-            lines.append(ExplanationLine(*first))
         own = _rounded([group.part for group in part.groups], unit)
-        for group, below in zip(part.groups, own, strict=True):
-            lines.append(
-                ExplanationLine(
-                    *first, _shown(below), group.words, _columns(group, below)
-                )
-            )
+        below = [
+            (_shown(own_unit), group.words, _columns(group, own_unit))
+            for group, own_unit in zip(part.groups, own, strict=True)
+            if own_unit or any(abs(x.part) >= VISIBLE for x in group.columns)
+        ]
+        first = _shown(unit), part.context
+        for line in below or [("", "" if part.part else "knows neither", ())]:
+            lines.append(ExplanationLine(*first, *line))
             first = "", ""
     if unexplained:
         lines.append(ExplanationLine(_shown(unexplained), "rounding"))
@@ -82,14 +85,19 @@ def shown_percentile(percentile: float) -> str:
 
 
 def _columns(group: ExplainedGroup, unit: int) -> tuple[str, ...]:
-    """The named columns of a group and the rest of it, which add up to `unit`."""
-    if not group.columns:
-        return (f"{group.size:,} column" + "s" * (group.size > 1),)
-    names = [x.name for x in group.columns]
-    parts = [x.part for x in group.columns]
-    if group.n_others:
-        names.append(f"… and {group.n_others:,} other" + "s" * (group.n_others > 1))
-        parts.append(group.others)
+    """The columns of a group that show, and the rest of it; they add up to `unit`."""
+    named = [x for x in group.columns if abs(x.part) >= VISIBLE]
+    if not named and group.group.startswith("both"):
+        named = list(group.columns)  # what both have is of interest even so
+    if not named:
+        noun = "relative" if group.group.startswith("relatives") else "column"
+        return (f"{group.size:,} {noun}" + "s" * (group.size > 1),)
+    names = [x.name for x in named]
+    parts = [x.part for x in named]
+    n_others = group.size - len(named)
+    if n_others:
+        names.append(f"… and {n_others:,} other" + "s" * (n_others > 1))
+        parts.append(group.part - sum(parts))
     shown = map(_shown, _rounded(parts, unit))
     return tuple(f"{x} {y}" for x, y in zip(names, shown, strict=True))
 

@@ -34,17 +34,36 @@ def test_shown_numbers_add_up_on_every_level(seed):
         parts.append(ExplainedContext(name, "relational", part, groups, ()))
     similarity = sum(part.part for part in parts)
     lines = explanation_lines(similarity, parts, 0.0)
-    assert len(lines) == 9
     assert sum(value(x.part) for x in lines if x.part) == round(1000 * similarity)
-    for start in (0, 3, 6):
-        own = lines[start : start + 3]
+    starts = [i for i, line in enumerate(lines) if line.context]
+    assert len(starts) == 3
+    for start, end in zip(starts, [*starts[1:], None], strict=True):
+        own = lines[start:end]
         assert sum(value(x.group_part) for x in own) == value(own[0].part)
         for line in own:
             shown = [x.split(" ")[-1] for x in line.columns]
-            if shown != ["columns"]:
+            if "columns" not in shown:
                 assert sum(map(value, shown)) == value(line.group_part)
-    assert lines[0].columns[-1].startswith("… and 2 others ")
-    assert lines[1].columns == ("7 columns",)
+
+
+def test_others_and_parts_that_show_as_zero_are_one_sum():
+    parts = {"lid": 0.1004, "spout": -0.0004, "handle": 0.05}
+    columns = tuple(ExplainedColumn(x, x, value) for x, value in parts.items())
+    group = ExplainedGroup("both", "both have", 0.18, 5, columns, 2, 0.03)
+    part = ExplainedContext("tags", "descriptive", 0.18, (group,), ())
+    (line,) = explanation_lines(0.18, [part], 0.0)
+    assert line.columns == ("lid +0.100", "handle +0.050", "… and 3 others +0.030")
+
+
+def test_a_group_that_shows_as_zero_has_no_line():
+    groups = tuple(
+        ExplainedGroup(name, name, value, 1, (), 1, value)
+        for name, value in (("both", 0.2), ("one", 0.0001))
+    )
+    part = ExplainedContext("tags", "descriptive", 0.2001, groups, ())
+    assert [x.words for x in explanation_lines(0.2001, [part], 0.0)] == ["both"]
+    empty = ExplainedContext("tags", "descriptive", 0.0, (), ())
+    assert [x.words for x in explanation_lines(0.0, [empty], 0.0)] == ["knows neither"]
 
 
 def test_every_shown_number_is_within_a_unit_of_the_exact_one():

@@ -46,9 +46,10 @@ Floats = npt.NDArray[np.floating[Any]]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-SHARED = 0.5
+SHARED = 0.2
 """A relative is one of both labels if its share in the centre of one is at least this
-part of its share in the other. Relatives of siblings have about equal shares."""
+part of its share in the other. Siblings have about equal shares of their relatives; one
+level between them divides a share by ten or more."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
