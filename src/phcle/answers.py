@@ -278,9 +278,10 @@ class ReasonGroup(Answer):
     Attributes
     ----------
     group : str
-        "both", "neither" or "one" (has it); "both_high", "both_low" or "different" for
-        numbers above or below their mean; "known_of_one". For a family "each_other",
-        "relatives_of_both", "relatives_of_one" or "own_data".
+        "both", "neither" or "one" (has it); "together" if labels occur with each other;
+        "both_high", "both_low" or "different" for numbers above or below their mean;
+        "known_of_one". For a family "each_other", "relatives_of_both",
+        "relatives_of_one" or "own_data".
     words : str
         The same in words.
     part : float

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from phcle.contexts.base import Penalties
 
 __all__ = [
+    "AT",
     "GROUPS",
     "HAS",
     "HIGH",
@@ -43,6 +44,7 @@ GROUPS = {
     "relatives_of_one": "relatives of one",
     "own_data": "own data",
     "both": "both {have}",
+    "together": "{have} each other",
     "both_high": "both above the mean",
     "both_low": "both below the mean",
     "neither": "neither {has}",
@@ -52,7 +54,8 @@ GROUPS = {
 }
 """Words of the groups. What makes two labels alike comes first."""
 
-_AT = {group: i for i, group in enumerate(GROUPS)}
+AT = {group: i for i, group in enumerate(GROUPS)}
+"""Position of each group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +146,14 @@ def compared(one: Codes, other: Codes) -> npt.NDArray[np.int64]:
         ],
         [
             -1,
-            _AT["known_of_one"],
-            _AT["both_high"],
-            _AT["both_low"],
-            _AT["different"],
-            _AT["both"],
-            _AT["neither"],
+            AT["known_of_one"],
+            AT["both_high"],
+            AT["both_low"],
+            AT["different"],
+            AT["both"],
+            AT["neither"],
         ],
-        default=_AT["one"],
+        default=AT["one"],
     )
 
 

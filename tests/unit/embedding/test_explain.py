@@ -110,6 +110,21 @@ def test_counts_name_what_both_occur_with(zoo):
     assert groups["both"].words == "both occur with"
 
 
+def test_labels_that_occur_with_each_other_are_one_reason():
+    edges = [
+        ("wine", "cheese"),
+        ("wine", "pasta"),
+        ("cheese", "pasta"),
+        ("tea", "milk"),
+    ]
+    embedding = PHCLE(dim=3).fit(RelationalContext.from_edges(edges)).embedding_
+    groups = groups_of(embedding, "wine", "cheese", "edges")
+    assert {x for x, _ in groups["together"].columns} == {"wine", "cheese"}
+    assert groups["together"].words == "occur with each other"
+    assert [x for x, _ in groups["both"].columns] == ["pasta"]
+    adds_up(embedding.explain("wine", "cheese"))
+
+
 def test_dimensions_of_vectors_are_not_named(zoo):
     assert groups_of(zoo, "cat", "dog", "words") == {}
 

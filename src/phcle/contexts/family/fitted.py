@@ -33,7 +33,7 @@ from phcle.contexts.family.kinship import (
     unpack_kinship,
 )
 from phcle.contexts.labels import index_of
-from phcle.contexts.reasons import GROUPS, HAS, LACKS, Codes, Pair, Reasons
+from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget
@@ -217,21 +217,18 @@ class FittedFamily(FittedContext):
         weight = self.term_weight(self.weight, pair.lam) / 2
         parts = weight * shares * (pair.vectors[::-1] @ vectors.T)  # (2, teachers)
         own = np.zeros(2)
-        group = {name: i for i, name in enumerate(GROUPS)}
         is_shared = shares.min(axis=0) >= SHARED * shares.max(axis=0)
-        groups = np.where(
-            is_shared, group["relatives_of_both"], group["relatives_of_one"]
-        )
+        groups = np.where(is_shared, AT["relatives_of_both"], AT["relatives_of_one"])
         for i, label in enumerate(pair.labels):
             if label in self._teacher_index:
                 at = self._teacher_index[label]
                 own[i], parts[i, at] = parts[i, at], 0.0
-                groups[at] = group["each_other"]
+                groups[at] = AT["each_other"]
         found = np.append(parts.sum(axis=0), own)
         return Reasons(
             (*self.teachers, *pair.labels),
             found,
-            np.append(groups, [group["own_data"]] * 2),
+            np.append(groups, [AT["own_data"]] * 2),
             found,
             np.zeros(len(found), dtype=bool),
         )

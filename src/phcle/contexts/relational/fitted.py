@@ -22,7 +22,7 @@ from phcle.contexts.base import (
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import index_of
 from phcle.contexts.matrices import check_array, check_number, keep_entries
-from phcle.contexts.reasons import HAS, LACKS, UNKNOWN, Codes, Pair, Reasons
+from phcle.contexts.reasons import AT, HAS, LACKS, UNKNOWN, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import (
@@ -212,15 +212,21 @@ class FittedRelational(FittedContext):
         """Name first the nearest common ancestors, then what both occur with most.
 
         The part of a count is what the vectors still lack, so that of a well-fitted one
-        says little about how much both labels have of it. Their predictions do.
+        says little about how much both labels have of it. Their predictions do. Two
+        labels that occur with each other are one reason, not two differences.
         """
+        found = super().reasons(pair)
         rank = (pair.vectors @ self.factor.T).min(axis=0)
         position = index_of(self.columns)
+        if self.recipe is None or self.recipe.kind != "ancestors":
+            own = [position[label] for label in pair.labels if label in position]
+            is_one = found.groups[own] == AT["one"]
+            found.groups[own] = np.where(is_one, AT["together"], found.groups[own])
         top = rank.max(initial=0.0)
         for step, node in enumerate(reversed(self.shared_nodes(*pair.labels)), 1):
             if node in position:
                 rank[position[node]] = top + step
-        return replace(super().reasons(pair), rank=rank)
+        return replace(found, rank=rank)
 
     @property
     def hierarchy(self) -> Hierarchy | None:
