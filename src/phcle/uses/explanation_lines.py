@@ -53,8 +53,9 @@ def explanation_lines(
             if own_unit or any(abs(x.part) >= VISIBLE for x in group.columns)
         ]
         first = _shown(unit), part.context
-        for line in below or [("", "" if part.part else "knows neither", ())]:
-            lines.append(ExplanationLine(*first, *line))
+        unnamed = "", "" if part.part else "knows neither", ()
+        for shown, words, columns in below or [unnamed]:
+            lines.append(ExplanationLine(*first, shown, words, columns))
             first = "", ""
     if unexplained:
         lines.append(ExplanationLine(_shown(unexplained), "rounding"))
