@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UNITS",
     "Context",
+    "Evidence",
     "FittedContext",
     "Penalties",
     "PredictingContext",
@@ -244,6 +245,28 @@ class Context(ABC):
         FittedContext
             The context as the solver uses it, not learned yet.
         """
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What makes up label vectors: λ3·w is the sum of pulls times vectors.
+
+    Attributes
+    ----------
+    title : str
+        What stands before the names in a sentence.
+    names : tuple of str
+        Columns, or relatives.
+    pulls : array of shape (labels, names)
+        How strongly each name pulls a label towards its vector.
+    vectors : array of shape (names, dim)
+        Vectors of the names.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    pulls: Floats
+    vectors: Floats
 
 
 def most_used_columns(matrix: sp.csr_array, most: int) -> sp.csr_array:
@@ -779,6 +802,37 @@ class FittedContext(ABC):
             Their parts of the product.
         """
         return self.columns, self.pull(label, vector, lam) * (self.factor @ other)
+
+    def evidence(
+        self,
+        labels: Sequence[str],
+        vectors: Floats,
+        lam: Penalties,
+        vectors_of: Callable[[Sequence[str]], Floats | None],
+    ) -> Evidence:
+        """Say what makes up the vectors of many labels, for `reasons` at once.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The labels.
+        vectors : array of shape (labels, dim)
+            Their vectors.
+        lam : Penalties
+            Penalties of the fit.
+        vectors_of : callable
+            Looks up the vectors of labels; None if the embedding lacks one of them.
+
+        Returns
+        -------
+        Evidence
+            Names, their pulls and their vectors.
+        """
+        pulls = [
+            self.pull(label, vector, lam)
+            for label, vector in zip(labels, vectors, strict=True)
+        ]
+        return Evidence(f"{self.name}:", self.columns, np.array(pulls), self.factor)
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -16,6 +16,7 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base import (
     Context,
+    Evidence,
     FittedContext,
     Penalties,
     most_used_columns,
@@ -205,23 +206,36 @@ class FittedFamily(FittedContext):
         of them. A teacher is a relative of itself: that part is called `OWN`. If the
         embedding lacks teachers, as that of folded-in labels alone, nodes are named.
         """
-        vectors = vectors_of(self.teachers)
-        if vectors is None:
+        if vectors_of(self.teachers) is None:
             return super().reasons(label, vector, other, lam, vectors_of)
-        pull = self.term_weight(self.weight, lam) * self._shares(label, lam)
-        parts = np.append(pull * (vectors @ other), 0.0)
+        found = self.evidence([label], vector[None], lam, vectors_of)
+        parts = np.append(found.pulls[0] * (found.vectors @ other), 0.0)
         if label in self._teacher_index:
             own = self._teacher_index[label]
             parts[own], parts[-1] = 0.0, parts[own]
         return (*self.teachers, OWN), parts
 
-    def _shares(self, label: str, lam: Penalties) -> Floats:
-        """How much of each teacher's vector is in the centre of a label."""
+    def evidence(
+        self,
+        labels: Sequence[str],
+        vectors: Floats,
+        lam: Penalties,
+        vectors_of: Callable[[Sequence[str]], Floats | None],
+    ) -> Evidence:
+        """Teachers as relatives, each of itself too; nodes if they are not there."""
+        known = vectors_of(self.teachers)
+        if known is None:
+            return super().evidence(labels, vectors, lam, vectors_of)
+        pulls = self.term_weight(self.weight, lam) * self._shares(labels, lam)
+        return Evidence("relatives", self.teachers, pulls, known)
+
+    def _shares(self, labels: Sequence[str], lam: Penalties) -> Floats:
+        """How much of each teacher's vector is in the centre of every label."""
         if not (self.weight and self.teachers):
-            return np.zeros(len(self.teachers))
-        place = self.data.kinship.places([label], self.columns).toarray()[0]
+            return np.zeros((len(labels), len(self.teachers)))
+        hang = self.data.kinship.places(labels, self.columns).toarray()
         places, solver = self._teaching(lam.stiffness)
-        return np.asarray(self.weight * (places @ solver.solve(place)))
+        return np.asarray(self.weight * (places @ solver.solve(hang.T.copy())).T)
 
     @cached_property
     def _teacher_index(self) -> dict[str, int]:
