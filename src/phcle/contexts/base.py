@@ -249,7 +249,7 @@ class Context(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What makes up label vectors: λ3·w is the sum of pulls times vectors.
+    """What makes up label vectors: λ3·w is the sum of all pulls times vectors.
 
     Attributes
     ----------
@@ -261,12 +261,16 @@ class Evidence:
         How strongly each name pulls a label towards its vector.
     vectors : array of shape (names, dim)
         Vectors of the names.
+    own : array of shape (labels,)
+        How strongly a label is pulled to its own vector w: a family returns a part of
+        what the label brought into it.
     """
 
     title: str
     names: tuple[str, ...]
     pulls: Floats
     vectors: Floats
+    own: Floats
 
 
 def most_used_columns(matrix: sp.csr_array, most: int) -> sp.csr_array:
@@ -832,7 +836,13 @@ class FittedContext(ABC):
             self.pull(label, vector, lam)
             for label, vector in zip(labels, vectors, strict=True)
         ]
-        return Evidence(f"{self.name}:", self.columns, np.array(pulls), self.factor)
+        return Evidence(
+            f"{self.name}:",
+            self.columns,
+            np.array(pulls),
+            self.factor,
+            np.zeros(len(labels)),
+        )
 
     @property
     def hierarchy(self) -> Hierarchy | None:

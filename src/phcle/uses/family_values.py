@@ -254,15 +254,15 @@ class FamilyValues:
         if self.means is None:
             return [[None] * len(labels) for _ in fields]
         found = self.means.at(labels)
-        return [self._read(field, found[:, list(field.at)]) for field in fields]
+        return [self._read(field, found[:, field.at]) for field in fields]
 
     def _read(self, field: Field, means: Floats) -> list[float | bool | str | None]:
         """One value for each label from its means."""
         assert self.means is not None
-        at = list(field.at)
+        at = field.at
         is_known = ~np.isnan(means[:, 0])
         if field.kind == "number":
-            numbers = np.exp(means[:, 0]) if self.is_log[at[0]] else means[:, 0]
+            numbers = np.exp(means[:, 0]) if self.is_log[at.start] else means[:, 0]
             found: list[Any] = numbers.tolist()
         else:
             means = means + TIE * (self.means.overall[at] - means)

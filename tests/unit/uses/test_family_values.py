@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.masked import masked_matrix
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.uses.family_values import FamilyMeans, FamilyValues, Groups
@@ -82,14 +81,6 @@ def test_a_label_never_sees_its_own_value(tree, rng):
     np.testing.assert_allclose(after, before)
 
 
-@dataclass(frozen=True)
-class SomeField:
-    title: str
-    kind: str
-    at: tuple[int, ...]
-    values: tuple[str, ...] = ()
-
-
 @pytest.mark.parametrize("role", ["counts", "family", "both"])
 def test_the_family_says_means_and_most_common_values_in_every_role(role):
     edges = [("cat", "felid"), ("lion", "felid"), ("tiger", "felid")]
@@ -107,9 +98,9 @@ def test_the_family_says_means_and_most_common_values_in_every_role(role):
     embedding = model.fit([tree, looks]).embedding_
     context = embedding.predicting[0]
     fields = [
-        SomeField("weight", "number", (0,)),
-        SomeField("wild", "truth", (1,)),
-        SomeField("size", "category", (2, 3), ("large", "small")),
+        Field("weight", "number", slice(0, 1)),
+        Field("wild", "truth", slice(1, 2)),
+        Field("size", "category", slice(2, 4), ("large", "small")),
     ]
     rows = np.array([embedding.labels.index(x) for x in ("tiger", "wolf")])
     weight, wild, size = FamilyValues(embedding, context).at(rows, fields)
@@ -122,4 +113,4 @@ def test_without_a_hierarchy_the_family_says_nothing():
     looks = DescriptiveContext("looks", ["a", "b"], ["x", "y"], [[1, 0], [0, 1]])
     embedding = PHCLE(dim=1, choose=False, calibrate=False).fit(looks).embedding_
     found = FamilyValues(embedding, embedding.predicting[0])
-    assert found.at(np.arange(2), [SomeField("x", "number", (0,))]) == [[None, None]]
+    assert found.at(np.arange(2), [Field("x", "number", slice(0, 1))]) == [[None, None]]

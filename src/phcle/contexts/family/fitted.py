@@ -209,10 +209,8 @@ class FittedFamily(FittedContext):
         if vectors_of(self.teachers) is None:
             return super().reasons(label, vector, other, lam, vectors_of)
         found = self.evidence([label], vector[None], lam, vectors_of)
-        parts = np.append(found.pulls[0] * (found.vectors @ other), 0.0)
-        if label in self._teacher_index:
-            own = self._teacher_index[label]
-            parts[own], parts[-1] = 0.0, parts[own]
+        own = found.own[0] * (vector @ other)
+        parts = np.append(found.pulls[0] * (found.vectors @ other), own)
         return (*self.teachers, OWN), parts
 
     def evidence(
@@ -222,12 +220,17 @@ class FittedFamily(FittedContext):
         lam: Penalties,
         vectors_of: Callable[[Sequence[str]], Floats | None],
     ) -> Evidence:
-        """Teachers as relatives, each of itself too; nodes if they are not there."""
+        """Teachers as relatives; nodes if the embedding lacks teachers."""
         known = vectors_of(self.teachers)
         if known is None:
             return super().evidence(labels, vectors, lam, vectors_of)
         pulls = self.term_weight(self.weight, lam) * self._shares(labels, lam)
-        return Evidence("relatives", self.teachers, pulls, known)
+        own = np.zeros(len(labels))
+        for row, label in enumerate(labels):
+            at = self._teacher_index.get(label)
+            if at is not None:
+                own[row], pulls[row, at] = pulls[row, at], 0.0
+        return Evidence("relatives", self.teachers, pulls, known, own)
 
     def _shares(self, labels: Sequence[str], lam: Penalties) -> Floats:
         """How much of each teacher's vector is in the centre of every label."""
