@@ -261,6 +261,8 @@ class Evidence:
         How strongly each name pulls a label towards its vector.
     vectors : array of shape (names, dim)
         Vectors of the names.
+    weights : array of shape (labels, names)
+        How much each name is one of the label's own; 0 for what the label lacks.
     own : array of shape (labels,)
         How strongly a label is pulled to its own vector w: a family returns a part of
         what the label brought into it.
@@ -270,6 +272,7 @@ class Evidence:
     names: tuple[str, ...]
     pulls: Floats
     vectors: Floats
+    weights: Floats
     own: Floats
 
 
@@ -832,16 +835,15 @@ class FittedContext(ABC):
         Evidence
             Names, their pulls and their vectors.
         """
-        pulls = [
-            self.pull(label, vector, lam)
-            for label, vector in zip(labels, vectors, strict=True)
-        ]
+        pulls = np.array(
+            [
+                self.pull(label, vector, lam)
+                for label, vector in zip(labels, vectors, strict=True)
+            ]
+        )
+        title, none = f"{self.name}:", np.zeros(len(labels))
         return Evidence(
-            f"{self.name}:",
-            self.columns,
-            np.array(pulls),
-            self.factor,
-            np.zeros(len(labels)),
+            title, self.columns, pulls, self.factor, np.maximum(pulls, 0.0), none
         )
 
     @property

@@ -4,13 +4,14 @@ At the end of a fit, λ3·w is the sum of what pulls the label: columns times th
 vectors, or relatives times theirs. A predicted value is w·u, so it splits over the same
 names. Those that speak most for the value are named: a known cell of a table by itself,
 relatives, tags, words and counts as one group for each context, with its strongest
-members. Only what a label has is named, not what it lacks.
+members. Only what a label has is named, not what it lacks. A count is named by its size
+and the direction of its column, because its pull is only what the vectors still lack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,10 @@ several groups, each has a name less."""
 
 SMALL = 0.25
 """Leave out a group or a name whose part is less than this share of the largest one."""
+
+NEAR = 0.1
+"""A number that differs from the mean by less than this many standard deviations is a
+usual value: what pulls it that little way is no reason."""
 
 MOST_NAMES = 32
 """Names of a context that are compared for a label: those with the strongest pulls."""
@@ -75,6 +80,10 @@ class CellReasons:
         factor = np.asarray(context.factor, np.float64)
         self.targets = factor * np.asarray(context.scale)[:, None]  # (columns, dim)
         self.offset = np.asarray(context.offset)
+        self.near = np.zeros(len(self.offset))
+        if context.data is not None:
+            values = context.data.matrix.with_logs(context.is_log)
+            self.near = NEAR * values.moments().deviation
         self.contexts = [x for x in embedding.contexts if x.weight > 0]
         self.norms: dict[str, Floats] = {}
         self.looked_up: dict[int, Floats | None] = {}
@@ -145,19 +154,19 @@ class CellReasons:
         """How the groups of a context are read, for a row of its evidence."""
         if not context.has_readable_columns:
             return partial(_whole, evidence, context.name)
-        vectors = np.asarray(evidence.vectors, np.float64)
         if context.name not in self.norms:
-            self.norms[context.name] = np.linalg.norm(vectors, axis=1)
-        sizes = np.abs(evidence.pulls) * self.norms[context.name]
+            self.norms[context.name] = np.linalg.norm(evidence.vectors, axis=1)
+        norms = self.norms[context.name]
         if context.predicts_columns:
             table: Any = context
-            known = [table.observed_row(label) for label in labels]
-            if any(field.kind != "tag" for field in table.fields):
+            known = np.array([table.observed_row(label) for label in labels])
+            if any(field.kind not in ("tag", "word") for field in table.fields):
+                sizes = np.abs(evidence.pulls) * norms
                 return partial(_cells, evidence, sizes, known, table.fields)
-            has = [np.nan_to_num(row) > 0 for row in known]
-        else:
-            has = list(evidence.pulls > 0)
-        return partial(_members, evidence, sizes, has, self.embedding.name_of, labels)
+            pulls = np.where(np.nan_to_num(known) > 0, evidence.pulls, 0.0)
+            evidence = replace(evidence, pulls=pulls, weights=pulls)
+        name_of = self.embedding.name_of
+        return partial(_members, evidence, norms, name_of, labels)
 
     def _label_words(
         self, row: int, groups: Sequence[_Group], chosen: Ints, wanted: Flags
@@ -211,7 +220,8 @@ class CellReasons:
         sign = np.where(is_category | (chosen > 0), 1.0, -1.0)
         deviation = toward @ np.asarray(self.embedding.vectors[row], np.float64)
         sign = np.where(is_number, np.where(deviation >= 0, 1.0, -1.0), sign)
-        return sign[:, None] * toward, np.where(is_number, 0.0, sign * usual)
+        by_far = np.where(np.abs(deviation) < self.near[pick], np.inf, 0.0)
+        return sign[:, None] * toward, np.where(is_number, by_far, sign * usual)
 
     @cached_property
     def _layout(self) -> _Layout:
@@ -274,29 +284,24 @@ def _value(field: Field, known: Floats) -> float | bool | str:
 
 def _members(
     evidence: Evidence,
-    sizes: Floats,
-    has: Sequence[Flags],
+    norms: Floats,
     name_of: Callable[[str], str],
     labels: Sequence[str],
     row: int,
     unit: float,
 ) -> Iterator[_Group]:
     """What a label has in a context is one group with named members."""
-    at = np.flatnonzero(has[row])
-    if not len(at):
-        return
-    pulls = unit * evidence.pulls[row, at]
-    whole = pulls @ evidence.vectors[at]
-    strongest = np.argsort(-sizes[row, at], kind="stable")[:MOST_NAMES]
-    named = [
-        (i, name_of(evidence.names[at[i]]))
-        for i in strongest.tolist()
-        if evidence.names[at[i]] != labels[row]
-    ]
-    if named:
-        chosen = [i for i, _ in named]
-        members = pulls[chosen, None] * evidence.vectors[at[chosen]]
-        yield _Group(evidence.title, whole, [name for _, name in named], members)
+    weights = evidence.weights[row]
+    at = np.flatnonzero(weights > 0)
+    at = at[np.argsort(-weights[at] * norms[at], kind="stable")[:MOST_NAMES]]
+    at = np.array([i for i in at if evidence.names[i] != labels[row]], dtype=np.int64)
+    if len(at):
+        yield _Group(
+            evidence.title,
+            unit * (evidence.pulls[row] @ evidence.vectors),
+            [name_of(evidence.names[i]) for i in at],
+            weights[at, None] * evidence.vectors[at],
+        )
 
 
 def _named(group: _Group, parts: Floats | None, cell: int, most: int) -> str:

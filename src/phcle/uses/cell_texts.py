@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-__all__ = ["number_text", "value_text"]
+__all__ = ["number_text", "probabilities_text", "value_text"]
 
 DIGITS = 3
 """Significant digits of predicted numbers. An interval is seldom narrower than 1 %."""
@@ -63,3 +64,27 @@ def value_text(value: float | bool | str | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else number_text(value)
+
+
+def probabilities_text(probabilities: Mapping[str, float] | None) -> str:
+    """Write the probabilities of all values, the largest first.
+
+    Parameters
+    ----------
+    probabilities : mapping from str to float, or None
+        Probabilities by value.
+
+    Returns
+    -------
+    str
+        The values with their probabilities; nothing without any.
+
+    Examples
+    --------
+    >>> probabilities_text({"large": 0.3, "small": 0.62, "tiny": 0.08})
+    'small 0.620; large 0.300; tiny 0.080'
+    """
+    if probabilities is None:
+        return ""
+    order = sorted(probabilities.items(), key=lambda x: -x[1])
+    return "; ".join(f"{value} {chance:.3f}" for value, chance in order)

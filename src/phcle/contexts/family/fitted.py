@@ -230,7 +230,7 @@ class FittedFamily(FittedContext):
             at = self._teacher_index.get(label)
             if at is not None:
                 own[row], pulls[row, at] = pulls[row, at], 0.0
-        return Evidence("relatives", self.teachers, pulls, known, own)
+        return Evidence("relatives", self.teachers, pulls, known, pulls, own)
 
     def _shares(self, labels: Sequence[str], lam: Penalties) -> Floats:
         """How much of each teacher's vector is in the centre of every label."""
