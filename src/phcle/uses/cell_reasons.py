@@ -61,6 +61,7 @@ class _Group:
     vector: Floats
     names: Sequence[str] = ()
     members: Floats | None = None  # (names, dim)
+    knows: Flags | None = None  # (names, fields)
 
 
 class CellReasons:
@@ -85,7 +86,10 @@ class CellReasons:
             values = context.data.matrix.with_logs(context.is_log)
             self.near = NEAR * values.moments().deviation
         self.contexts = [x for x in embedding.contexts if x.weight > 0]
+        self.knows = _known_fields(context)  # (labels of the context, fields)
+        self.label_rows = {} if context.data is None else context.data.index
         self.norms: dict[str, Floats] = {}
+        self.rows: dict[str, Ints] = {}
         self.looked_up: dict[int, Floats | None] = {}
 
     def words(self, rows: Ints, chosen: Ints, wanted: Flags) -> list[list[str]]:
@@ -156,6 +160,8 @@ class CellReasons:
             return partial(_whole, evidence, context.name)
         if context.name not in self.norms:
             self.norms[context.name] = np.linalg.norm(evidence.vectors, axis=1)
+            rows = [self.label_rows.get(name, -1) for name in evidence.names]
+            self.rows[context.name] = np.array(rows, dtype=np.int64)
         norms = self.norms[context.name]
         if context.predicts_columns:
             table: Any = context
@@ -166,7 +172,14 @@ class CellReasons:
             pulls = np.where(np.nan_to_num(known) > 0, evidence.pulls, 0.0)
             evidence = replace(evidence, pulls=pulls, weights=pulls)
         name_of = self.embedding.name_of
-        return partial(_members, evidence, norms, name_of, labels)
+        knows = partial(self._members_know, self.rows[context.name])
+        return partial(_members, evidence, norms, name_of, knows, labels)
+
+    def _members_know(self, rows: Ints, at: Ints) -> Flags | None:
+        """Which members know which fields themselves; None if that is not recorded."""
+        if self.knows is None:
+            return None
+        return self.knows[rows[at]] & (rows[at] >= 0)[:, None]
 
     def _label_words(
         self, row: int, groups: Sequence[_Group], chosen: Ints, wanted: Flags
@@ -182,9 +195,9 @@ class CellReasons:
         shown = np.take_along_axis(parts, order, axis=0)
         is_shown = (shown > 0) & (shown >= SMALL * shown[0])
         member_parts = {
-            i: groups[i].members @ toward.T
+            i: _member_parts(groups[i], toward, asked)
             for i in np.unique(order[is_shown]).tolist()
-            if i < len(groups) and groups[i].members is not None
+            if i < len(groups)
         }
         texts = []
         for cell in range(len(asked)):
@@ -286,6 +299,7 @@ def _members(
     evidence: Evidence,
     norms: Floats,
     name_of: Callable[[str], str],
+    knows: Callable[[Ints], Flags | None],
     labels: Sequence[str],
     row: int,
     unit: float,
@@ -301,7 +315,26 @@ def _members(
             unit * (evidence.pulls[row] @ evidence.vectors),
             [name_of(evidence.names[i]) for i in at],
             weights[at, None] * evidence.vectors[at],
+            knows(at),
         )
+
+
+def _member_parts(group: _Group, toward: Floats, asked: Ints) -> Floats | None:
+    """How much each member speaks for cells; twice if it knows the field itself."""
+    if group.members is None:
+        return None
+    parts = group.members @ toward.T
+    if group.knows is not None:
+        parts *= 1 + group.knows[:, asked]
+    return np.asarray(parts)
+
+
+def _known_fields(context: FittedDescriptive) -> Flags | None:
+    """Which label knows which field; None for tags, which are known all together."""
+    if context.data is None or context.data.is_sparse:
+        return None
+    values, _ = context.data.matrix.arrays
+    return np.asarray(~np.isnan(values[:, [x.at.start for x in context.fields]]))
 
 
 def _named(group: _Group, parts: Floats | None, cell: int, most: int) -> str:
