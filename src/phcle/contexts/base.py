@@ -249,7 +249,7 @@ class Context(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What makes up label vectors: λ3·w is the sum of all pulls times vectors.
+    """What makes up label vectors: λ3·w is the sum of totals and own pulls times w.
 
     Attributes
     ----------
@@ -261,6 +261,8 @@ class Evidence:
         How strongly each name pulls a label towards its vector.
     vectors : array of shape (names, dim)
         Vectors of the names.
+    total : array of shape (labels, dim)
+        Sum of the vectors, each times its pull.
     weights : array of shape (labels, names)
         How much each name is one of the label's own; 0 for what the label lacks.
     own : array of shape (labels,)
@@ -272,6 +274,7 @@ class Evidence:
     names: tuple[str, ...]
     pulls: Floats
     vectors: Floats
+    total: Floats
     weights: Floats
     own: Floats
 
@@ -841,9 +844,14 @@ class FittedContext(ABC):
                 for label, vector in zip(labels, vectors, strict=True)
             ]
         )
-        title, none = f"{self.name}:", np.zeros(len(labels))
         return Evidence(
-            title, self.columns, pulls, self.factor, np.maximum(pulls, 0.0), none
+            title=f"{self.name}:",
+            names=self.columns,
+            pulls=pulls,
+            vectors=self.factor,
+            total=pulls @ self.factor,
+            weights=np.maximum(pulls, 0.0),
+            own=np.zeros(len(labels)),
         )
 
     @property

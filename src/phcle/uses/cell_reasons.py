@@ -170,7 +170,8 @@ class CellReasons:
                 sizes = np.abs(evidence.pulls) * norms
                 return partial(_cells, evidence, sizes, known, table.fields)
             pulls = np.where(np.nan_to_num(known) > 0, evidence.pulls, 0.0)
-            evidence = replace(evidence, pulls=pulls, weights=pulls)
+            total = pulls @ evidence.vectors
+            evidence = replace(evidence, total=total, weights=pulls)
         name_of = self.embedding.name_of
         knows = partial(self._members_know, self.rows[context.name])
         return partial(_members, evidence, norms, name_of, knows, labels)
@@ -191,27 +192,20 @@ class CellReasons:
         toward, usual = self._directions(row, asked, chosen[asked])
         vectors = np.array([group.vector for group in groups])
         parts = np.vstack([vectors.reshape(len(groups), -1) @ toward.T, usual])
-        order = np.argsort(-parts, axis=0, kind="stable")[:MOST_GROUPS]
-        shown = np.take_along_axis(parts, order, axis=0)
-        is_shown = (shown > 0) & (shown >= SMALL * shown[0])
-        member_parts = {
-            i: _member_parts(groups[i], toward, asked)
-            for i in np.unique(order[is_shown]).tolist()
+        shown = _largest(parts, MOST_GROUPS)
+        names = {
+            i: _names(groups[i], toward, asked)
+            for i in {i for own in shown for i in own}
             if i < len(groups)
         }
-        texts = []
-        for cell in range(len(asked)):
-            own = order[is_shown[:, cell], cell].tolist()
-            most = MOST_MEMBERS - (len(own) > 1)
-            texts.append(
-                "; ".join(
-                    USUAL
-                    if i == len(groups)
-                    else _named(groups[i], member_parts.get(i), cell, most)
-                    for i in own
-                )
+        texts = [group.text for group in groups] + [USUAL]
+        return [
+            "; ".join(
+                _named(texts[i], names[i][cell] if names.get(i) else None, len(own))
+                for i in own
             )
-        return texts
+            for cell, own in enumerate(shown)
+        ]
 
     def _directions(self, row: int, at: Ints, chosen: Ints) -> tuple[Floats, Floats]:
         """Where vectors must point to speak for values, and how usual the values are.
@@ -261,7 +255,7 @@ class _Layout:
 
 def _whole(evidence: Evidence, name: str, row: int, unit: float) -> Iterator[_Group]:
     """A context without readable columns is one group."""
-    yield _Group(name, unit * (evidence.pulls[row] @ evidence.vectors))
+    yield _Group(name, unit * evidence.total[row])
 
 
 def _cells(
@@ -312,21 +306,41 @@ def _members(
     if len(at):
         yield _Group(
             evidence.title,
-            unit * (evidence.pulls[row] @ evidence.vectors),
+            unit * evidence.total[row],
             [name_of(evidence.names[i]) for i in at],
             weights[at, None] * evidence.vectors[at],
             knows(at),
         )
 
 
-def _member_parts(group: _Group, toward: Floats, asked: Ints) -> Floats | None:
-    """How much each member speaks for cells; twice if it knows the field itself."""
+def _names(group: _Group, toward: Floats, asked: Ints) -> list[list[str]] | None:
+    """The members that speak most for each cell; those that know the field count twice.
+
+    None for a group without members.
+    """
     if group.members is None:
         return None
     parts = group.members @ toward.T
     if group.knows is not None:
         parts *= 1 + group.knows[:, asked]
-    return np.asarray(parts)
+    return [[group.names[i] for i in own] for own in _largest(parts, MOST_MEMBERS)]
+
+
+def _largest(parts: Floats, most: int) -> list[list[int]]:
+    """For each column the rows with the largest parts above zero; no small ones."""
+    order = np.argsort(-parts, axis=0, kind="stable")[:most]
+    found = np.take_along_axis(parts, order, axis=0)
+    n_found = ((found > 0) & (found >= SMALL * found[:1])).sum(axis=0)
+    return [own[:n] for own, n in zip(order.T.tolist(), n_found.tolist(), strict=True)]
+
+
+def _named(text: str, names: Sequence[str] | None, n_groups: int) -> str:
+    """The text of a group, with members if it has any."""
+    if names is None:
+        return text
+    if not names:
+        return text.rstrip(":")
+    return f"{text} {', '.join(names[: MOST_MEMBERS - (n_groups > 1)])}"
 
 
 def _known_fields(context: FittedDescriptive) -> Flags | None:
@@ -335,13 +349,3 @@ def _known_fields(context: FittedDescriptive) -> Flags | None:
         return None
     values, _ = context.data.matrix.arrays
     return np.asarray(~np.isnan(values[:, [x.at.start for x in context.fields]]))
-
-
-def _named(group: _Group, parts: Floats | None, cell: int, most: int) -> str:
-    """The text of a group, with the members that speak most for a cell."""
-    if parts is None:
-        return group.text
-    own = parts[:, cell]
-    order = np.argsort(-own, kind="stable")[:most].tolist()
-    names = [group.names[i] for i in order if own[i] >= SMALL * own[order[0]] > 0]
-    return f"{group.text} {', '.join(names)}" if names else group.text.rstrip(":")

@@ -66,7 +66,10 @@ def test_evidence_makes_up_the_whole_vector(embedding):
     total = np.zeros_like(vectors)
     for context in embedding.contexts:
         found = context.evidence(embedding.labels, vectors, lam, vectors_of)
-        total += found.pulls @ found.vectors + found.own[:, None] * vectors
+        total += found.total + found.own[:, None] * vectors
+        np.testing.assert_allclose(
+            found.total, found.pulls @ found.vectors, atol=1e-3 * lam.ridge
+        )
         for i, label in enumerate(embedding.labels):  # the same as for one label
             _, parts = context.reasons(label, vectors[i], vectors[0], lam, vectors_of)
             own = found.pulls[i] @ found.vectors + found.own[i] * vectors[i]

@@ -211,8 +211,15 @@ class FittedRelational(FittedContext):
     ) -> Evidence:
         """Pulls of all columns; the counts say which are the label's own."""
         pulls, counts = self._pulls(labels, vectors, lam)
-        title, none = f"{self.name}:", np.zeros(len(labels))
-        return Evidence(title, self.columns, pulls, self.factor, counts, none)
+        return Evidence(
+            title=f"{self.name}:",
+            names=self.columns,
+            pulls=pulls,
+            vectors=self.factor,
+            total=pulls @ self.factor,
+            weights=counts,
+            own=np.zeros(len(labels)),
+        )
 
     @property
     def hierarchy(self) -> Hierarchy | None:
