@@ -193,15 +193,15 @@ class CellReasons:
         vectors = np.array([group.vector for group in groups])
         parts = np.vstack([vectors.reshape(len(groups), -1) @ toward.T, usual])
         shown = _largest(parts, MOST_GROUPS)
+        texts = [group.text for group in groups] + [USUAL]
         names = {
             i: _names(groups[i], toward, asked)
             for i in {i for own in shown for i in own}
-            if i < len(groups)
+            if i < len(groups) and groups[i].members is not None
         }
-        texts = [group.text for group in groups] + [USUAL]
         return [
             "; ".join(
-                _named(texts[i], names[i][cell] if names.get(i) else None, len(own))
+                _named(texts[i], names[i][cell], len(own)) if i in names else texts[i]
                 for i in own
             )
             for cell, own in enumerate(shown)
@@ -261,7 +261,7 @@ def _whole(evidence: Evidence, name: str, row: int, unit: float) -> Iterator[_Gr
 def _cells(
     evidence: Evidence,
     sizes: Floats,
-    known: Sequence[Floats],
+    known: Floats,
     fields: Sequence[Field],
     row: int,
     unit: float,
@@ -313,13 +313,9 @@ def _members(
         )
 
 
-def _names(group: _Group, toward: Floats, asked: Ints) -> list[list[str]] | None:
-    """The members that speak most for each cell; those that know the field count twice.
-
-    None for a group without members.
-    """
-    if group.members is None:
-        return None
+def _names(group: _Group, toward: Floats, asked: Ints) -> list[list[str]]:
+    """The members that speak most for each cell; knowing the field counts twice."""
+    assert group.members is not None
     parts = group.members @ toward.T
     if group.knows is not None:
         parts *= 1 + group.knows[:, asked]
@@ -334,10 +330,8 @@ def _largest(parts: Floats, most: int) -> list[list[int]]:
     return [own[:n] for own, n in zip(order.T.tolist(), n_found.tolist(), strict=True)]
 
 
-def _named(text: str, names: Sequence[str] | None, n_groups: int) -> str:
-    """The text of a group, with members if it has any."""
-    if names is None:
-        return text
+def _named(text: str, names: Sequence[str], n_groups: int) -> str:
+    """The text of a group with its members."""
     if not names:
         return text.rstrip(":")
     return f"{text} {', '.join(names[: MOST_MEMBERS - (n_groups > 1)])}"

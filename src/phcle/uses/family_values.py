@@ -181,7 +181,7 @@ def _sums_and_counts(values: MaskedMatrix) -> tuple[Any, Any]:
 
 def _dense(matrix: Any) -> Floats:
     """An array of a sparse or dense matrix."""
-    found = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+    found = matrix.toarray() if hasattr(matrix, "toarray") else matrix
     return np.asarray(found, np.float64)
 
 

@@ -32,6 +32,11 @@ def commands(fitted, out):
         "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
         "map": ("map", fitted, "--features", zoo / "f.npz", "--out", out / "o"),
         "clusters": ("clusters", fitted, "--n", 2, "--out", out / "o.png"),
+        "complete": ("complete", fitted, "--out", out / "o.csv"),
+        "wide": (
+            *("complete", fitted, "--wide", zoo / "looks.csv"),
+            *("--out", out / "o.csv"),
+        ),
     }
 
 
@@ -129,6 +134,7 @@ def closed_folder(inputs):
         (folder / file.name).chmod(0o644)
     (folder / "o").write_bytes(OLD)
     (folder / "o.png").write_bytes(OLD)
+    (folder / "o.csv").write_bytes(OLD)
     folder.chmod(0o555)
     yield folder
     folder.chmod(0o755)
