@@ -111,13 +111,14 @@ def complete(
         probabilities=probabilities,
     )
     titles = (*COLUMNS, "probabilities") if probabilities else COLUMNS
-    _write_or_show(cells, titles, chosen or embedding.labels, out, as_json=as_json)
+    _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
 
 
 def _write_or_show(
+    embedding: LabelEmbedding,
     cells: Iterable[Any],
     titles: Sequence[str],
-    labels: Sequence[str],
+    labels: Sequence[str] | None,
     out: Path | None,
     *,
     as_json: bool,
@@ -125,11 +126,12 @@ def _write_or_show(
     """Write cells to a file, or show the first of them; JSON has all."""
     from phcle.answers import CompletedFile
     from phcle.progress import counted_progress
-    from phcle.uses.completion_files import cell_texts, json_list, write_cells
+    from phcle.uses.completion_files import json_list, write_cells
 
     if out is not None:
         with counted_progress("completing", enabled=sys.stderr.isatty()) as progress:
-            n_cells = write_cells(_tracked(cells, labels, progress), out, titles)
+            tracked = _tracked(cells, labels or embedding.labels, progress)
+            n_cells = write_cells(tracked, out, titles)
         remark = f"{out}: {n_cells:,} cells"
         answer = CompletedFile(str(out), n_cells)
         show(answer, lambda _: show_written(remark), as_json=as_json)
@@ -138,11 +140,20 @@ def _write_or_show(
             typer.echo(piece, nl=False)
     else:
         first = list(islice(cells, SHOWN + 1))
-        show_table(titles, [cell_texts(cell, titles) for cell in first[:SHOWN]])
+        show_table(titles, [_row(cell, titles, embedding) for cell in first[:SHOWN]])
         if not first:
             show_line("No cell is unknown, or none is likely enough to be shown.")
         if len(first) > SHOWN:
             show_line(f"The first {SHOWN} cells; --out filled.csv writes all of them.")
+
+
+def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[str]:
+    """The texts of a cell, with the readable name of its label."""
+    from phcle.uses.completion_files import cell_texts
+
+    label, *rest = cell_texts(cell, titles)
+    name = embedding.name_of(label)
+    return [label if name == label else f"{name} ({label})", *rest]
 
 
 def _tracked(

@@ -108,7 +108,7 @@ def test_wide_leaves_rows_of_unknown_labels_and_counts_them(phcle, fitted, zoo):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--columns", "stripe"), "Did you mean 'stripes'?"),
+        (("--columns", "stripe"), "Did you mean 'stripes'"),
         (("--context", "look"), "Did you mean 'looks'?"),
         (("--labels", "zebar"), "Did you mean 'zebra'?"),
         (("--out", "zoo.phcle"), "the ending must be one of"),
@@ -124,7 +124,7 @@ def test_wide_leaves_rows_of_unknown_labels_and_counts_them(phcle, fitted, zoo):
         ),
         (
             ("--wide", "looks.csv", "--columns", "stripe", "--out", "o.csv"),
-            "Did you mean 'stripes'?",
+            "Did you mean 'stripes'",
         ),
     ],
 )

@@ -34,7 +34,7 @@ def commands(fitted, out):
         "clusters": ("clusters", fitted, "--n", 2, "--out", out / "o.png"),
         "complete": ("complete", fitted, "--out", out / "o.csv"),
         "wide": (
-            *("complete", fitted, "--wide", zoo / "looks.csv"),
+            *("complete", fitted, "--wide", zoo / "gaps.csv"),
             *("--out", out / "o.csv"),
         ),
     }
@@ -46,6 +46,7 @@ COMMANDS = list(commands(Path("x"), Path("y")))
 @pytest.fixture
 def inputs(fitted, zoo):
     (zoo / "new.csv").write_text("label,tag\npony,ride\n")
+    (zoo / "gaps.csv").write_text("animal,stripes\n" + "wolf,\nunicorn,\n" * 10)
     rng = np.random.default_rng(0)
     names = np.array(["cat", "dog", "lion", "wolf"] * 5)
     np.savez(zoo / "f.npz", features=rng.normal(size=(20, 6)), labels=names)
