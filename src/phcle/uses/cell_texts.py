@@ -32,6 +32,8 @@ def number_text(number: float, digits: int = DIGITS) -> str:
     ('606', '0.0123', '1234568')
     """
     size = abs(number)
+    if 1e-4 <= size < 10**digits - 0.5:  # most numbers: without exponent, and fast
+        return f"{number:.{digits}g}"
     if not math.isfinite(number) or (size and not 1e-6 <= size < 1e15):
         return f"{number:.{digits}g}"
     before = math.floor(math.log10(size)) + 1 if size else 1
@@ -59,11 +61,13 @@ def value_text(value: float | bool | str | None) -> str:
     >>> value_text(True), value_text(2.0), value_text("red"), value_text(None)
     ('yes', '2', 'red', '')
     """
+    if isinstance(value, str):
+        return value
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else number_text(value)
+    return number_text(value)
 
 
 def probabilities_text(probabilities: Mapping[str, float] | None) -> str:

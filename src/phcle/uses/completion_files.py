@@ -111,15 +111,18 @@ def cell_texts(cell: Any, titles: Sequence[str] = COLUMNS) -> list[str]:
     list of str
         A text for each field.
     """
-    return [_text(getattr(cell, title), title) for title in titles]
+    return [TEXTS.get(title, value_text)(getattr(cell, title)) for title in titles]
 
 
-def _text(value: Any, title: str) -> str:
-    if value is None:
-        return ""
-    if title in CHANCES:
-        return f"{value:.3f}"
-    return probabilities_text(value) if title == "probabilities" else value_text(value)
+def _chance_text(chance: float | None) -> str:
+    return "" if chance is None else f"{chance:.3f}"
+
+
+TEXTS: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(CHANCES, _chance_text),
+    "probabilities": probabilities_text,
+}
+"""How fields are written that are no values."""
 
 
 def _write_table(
@@ -202,7 +205,9 @@ def _in_parquet(cell: Any, title: str) -> str | float | None:
     value: str | float | None = getattr(cell, title)
     if value is None or title in NUMBERS:
         return value
-    return repr(value) if isinstance(value, float) else _text(value, title)
+    if isinstance(value, float):
+        return repr(value)
+    return TEXTS.get(title, value_text)(value)
 
 
 ENDINGS: dict[str, Callable[[Iterable[Any], Path, Sequence[str]], None]] = {

@@ -104,3 +104,31 @@ def test_cells_that_are_not_wanted_have_no_reason(embedding):
     wanted[1, 0] = True
     found = CellReasons(embedding, context).words(np.array([0, 1]), chosen, wanted)
     assert [len(x) for x in found] == [0, 1]
+
+
+def test_tags_words_and_vectors_are_named_by_what_the_label_has():
+    rng = np.random.default_rng(0)
+    labels = [f"l{i}" for i in range(40)]
+    is_wet = {x: i % 2 == 0 for i, x in enumerate(labels)}
+    cells = ["", "", *("sea" if is_wet[x] else "land" for x in labels[2:])]
+    home = DescriptiveContext.from_cells(labels, {"home": cells}, "home")
+    tags = {x: ["fins"] if wet else ["legs"] for x, wet in is_wet.items()}
+    texts = {x: f"it {'swims' if wet else 'walks'} well" for x, wet in is_wet.items()}
+    vectors = {
+        x: [3.0 if wet else -3.0, *rng.normal(size=2)] for x, wet in is_wet.items()
+    }
+    others = {
+        "parts: fins": DescriptiveContext.from_tags(tags, name="parts"),
+        "glosses: swims": DescriptiveContext.from_texts(texts, name="glosses"),
+        "pictures": DescriptiveContext.from_vectors(vectors, name="pictures"),
+    }
+    for expected, other in others.items():
+        model = PHCLE(dim=3, choose=False, calibrate=False)
+        embedding = model.fit([home, other]).embedding_
+        context = next(x for x in embedding.predicting if x.name == "home")
+        field = context.fields[0]
+        sea = field.values.index("sea")
+        found = CellReasons(embedding, context).words(
+            np.array([0]), np.array([[sea]]), np.array([[True]])
+        )
+        assert found == [[expected]]
