@@ -176,3 +176,20 @@ def test_predictions_come_back_in_the_users_units(rng):
         predicted = fitted.predict(embedding[label][None])[0]
         seen = ~np.isnan(known)
         assert np.allclose(predicted[seen], known[seen], atol=0.3)
+
+
+def test_the_percentile_of_a_cosine_is_the_share_of_pairs_below_it(rng):
+    embedding = LabelEmbedding(tuple("abcdefgh"), rng.normal(size=(8, 3)))
+    units = embedding.unit_vectors
+    cosines = (units @ units.T)[np.triu_indices(8, 1)]
+    for cosine in (-1.1, -0.3, 0.0, 0.7, 1.0):
+        expected = 100 * (cosines < cosine).mean()
+        assert embedding.percentile_of(cosine) == pytest.approx(expected)
+
+
+def test_equal_vectors_are_not_nearer_than_each_other():
+    vectors = np.array([[0.3, 0.1]] * 3 + [[0.1, -0.7]], np.float32)
+    embedding = LabelEmbedding(tuple("abcd"), vectors)
+    (_, cosine), *_ = embedding.nearest("a", k=1)
+    assert embedding.percentile_of(cosine) == 50  # three pairs of six are equal
+    assert LabelEmbedding(("a",), vectors[:1]).percentile_of(0.5) == 0

@@ -70,10 +70,6 @@ def test_evidence_makes_up_the_whole_vector(embedding):
         np.testing.assert_allclose(
             found.total, found.pulls @ found.vectors, atol=1e-3 * lam.ridge
         )
-        for i, label in enumerate(embedding.labels):  # the same as for one label
-            _, parts = context.reasons(label, vectors[i], vectors[0], lam, vectors_of)
-            own = found.pulls[i] @ found.vectors + found.own[i] * vectors[i]
-            assert parts.sum() == pytest.approx(own @ vectors[0], abs=1e-6)
     np.testing.assert_allclose(total / lam.ridge, vectors, atol=2e-3)
 
 
@@ -85,7 +81,7 @@ def test_relatives_speak_for_what_runs_in_the_family(embedding):
         assert first in FAMILIES["equid"]
         assert first != "kiang"
     else:
-        assert said.startswith("hierarchy: equid")
+        assert said.startswith("below equid")
 
 
 @pytest.mark.parametrize(("label", "size"), [("wolf", "large"), ("fox", "small")])
