@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -128,6 +130,7 @@ def _write_or_show(
     from phcle.progress import counted_progress
     from phcle.uses.completion_files import json_list, write_cells
 
+    cells = _unambiguous(cells, embedding)
     if out is not None:
         with counted_progress("completing", enabled=sys.stderr.isatty()) as progress:
             tracked = _tracked(cells, labels or embedding.labels, progress)
@@ -145,6 +148,22 @@ def _write_or_show(
             show_line("No cell is unknown, or none is likely enough to be shown.")
         if len(first) > SHOWN:
             show_line(f"The first {SHOWN} cells; --out filled.csv writes all of them.")
+
+
+def _unambiguous(cells: Iterable[Any], embedding: LabelEmbedding) -> Iterable[Any]:
+    """Cells of a column that several contexts have name their context, too."""
+    titles = Counter(
+        field.title for context in embedding.predicting for field in context.fields
+    )
+    twice = {title for title, n in titles.items() if n > 1}
+    if not twice:
+        return cells
+    return (
+        replace(cell, column=f"{cell.context}: {cell.column}")
+        if cell.column in twice
+        else cell
+        for cell in cells
+    )
 
 
 def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[str]:

@@ -77,6 +77,28 @@ def test_reasons_can_be_left_out(phcle, fitted, zoo):
     assert {row["why"] for row in rows_of(zoo / "filled.csv")} == {""}
 
 
+def test_a_column_of_two_contexts_names_its_context(phcle, zoo):
+    (zoo / "old.csv").write_text("animal,stripes\ncat,no\ntiger,yes\nwolf,no\n")
+    phcle(
+        *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--quiet"),
+        *("--attributes", "old.csv", "--dim", 4, "--out", "two.phcle"),
+    )
+    phcle("complete", "two.phcle", "--out", "filled.csv")
+    found = {row["column"] for row in rows_of(zoo / "filled.csv")}
+    assert found == {"weight", "looks: stripes", "old: stripes"}
+    phcle("complete", "two.phcle", "--wide", "looks.csv", "--out", "o.csv")
+    assert "dog,20,\n" not in (zoo / "o.csv").read_text()
+    (zoo / "mine.csv").write_text("animal,stripes\nwolf,\n")
+    command = ("complete", "two.phcle", "--wide", "mine.csv", "--out", "o.csv")
+    said = phcle(*command, code=2).stderr
+    assert "is in several contexts: 'looks', 'old'; choose one with --context" in said
+    phcle(*command, "--context", "looks")
+    assert (zoo / "o.csv").read_text() in (
+        "animal,stripes\nwolf,no\n",
+        "animal,stripes\nwolf,yes\n",
+    )
+
+
 def test_wide_fills_the_gaps_of_the_own_table(phcle, fitted, zoo):
     answer = phcle(
         *("complete", fitted, "--wide", "looks.csv", "--out", "filled.csv", "--json"),
