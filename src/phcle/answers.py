@@ -771,6 +771,53 @@ class ExportedFile(Answer):
 
 
 @dataclass(frozen=True)
+class CompletedFile(Answer):
+    """What `phcle complete --out` reports.
+
+    Attributes
+    ----------
+    file : str
+        The file.
+    cells : int
+        Number of cells in it.
+    """
+
+    file: str
+    cells: int
+
+
+@dataclass(frozen=True)
+class FilledTable(Answer):
+    """What `phcle complete --wide` reports.
+
+    Attributes
+    ----------
+    table : str
+        The user's table.
+    file : str
+        The filled table.
+    rows : int
+        Rows of the table.
+    filled : int
+        Cells that were empty and now have a value.
+    left_empty : int
+        Cells of the same columns that are still empty.
+    unknown_rows : int
+        Rows whose label is not in the embedding.
+    unknown_labels : tuple of str
+        The first of these labels.
+    """
+
+    table: str
+    file: str
+    rows: int
+    filled: int
+    left_empty: int
+    unknown_rows: int
+    unknown_labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Agreement(Answer):
     """How well clusters agree with a taxonomy; 1 is best, 0 is chance.
 

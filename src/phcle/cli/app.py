@@ -15,6 +15,7 @@ from phcle.backends.torchrun import is_shared_run
 from phcle.cli.add import add
 from phcle.cli.bench import bench
 from phcle.cli.clusters_and_index import clusters, index
+from phcle.cli.complete import complete
 from phcle.cli.config_file import with_config
 from phcle.cli.demo import demo
 from phcle.cli.errors_and_signals import GuardedGroup, leaving_at_once, raise_terminated
@@ -85,6 +86,11 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     ),
     describe: ("phcle describe labels.phcle coffeepot",),
     explain: ("phcle explain labels.phcle coffeepot teapot",),
+    complete: (
+        "phcle complete labels.phcle --out filled.csv",
+        "phcle complete labels.phcle --columns size --min-confidence 0.8",
+        "phcle complete labels.phcle --wide looks.csv --out looks_filled.csv",
+    ),
     add: (
         "phcle add labels.phcle --hierarchy new_edges.csv --out more.phcle",
         "phcle add labels.phcle --tags parts=new_parts.csv --out more.phcle",

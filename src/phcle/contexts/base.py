@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UNITS",
     "Context",
+    "Evidence",
     "FittedContext",
     "Penalties",
     "PredictingContext",
@@ -246,6 +247,38 @@ class Context(ABC):
         FittedContext
             The context as the solver uses it, not learned yet.
         """
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What makes up label vectors: λ3·w is the sum of totals and own pulls times w.
+
+    Attributes
+    ----------
+    title : str
+        What stands before the names in a sentence.
+    names : tuple of str
+        Columns, or relatives.
+    pulls : array of shape (labels, names)
+        How strongly each name pulls a label towards its vector.
+    vectors : array of shape (names, dim)
+        Vectors of the names.
+    total : array of shape (labels, dim)
+        Sum of the vectors, each times its pull.
+    weights : array of shape (labels, names)
+        How much each name is one of the label's own; 0 for what the label lacks.
+    own : array of shape (labels,)
+        How strongly a label is pulled to its own vector w: a family returns a part of
+        what the label brought into it.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    pulls: Floats
+    vectors: Floats
+    total: Floats
+    weights: Floats
+    own: Floats
 
 
 def most_used_columns(matrix: sp.csr_array, most: int) -> sp.csr_array:
@@ -801,6 +834,47 @@ class FittedContext(ABC):
         is_unknown = (one == UNKNOWN) | (other == UNKNOWN)
         unnamed = is_unknown & (one + other == LACKS)
         return Reasons(self.columns, parts, compared(one, other), parts, unnamed)
+
+    def evidence(
+        self,
+        labels: Sequence[str],
+        vectors: Floats,
+        lam: Penalties,
+        vectors_of: Callable[[Sequence[str]], Floats | None],
+    ) -> Evidence:
+        """Say what makes up the vectors of many labels, for `reasons` at once.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The labels.
+        vectors : array of shape (labels, dim)
+            Their vectors.
+        lam : Penalties
+            Penalties of the fit.
+        vectors_of : callable
+            Looks up the vectors of labels; None if the embedding lacks one of them.
+
+        Returns
+        -------
+        Evidence
+            Names, their pulls and their vectors.
+        """
+        pulls = np.array(
+            [
+                self.pull(label, vector, lam)
+                for label, vector in zip(labels, vectors, strict=True)
+            ]
+        )
+        return Evidence(
+            title=f"{self.name}:",
+            names=self.columns,
+            pulls=pulls,
+            vectors=self.factor,
+            total=pulls @ self.factor,
+            weights=np.maximum(pulls, 0.0),
+            own=np.zeros(len(labels)),
+        )
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -32,6 +32,11 @@ def commands(fitted, out):
         "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
         "map": ("map", fitted, "--features", zoo / "f.npz", "--out", out / "o"),
         "clusters": ("clusters", fitted, "--n", 2, "--out", out / "o.png"),
+        "complete": ("complete", fitted, "--out", out / "o.csv"),
+        "wide": (
+            *("complete", fitted, "--wide", zoo / "gaps.csv"),
+            *("--out", out / "o.csv"),
+        ),
     }
 
 
@@ -41,6 +46,7 @@ COMMANDS = list(commands(Path("x"), Path("y")))
 @pytest.fixture
 def inputs(fitted, zoo):
     (zoo / "new.csv").write_text("label,tag\npony,ride\n")
+    (zoo / "gaps.csv").write_text("animal,stripes\n" + "wolf,\nunicorn,\n" * 10)
     rng = np.random.default_rng(0)
     names = np.array(["cat", "dog", "lion", "wolf"] * 5)
     np.savez(zoo / "f.npz", features=rng.normal(size=(20, 6)), labels=names)
@@ -129,6 +135,7 @@ def closed_folder(inputs):
         (folder / file.name).chmod(0o644)
     (folder / "o").write_bytes(OLD)
     (folder / "o.png").write_bytes(OLD)
+    (folder / "o.csv").write_bytes(OLD)
     folder.chmod(0o555)
     yield folder
     folder.chmod(0o755)

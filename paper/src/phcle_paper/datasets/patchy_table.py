@@ -15,6 +15,7 @@ import numpy.typing as npt
 from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError
+from phcle.uses.family_values import Groups
 from phcle_paper.datasets.releases import Release
 
 __all__ = ["Field", "PatchyTable", "numbers_of", "read_cells"]
@@ -100,6 +101,12 @@ class PatchyTable:
         return RelationalContext.from_hierarchy(
             self.edges, labels=[x for x in self.labels if x in inside]
         )
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups of the labels, from the nearest to the farthest."""
+        trees = [Hierarchy.from_edges(self.edges)] if self.edges else []
+        return Groups.of(self.labels, trees)
 
     @cached_property
     def ancestors(self) -> list[tuple[Numbers, Numbers]]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
+from phcle.contexts.masked import masked_matrix
 from phcle.tuning.completion import Floats
+from phcle.uses.family_values import TIE, FamilyMeans
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
 from phcle_paper.studies.completion_rivals import context_block
@@ -36,8 +37,6 @@ Rng = np.random.Generator
 
 INNER = 0.1
 """Share of the known cells that settings are chosen on."""
-TIE = 1e-6
-"""Weight of the overall mean in a group's mean: it decides between equal values."""
 FOLDS = 10  # of labels, for means of groups as features
 NEIGHBOURS = (3, 5, 10, 20, 40, 80)
 THRESHOLDS = tuple(np.geomspace(0.5, 0.01, 10))
@@ -67,29 +66,10 @@ def family_mean(task: CellTask, rng: Rng) -> Floats:
 
 def group_means(table: PatchyTable, values: Floats) -> Floats:
     """Mean over the nearest group upwards in which a column is known."""
-    known = ~np.isnan(values)
-    filled = np.where(known, values, 0.0)
-    overall = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    found = np.full(values.shape, np.nan)
-    steps = _steps(table)
-    below = sum(steps[1:], start=steps[0]).T if steps else None  # (nodes, labels)
-    for step in steps:
-        counts = step @ (below @ known.astype(float))
-        sums = step @ (below @ filled)
-        empty = np.isnan(found) & (counts > 0)
-        found[empty] = sums[empty] / counts[empty]
-    found = np.where(np.isnan(found), overall, found)
-    return np.asarray(found + TIE * (overall - found))
-
-
-def _steps(table: PatchyTable) -> list[Any]:
-    """Which nodes are above which labels, by distance: (labels, nodes) each."""
-    n_nodes = 1 + max((int(x.max()) for _, x in table.ancestors if len(x)), default=-1)
-    shape = (len(table.labels), n_nodes)
-    return [
-        sp.csr_array((np.ones(len(rows)), (rows, nodes)), shape=shape)
-        for rows, nodes in table.ancestors
-    ]
+    means = FamilyMeans(masked_matrix(values, None, table.name), table.groups)
+    found = means.at(np.arange(len(values)))
+    found = np.where(np.isnan(found), means.overall, found)
+    return np.asarray(found + TIE * (means.overall - found))
 
 
 def means_as_features(table: PatchyTable, values: Floats) -> Floats:

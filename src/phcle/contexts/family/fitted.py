@@ -16,6 +16,7 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base import (
     Context,
+    Evidence,
     FittedContext,
     Penalties,
     most_used_columns,
@@ -213,7 +214,8 @@ class FittedFamily(FittedContext):
         vectors = pair.vectors_of(self.teachers)
         if vectors is None:
             return super().reasons(pair)
-        shares = np.array([self._shares(label, pair.lam) for label in pair.labels])
+        hang = self.data.kinship.places(pair.labels, self.columns)
+        shares = self._shares(hang, pair.lam)
         weight = self.term_weight(self.weight, pair.lam) / 2
         parts = weight * shares * (pair.vectors[::-1] @ vectors.T)  # (2, teachers)
         own = np.zeros(2)
@@ -233,13 +235,42 @@ class FittedFamily(FittedContext):
             np.zeros(len(found), dtype=bool),
         )
 
-    def _shares(self, label: str, lam: Penalties) -> Floats:
-        """How much of each teacher's vector is in the centre of a label."""
+    def evidence(
+        self,
+        labels: Sequence[str],
+        vectors: Floats,
+        lam: Penalties,
+        vectors_of: Callable[[Sequence[str]], Floats | None],
+    ) -> Evidence:
+        """Teachers as relatives; nodes if the embedding lacks teachers."""
+        known = vectors_of(self.teachers)
+        if known is None:
+            return super().evidence(labels, vectors, lam, vectors_of)
+        weight = self.term_weight(self.weight, lam)
+        hang = self.data.kinship.places(labels, self.columns)
+        pulls = weight * self._shares(hang, lam)
+        own = np.zeros(len(labels))
+        for row, label in enumerate(labels):
+            at = self._teacher_index.get(label)
+            if at is not None:
+                own[row], pulls[row, at] = pulls[row, at], 0.0
+        return Evidence(
+            title="relatives",
+            names=self.teachers,
+            pulls=pulls,
+            vectors=known,
+            # The same as pulls @ vectors, but far less work for many teachers.
+            total=weight * (hang @ self.factor) - own[:, None] * vectors,
+            weights=pulls,
+            own=own,
+        )
+
+    def _shares(self, hang: sp.csr_array, lam: Penalties) -> Floats:
+        """How much of each teacher's vector is in the centres of labels."""
         if not (self.weight and self.teachers):
-            return np.zeros(len(self.teachers))
-        place = self.data.kinship.places([label], self.columns).toarray()[0]
+            return np.zeros((hang.shape[0], len(self.teachers)))
         places, solver = self._teaching(lam.stiffness)
-        return np.asarray(self.weight * (places @ solver.solve(place)))
+        return np.asarray(self.weight * (places @ solver.solve(hang.toarray().T)).T)
 
     @cached_property
     def _teacher_index(self) -> dict[str, int]:

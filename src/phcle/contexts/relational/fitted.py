@@ -15,6 +15,7 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts.base import (
     UNITS,
     Context,
+    Evidence,
     FittedContext,
     Penalties,
     warn_unknown_columns,
@@ -186,13 +187,40 @@ class FittedRelational(FittedContext):
         return None if self.data is None else self.data.hierarchy
 
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
-        if self.data is None or label not in self.data.index or not self.weight:
-            return np.zeros(len(self.columns))
-        counts = self.data.rows_for([label]).toarray()[0] * self.scale
-        rate = lam.negatives * counts.sum() / self.total
-        x = np.clip(self.factor @ vector, -500, 500)  # where exp does not overflow
+        return self._pulls([label], vector[None], lam)[0][0]
+
+    def _pulls(
+        self, labels: Sequence[str], vectors: Floats, lam: Penalties
+    ) -> tuple[Floats, Floats]:
+        """Pulls of labels, and their scaled counts: (labels, columns) each."""
+        if self.data is None or not self.weight:
+            nothing = np.zeros((len(labels), len(self.columns)))
+            return nothing, nothing
+        counts = self.data.rows_for(labels).toarray() * self.scale
+        rate = lam.negatives * counts.sum(axis=1, keepdims=True) / self.total
+        # Beyond 500, exp would overflow.
+        x = np.clip(vectors @ self.factor.T, -500, 500)
         expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
-        return np.asarray(self.weight * (counts - expected))
+        return self.weight * (counts - expected), counts
+
+    def evidence(
+        self,
+        labels: Sequence[str],
+        vectors: Floats,
+        lam: Penalties,
+        vectors_of: Callable[[Sequence[str]], Floats | None],
+    ) -> Evidence:
+        """Pulls of all columns; the counts say which are the label's own."""
+        pulls, counts = self._pulls(labels, vectors, lam)
+        return Evidence(
+            title=self.verbs[1].removeprefix("is "),
+            names=self.columns,
+            pulls=pulls,
+            vectors=self.factor,
+            total=pulls @ self.factor,
+            weights=counts,
+            own=np.zeros(len(labels)),
+        )
 
     def standing(self, label: str) -> Codes:
         if not self.knows(label):

@@ -1,0 +1,229 @@
+"""`phcle complete`: the unknown cells of tables, with confidence and reasons."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.output import check_can_write, show, show_line, show_table, show_written
+from phcle.cli.query_commands import labels_or_files
+from phcle.errors import OptionError, some
+
+if TYPE_CHECKING:
+    from phcle.answers import FilledTable
+    from phcle.embedding.label_embedding import LabelEmbedding
+
+__all__ = ["complete"]
+
+SHOWN = 20
+"""Cells that are printed without --out."""
+
+
+def complete(
+    file: EmbeddingFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write all cells: .csv, .tsv, .parquet, .json or .jsonl. "
+            "Without it the first cells are shown."
+        ),
+    ] = None,
+    wide: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Fill the empty cells of this table of your own; all else stays as "
+            "it is. Labels are in its first column.",
+        ),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL|FILE", help="Complete these labels only; may be repeated."
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Complete these columns only; may be repeated."
+        ),
+    ] = None,
+    contexts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            metavar="CONTEXT",
+            help="Complete these contexts only; may be repeated.",
+        ),
+    ] = None,
+    min_confidence: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Leave out values that are less likely than this. Numbers have an "
+            "interval in place of a confidence, and stay.",
+        ),
+    ] = 0.0,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Add those of all values of a category."),
+    ] = False,
+    why: Annotated[
+        bool, typer.Option("--why/--no-why", help="Give reasons, which takes time.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Complete tables: predict every unknown cell, with confidence and reasons.
+
+    A number has an interval that holds the truth in 80 of 100 cases. The column family
+    is the mean or most common value of the nearest group of a hierarchy.
+    """
+    from phcle.embedding import load
+    from phcle.uses.completion import completed_cells
+    from phcle.uses.completion_files import COLUMNS, check_ending
+
+    if wide is not None:
+        if out is None:
+            raise OptionError("--wide needs --out, the file for the filled table.")
+        check_can_write(out, [file, wide])
+        answer = _fill(load(file), wide, out, labels, columns, contexts, min_confidence)
+        show(answer, _show_filled, as_json=as_json)
+        return
+    if out is not None:
+        check_ending(out)
+        check_can_write(out, [file])
+    embedding = load(file)
+    chosen = labels_or_files(labels)
+    cells = completed_cells(
+        embedding,
+        labels=chosen,
+        columns=columns,
+        contexts=contexts,
+        min_confidence=min_confidence,
+        why=why,
+        probabilities=probabilities,
+    )
+    titles = (*COLUMNS, "probabilities") if probabilities else COLUMNS
+    _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
+
+
+def _write_or_show(
+    embedding: LabelEmbedding,
+    cells: Iterable[Any],
+    titles: Sequence[str],
+    labels: Sequence[str] | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Write cells to a file, or show the first of them; JSON has all."""
+    from phcle.answers import CompletedFile
+    from phcle.progress import counted_progress
+    from phcle.uses.completion_files import json_list, write_cells
+
+    cells = _unambiguous(cells, embedding)
+    if out is not None:
+        with counted_progress("completing", enabled=sys.stderr.isatty()) as progress:
+            tracked = _tracked(cells, labels or embedding.labels, progress)
+            n_cells = write_cells(tracked, out, titles)
+        remark = f"{out}: {n_cells:,} cells"
+        answer = CompletedFile(str(out), n_cells)
+        show(answer, lambda _: show_written(remark), as_json=as_json)
+    elif as_json:
+        for piece in json_list(cells, titles):
+            typer.echo(piece, nl=False)
+    else:
+        first = list(islice(cells, SHOWN + 1))
+        show_table(titles, [_row(cell, titles, embedding) for cell in first[:SHOWN]])
+        if not first:
+            show_line("No cell is unknown, or none is likely enough to be shown.")
+        if len(first) > SHOWN:
+            show_line(f"The first {SHOWN} cells; --out filled.csv writes all of them.")
+
+
+def _unambiguous(cells: Iterable[Any], embedding: LabelEmbedding) -> Iterable[Any]:
+    """Cells of a column that several contexts have name their context, too."""
+    titles = Counter(
+        field.title for context in embedding.predicting for field in context.fields
+    )
+    twice = {title for title, n in titles.items() if n > 1}
+    if not twice:
+        return cells
+    return (
+        replace(cell, column=f"{cell.context}: {cell.column}")
+        if cell.column in twice
+        else cell
+        for cell in cells
+    )
+
+
+def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[str]:
+    """The texts of a cell, with the readable name of its label."""
+    from phcle.uses.completion_files import cell_texts
+
+    label, *rest = cell_texts(cell, titles)
+    name = embedding.name_of(label)
+    return [label if name == label else f"{name} ({label})", *rest]
+
+
+def _tracked(
+    cells: Iterable[Any], labels: Sequence[str], progress: Callable[[int, int], None]
+) -> Iterator[Any]:
+    """Pass cells on, and count their labels."""
+    position = {label: n for n, label in enumerate(labels, 1)}
+    done = 0
+    for cell in cells:
+        reached = position.get(cell.label, 0)
+        if reached > done:
+            done = reached
+            progress(done, len(labels))
+        yield cell
+
+
+def _fill(
+    embedding: LabelEmbedding,
+    wide: Path,
+    out: Path,
+    labels: list[str] | None,
+    columns: list[str] | None,
+    contexts: list[str] | None,
+    min_confidence: float,
+) -> FilledTable:
+    from phcle.progress import counted_progress
+    from phcle.uses.table_filling import complete_table
+
+    with counted_progress("filling", enabled=sys.stderr.isatty()) as progress:
+        return complete_table(
+            embedding,
+            wide,
+            out,
+            labels=labels_or_files(labels),
+            columns=columns,
+            contexts=contexts,
+            min_confidence=min_confidence,
+            progress=progress,
+        )
+
+
+def _show_filled(answer: FilledTable) -> None:
+    show_written(f"{answer.file}: {answer.filled:,} cells filled")
+    if answer.left_empty:
+        show_line(
+            f"{answer.left_empty:,} cells of these columns stay empty: too unlikely, "
+            "or not predicted."
+        )
+    if answer.unknown_rows:
+        show_line(
+            f"{answer.unknown_rows:,} of {answer.rows:,} rows stay as they are: "
+            "their labels are not in the embedding, such as "
+            f"{some(answer.unknown_labels)}."
+        )

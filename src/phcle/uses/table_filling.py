@@ -1,0 +1,369 @@
+"""Fill the gaps of a user's own table and leave everything else as it is, to the byte.
+
+The table is read twice: once to see how its columns are written, once to fill it. Only
+some rows are in memory at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from phcle.answers import FilledTable
+from phcle.contexts.descriptive.encoding import as_number
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import FileError, OptionError, check_choice, some
+from phcle.files.writing import write_whole
+from phcle.uses.cell_texts import number_text, value_text
+from phcle.uses.completion import completed_cells
+from phcle.uses.raw_tables import (
+    RawRow,
+    choose_delimiter,
+    quoted,
+    raw_rows,
+    unquoted,
+)
+
+__all__ = ["complete_table", "fill_table", "table_titles"]
+
+ROWS = 2_000
+"""Rows that are predicted at a time."""
+
+EXAMPLES = 5
+"""Labels without a prediction that an answer names."""
+
+OPPOSITE = {"yes": "no", "true": "false", "y": "n", "t": "f", "1": "0", "1.0": "0.0"}
+"""How "no" is written in a column that says "yes" so."""
+
+Value = float | bool | str
+_Gap = tuple[RawRow, str, list[int]]  # a row, its label, positions of unknown cells
+Predict = Callable[[Sequence[str]], Mapping[tuple[str, str], Value]]
+
+
+def complete_table(
+    embedding: LabelEmbedding,
+    table: Path,
+    out: Path,
+    *,
+    labels: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    contexts: Sequence[str] | None = None,
+    min_confidence: float = 0.0,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> FilledTable:
+    """Fill the unknown cells of a user's table with an embedding's predictions.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        An embedding that `PHCLE` learned.
+    table : Path
+        A table of text with the labels in its first column: CSV, or TSV by its ending.
+    out : Path
+        Where to write the filled table.
+    labels : sequence of str, optional
+        Labels whose rows are filled; by default all that the embedding has.
+    columns : sequence of str, optional
+        Columns to fill; by default all that the embedding predicts.
+    contexts : sequence of str, optional
+        Contexts whose columns are meant; by default all.
+    min_confidence : float, default 0.0
+        Leave cells empty whose value is less likely than this.
+    progress : callable, optional
+        Called with the rows done and in total.
+
+    Returns
+    -------
+    FilledTable
+        How many cells were filled, and what was left.
+    """
+    context_of = _contexts_of_titles(embedding, table, columns, contexts)
+    wanted = None if labels is None else set(map(embedding.resolve, labels))
+
+    def predict(asked: Sequence[str]) -> Mapping[tuple[str, str], Value]:
+        return {
+            (cell.label, cell.column): cell.value
+            for cell in completed_cells(
+                embedding,
+                labels=asked,
+                columns=list(context_of),
+                contexts=list(dict.fromkeys(context_of.values())),
+                min_confidence=min_confidence,
+                why=False,
+            )
+            if context_of[cell.column] == cell.context
+        }
+
+    return fill_table(
+        table,
+        out,
+        list(context_of),
+        lambda label: label in embedding,
+        predict,
+        wanted=wanted,
+        progress=progress,
+    )
+
+
+def _contexts_of_titles(
+    embedding: LabelEmbedding,
+    table: Path,
+    columns: Sequence[str] | None,
+    contexts: Sequence[str] | None,
+) -> dict[str, str]:
+    """The columns of a table that are predicted, with their contexts."""
+    found: dict[str, list[str]] = {}
+    for context in embedding.predicting:
+        if contexts is None or context.name in contexts:
+            for field in context.fields:
+                found.setdefault(field.title, []).append(context.name)
+    titles = table_titles(table)
+    for column in columns or ():
+        check_choice("--columns", column, titles, str(table))
+    chosen = [x for x in titles if x in found and (columns is None or x in columns)]
+    if not chosen:
+        raise FileError(
+            f"{table}: has no column that this embedding predicts. It has "
+            f"{some(titles)}; the embedding predicts {some(found)}."
+        )
+    context_of = {}
+    for title in chosen:
+        names = found[title]
+        if len(names) > 1 and table.stem not in names:
+            raise OptionError(
+                f"{table}: the column {title!r} is in several contexts: "
+                f"{some(names)}; choose one with --context."
+            )
+        context_of[title] = table.stem if len(names) > 1 else names[0]
+    return context_of
+
+
+def fill_table(
+    table: Path,
+    out: Path,
+    titles: Sequence[str],
+    is_label: Callable[[str], bool],
+    predict: Predict,
+    *,
+    wanted: Collection[str] | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> FilledTable:
+    """Fill the unknown cells of a table, whose labels are in its first column.
+
+    Parameters
+    ----------
+    table : Path
+        A table of text: CSV, or TSV by its ending.
+    out : Path
+        Where to write the filled table.
+    titles : sequence of str
+        Columns to fill; other columns stay as they are.
+    is_label : callable
+        Tells whether a label can be predicted. Rows of other labels stay as they are.
+    predict : callable
+        Returns the predicted values of some labels by label and title; cells without a
+        value stay empty.
+    wanted : collection of str, optional
+        Labels whose rows are filled; by default all.
+    progress : callable, optional
+        Called with the rows done and in total.
+
+    Returns
+    -------
+    FilledTable
+        How many cells were filled, and what was left.
+    """
+    delimiter = choose_delimiter(table)
+    spellings, n_rows = _spellings(table, delimiter, titles)
+    count = _Count()
+    header, rows = _header_and_rows(table, delimiter)
+    at = _positions(header, titles)
+    with (
+        write_whole(out) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        file.write(header.text(delimiter))
+        while chunk := list(islice(rows, ROWS)):
+            gaps = list(_gaps(chunk, at, is_label, count))
+            if wanted is not None:
+                gaps = [gap for gap in gaps if gap[1] in wanted]
+            _fill(gaps, at, spellings, predict, delimiter, count)
+            file.writelines(row.text(delimiter) for row in chunk)
+            progress(count.rows, n_rows)
+    return FilledTable(
+        table=str(table),
+        file=str(out),
+        rows=count.rows,
+        filled=count.filled,
+        left_empty=count.left,
+        unknown_rows=count.unknown,
+        unknown_labels=tuple(count.examples),
+    )
+
+
+def table_titles(table: Path) -> list[str]:
+    """Return the titles of a table, without that of the labels.
+
+    Parameters
+    ----------
+    table : Path
+        A table of text.
+
+    Returns
+    -------
+    list of str
+        The titles.
+    """
+    if table.suffix.lower() == ".parquet":
+        raise FileError(f"{table}: only tables of text can be filled; give a CSV file.")
+    header, _ = _header_and_rows(table, choose_delimiter(table))
+    return [unquoted(cell) for cell in header.cells[1:]]
+
+
+@dataclass
+class _Count:
+    """What happened to the cells of a table."""
+
+    rows: int = 0
+    filled: int = 0
+    left: int = 0
+    unknown: int = 0
+    examples: list[str] = field(default_factory=list)
+
+
+def _header_and_rows(table: Path, delimiter: str) -> tuple[RawRow, Iterator[RawRow]]:
+    """The first row that is not empty, with what stands before it, and the others."""
+    rows = raw_rows(table, delimiter)
+    before = ""
+    for row in rows:
+        if any(map(unquoted, row.cells)):
+            row.before = before + row.before
+            return row, rows
+        before += row.text(delimiter)
+    raise FileError(f"{table}: is empty; a header and rows were expected.")
+
+
+def _positions(header: RawRow, titles: Sequence[str]) -> dict[int, str]:
+    """The columns to fill: their titles by position."""
+    found = {i: unquoted(cell) for i, cell in enumerate(header.cells) if i}
+    return {i: title for i, title in found.items() if title in titles}
+
+
+def _is_unknown(cell: str) -> bool:
+    number = as_number(unquoted(cell))
+    return number is not None and math.isnan(number)
+
+
+def _gaps(
+    chunk: Sequence[RawRow],
+    at: Mapping[int, str],
+    is_label: Callable[[str], bool],
+    count: _Count,
+) -> Iterator[_Gap]:
+    """Rows of known labels with unknown cells."""
+    for row in chunk:
+        label = unquoted(row.cells[0])
+        if not label:
+            continue
+        count.rows += 1
+        if not is_label(label):
+            count.unknown += 1
+            if len(count.examples) < EXAMPLES:
+                count.examples.append(label)
+            continue
+        empty = [i for i in at if _is_unknown(row.cells[i])]
+        if empty:
+            yield row, label, empty
+
+
+def _fill(
+    gaps: Sequence[_Gap],
+    at: Mapping[int, str],
+    spellings: Mapping[str, _Spelling],
+    predict: Predict,
+    delimiter: str,
+    count: _Count,
+) -> None:
+    """Fill the unknown cells of some rows."""
+    found = predict(list(dict.fromkeys(label for _, label, _ in gaps))) if gaps else {}
+    for row, label, empty in gaps:
+        for i in empty:
+            value = found.get((label, at[i]))
+            if value is None:
+                count.left += 1
+                continue
+            text = spellings[at[i]].text(value)
+            row.cells[i] = quoted(text, row.cells[i], delimiter)
+            count.filled += 1
+
+
+class _Spelling:
+    """How a column writes its values."""
+
+    def __init__(self) -> None:
+        self.texts: dict[float, Counter[str]] = {0.0: Counter(), 1.0: Counter()}
+        self.decimals: int | None = None
+
+    def see(self, text: str) -> None:
+        """Take note of a known cell."""
+        number = as_number(text)
+        if number in self.texts:
+            self.texts[number][text] += 1
+        if number is not None:
+            own = len(text.partition(".")[2]) if "e" not in text.lower() else 6
+            self.decimals = max(self.decimals or 0, own)
+
+    def text(self, value: Value) -> str:
+        """Write a predicted value as the column would."""
+        if isinstance(value, bool):
+            return self._truth(value)
+        if isinstance(value, str) or self.decimals is None:
+            return value_text(value)
+        # No more digits than the column has: a column of whole numbers stays one.
+        shown, rounded = number_text(value), f"{value:.{self.decimals}f}"
+        return min(shown, "0" if float(rounded) == 0 else rounded, key=_decimals)
+
+    def _truth(self, value: bool) -> str:
+        """The most common spelling; the opposite of the other one; or yes and no."""
+        own, other = self.texts[float(value)], self.texts[float(not value)]
+        if own:
+            return own.most_common(1)[0][0]
+        if not other:
+            return value_text(value)
+        pairs = OPPOSITE if not value else {no: yes for yes, no in OPPOSITE.items()}
+        seen = other.most_common(1)[0][0]
+        found = pairs.get(seen.lower(), value_text(value))
+        if seen.isupper():
+            return found.upper()
+        return found.capitalize() if seen[0].isupper() else found
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])
+
+
+def _spellings(
+    table: Path, delimiter: str, titles: Sequence[str]
+) -> tuple[dict[str, _Spelling], int]:
+    """How each column is written, and the number of rows."""
+    found = {title: _Spelling() for title in titles}
+    header, rows = _header_and_rows(table, delimiter)
+    at = _positions(header, titles)
+    n_rows = 0
+    for row in rows:
+        if not any(map(unquoted, row.cells)):
+            continue
+        if len(row.cells) != len(header.cells):
+            raise FileError(
+                f"{table}, line {row.line}: has {len(row.cells)} cells, but the header "
+                f"has {len(header.cells)}; quote a cell that holds the separator."
+            )
+        n_rows += 1
+        for i, title in at.items():
+            if not _is_unknown(row.cells[i]):
+                found[title].see(unquoted(row.cells[i]))
+    return found, n_rows

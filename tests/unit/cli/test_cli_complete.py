@@ -1,0 +1,161 @@
+"""`phcle complete`."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+COLUMNS = ["label", "column", "value", "confidence", "low", "high", "family", "why"]
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_unknown_cell_has_a_row(phcle, fitted, zoo):
+    shown = phcle("complete", fitted, "--out", "filled.csv").stdout
+    rows = rows_of(zoo / "filled.csv")
+    assert list(rows[0]) == COLUMNS
+    assert shown == f"written to filled.csv: {len(rows)} cells\n"
+    cells = {(row["label"], row["column"]): row for row in rows}
+    assert len(cells) == len(rows)
+    unknown = {("dog", "stripes")}
+    unknown |= {(x, y) for x in ("wolf", "horse") for y in ("weight", "stripes")}
+    assert {cell for cell in cells if cell[1] in ("weight", "stripes")} == unknown
+    for (_, column), row in cells.items():
+        assert row["value"], row
+        if column == "stripes":
+            assert row["value"] in ("yes", "no")
+    assert cells["wolf", "weight"]["family"] == "20"  # that of the dog
+    assert any(row["why"] for row in rows)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "json", "jsonl", "parquet"])
+def test_other_endings_are_other_formats(phcle, fitted, zoo, ending):
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    path = zoo / f"filled.{ending}"
+    answer = phcle("complete", fitted, "--out", path, "--json").stdout
+    assert json.loads(answer) == {
+        "file": str(path),
+        "cells": json.loads(answer)["cells"],
+    }
+    assert path.stat().st_size > 0
+
+
+def test_labels_columns_and_contexts_can_be_chosen(phcle, fitted, zoo):
+    (zoo / "wanted.txt").write_text("wolf\nhorse\n")
+    phcle(
+        *("complete", fitted, "--labels", "wanted.txt", "--columns", "stripes"),
+        *("--context", "looks", "--out", "filled.csv"),
+    )
+    rows = rows_of(zoo / "filled.csv")
+    assert {(row["label"], row["column"]) for row in rows} == {
+        ("wolf", "stripes"),
+        ("horse", "stripes"),
+    }
+
+
+def test_without_a_file_the_first_cells_are_shown(phcle, fitted):
+    shown = phcle("complete", fitted, "--context", "looks").stdout
+    assert "confidence" in shown
+    assert "stripes" in shown
+
+
+def test_json_without_a_file_has_all_cells(phcle, fitted):
+    found = json.loads(phcle("complete", fitted, "--json").stdout)
+    assert ["dog", "looks", "stripes"] in [
+        [x["label"], x["context"], x["column"]] for x in found
+    ]
+
+
+def test_reasons_can_be_left_out(phcle, fitted, zoo):
+    phcle("complete", fitted, "--no-why", "--out", "filled.csv")
+    assert {row["why"] for row in rows_of(zoo / "filled.csv")} == {""}
+
+
+def test_a_column_of_two_contexts_names_its_context(phcle, zoo):
+    (zoo / "old.csv").write_text("animal,stripes\ncat,no\ntiger,yes\nwolf,no\n")
+    phcle(
+        *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--quiet"),
+        *("--attributes", "old.csv", "--dim", 4, "--out", "two.phcle"),
+    )
+    phcle("complete", "two.phcle", "--out", "filled.csv")
+    found = {row["column"] for row in rows_of(zoo / "filled.csv")}
+    assert found == {"weight", "looks: stripes", "old: stripes"}
+    phcle("complete", "two.phcle", "--wide", "looks.csv", "--out", "o.csv")
+    assert "dog,20,\n" not in (zoo / "o.csv").read_text()
+    (zoo / "mine.csv").write_text("animal,stripes\nwolf,\n")
+    command = ("complete", "two.phcle", "--wide", "mine.csv", "--out", "o.csv")
+    said = phcle(*command, code=2).stderr
+    assert "is in several contexts: 'looks', 'old'; choose one with --context" in said
+    phcle(*command, "--context", "looks")
+    assert (zoo / "o.csv").read_text() in (
+        "animal,stripes\nwolf,no\n",
+        "animal,stripes\nwolf,yes\n",
+    )
+
+
+def test_wide_fills_the_gaps_of_the_own_table(phcle, fitted, zoo):
+    answer = phcle(
+        *("complete", fitted, "--wide", "looks.csv", "--out", "filled.csv", "--json"),
+    ).stdout
+    before = (zoo / "looks.csv").read_text().splitlines()
+    after = (zoo / "filled.csv").read_text().splitlines()
+    assert [a for a, b in zip(before, after, strict=True) if a != b] == ["dog,20,"]
+    assert after[4] in ("dog,20,yes", "dog,20,no")
+    assert json.loads(answer) == {
+        "table": "looks.csv",
+        "file": "filled.csv",
+        "rows": 5,
+        "filled": 1,
+        "left_empty": 0,
+        "unknown_rows": 0,
+        "unknown_labels": [],
+    }
+
+
+def test_wide_leaves_rows_of_unknown_labels_and_counts_them(phcle, fitted, zoo):
+    (zoo / "more.csv").write_text("animal,stripes\nwolf,\nunicorn,\n")
+    shown = phcle("complete", fitted, "--wide", "more.csv", "--out", "o.csv").stdout
+    assert "o.csv: 1 cells filled" in shown
+    assert "1 of 2 rows stay as they are" in shown
+    assert "'unicorn'" in shown
+    assert (zoo / "o.csv").read_text().endswith("unicorn,\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--columns", "stripe"), "Did you mean 'stripes'"),
+        (("--context", "look"), "Did you mean 'looks'?"),
+        (("--labels", "zebar"), "Did you mean 'zebra'?"),
+        (("--out", "zoo.phcle"), "the ending must be one of"),
+        (("--out", "filled.xlsx"), "the ending must be one of"),
+        (("--out", "no/filled.csv"), "the folder no does not exist"),
+        (("--wide", "looks.csv"), "--wide needs --out"),
+        (("--wide", "none.csv", "--out", "o.csv"), "none.csv: no such file"),
+        (("--wide", "looks.csv", "--out", "looks.csv"), "is an input of this command"),
+        (("--wide", "looks.csv", "--out", "zoo.phcle"), "is an input of this command"),
+        (
+            ("--wide", "names.csv", "--out", "o.csv"),
+            "has no column that this embedding",
+        ),
+        (
+            ("--wide", "looks.csv", "--columns", "stripe", "--out", "o.csv"),
+            "Did you mean 'stripes'",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_what_to_do(phcle, fitted, arguments, message):
+    said = phcle("complete", fitted, *arguments, code=2).stderr
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_help_shows_examples(phcle):
+    shown = phcle("complete", "--help").stdout
+    assert "phcle complete labels.phcle --out filled.csv" in shown

@@ -1,0 +1,130 @@
+"""Why a value is predicted: the named reasons are those that the model has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.contexts.base import Penalties
+from phcle.uses.cell_reasons import USUAL, CellReasons
+
+FAMILIES = {
+    "felid": ["cat", "lion", "tiger", "lynx", "puma", "serval"],
+    "canid": ["dog", "wolf", "fox", "jackal", "dhole", "coyote"],
+    "equid": ["horse", "zebra", "ass", "kiang", "onager", "quagga"],
+}
+LABELS = [label for family in FAMILIES.values() for label in family]
+
+
+def zoo(role):
+    """Animals whose diet follows the family, and whose weight follows their size."""
+    edges = [(x, family) for family, own in FAMILIES.items() for x in own]
+    edges += [(family, "mammal") for family in FAMILIES]
+    cells = {
+        "diet": ["grass" if x in FAMILIES["equid"] else "meat" for x in LABELS],
+        "size": ["large" if i % 2 else "small" for i in range(len(LABELS))],
+        "weight": [200.0 if i % 2 else 100.0 for i in range(len(LABELS))],
+    }
+    cells["diet"][LABELS.index("puma")] = ""
+    cells["diet"][LABELS.index("kiang")] = ""
+    cells["weight"][LABELS.index("fox")] = ""
+    cells["weight"][LABELS.index("wolf")] = ""
+    tree = RelationalContext.from_hierarchy(edges, labels=LABELS, role=role)
+    looks = DescriptiveContext.from_cells(LABELS, cells, "looks")
+    model = PHCLE(dim=6, choose=False, calibrate=False, tol=1e-9, max_iter=2000)
+    return model.fit([tree, looks]).embedding_
+
+
+@pytest.fixture(scope="module", params=["counts", "family", "both"])
+def embedding(request):
+    return zoo(request.param)
+
+
+def looks_of(embedding):
+    return next(x for x in embedding.predicting if x.name == "looks")
+
+
+def reasons(embedding, label, title):
+    """The reason of one cell, for the value that is predicted."""
+    context = looks_of(embedding)
+    row = embedding.labels.index(label)
+    values = context.predict(embedding.vectors[[row]])[0]
+    chosen = np.array([[values[x.at].argmax() for x in context.fields]])
+    wanted = np.array([[x.title == title for x in context.fields]])
+    (found,) = CellReasons(embedding, context).words(np.array([row]), chosen, wanted)
+    return found[0]
+
+
+def test_evidence_makes_up_the_whole_vector(embedding):
+    lam = Penalties(**embedding.penalties)
+    vectors = np.asarray(embedding.vectors, np.float64)
+
+    def vectors_of(labels):
+        return np.asarray(embedding.select(labels).vectors, np.float64)
+
+    total = np.zeros_like(vectors)
+    for context in embedding.contexts:
+        found = context.evidence(embedding.labels, vectors, lam, vectors_of)
+        total += found.total + found.own[:, None] * vectors
+        np.testing.assert_allclose(
+            found.total, found.pulls @ found.vectors, atol=1e-3 * lam.ridge
+        )
+    np.testing.assert_allclose(total / lam.ridge, vectors, atol=2e-3)
+
+
+def test_relatives_speak_for_what_runs_in_the_family(embedding):
+    said = reasons(embedding, "kiang", "diet")
+    if "family" in [x.kind for x in embedding.contexts]:
+        assert said.startswith("relatives ")
+        first = said.removeprefix("relatives ").split(",")[0].split(";")[0]
+        assert first in FAMILIES["equid"]
+        assert first != "kiang"
+    else:
+        assert said.startswith("below equid")
+
+
+@pytest.mark.parametrize(("label", "size"), [("wolf", "large"), ("fox", "small")])
+def test_a_known_cell_speaks_for_what_goes_with_it(embedding, label, size):
+    assert reasons(embedding, label, "weight").startswith(f"size={size}")
+
+
+def test_a_common_value_is_called_usual(embedding):
+    assert USUAL in reasons(embedding, "puma", "diet")
+
+
+def test_cells_that_are_not_wanted_have_no_reason(embedding):
+    context = looks_of(embedding)
+    chosen = np.zeros((2, len(context.fields)), dtype=np.int64)
+    wanted = np.zeros_like(chosen, dtype=bool)
+    wanted[1, 0] = True
+    found = CellReasons(embedding, context).words(np.array([0, 1]), chosen, wanted)
+    assert [len(x) for x in found] == [0, 1]
+
+
+def test_tags_words_and_vectors_are_named_by_what_the_label_has():
+    rng = np.random.default_rng(0)
+    labels = [f"l{i}" for i in range(40)]
+    is_wet = {x: i % 2 == 0 for i, x in enumerate(labels)}
+    cells = ["", "", *("sea" if is_wet[x] else "land" for x in labels[2:])]
+    home = DescriptiveContext.from_cells(labels, {"home": cells}, "home")
+    tags = {x: ["fins"] if wet else ["legs"] for x, wet in is_wet.items()}
+    texts = {x: f"it {'swims' if wet else 'walks'} well" for x, wet in is_wet.items()}
+    vectors = {
+        x: [3.0 if wet else -3.0, *rng.normal(size=2)] for x, wet in is_wet.items()
+    }
+    others = {
+        "parts: fins": DescriptiveContext.from_tags(tags, name="parts"),
+        "glosses: swims": DescriptiveContext.from_texts(texts, name="glosses"),
+        "pictures": DescriptiveContext.from_vectors(vectors, name="pictures"),
+    }
+    for expected, other in others.items():
+        model = PHCLE(dim=3, choose=False, calibrate=False)
+        embedding = model.fit([home, other]).embedding_
+        context = next(x for x in embedding.predicting if x.name == "home")
+        field = context.fields[0]
+        sea = field.values.index("sea")
+        found = CellReasons(embedding, context).words(
+            np.array([0]), np.array([[sea]]), np.array([[True]])
+        )
+        assert found == [[expected]]

@@ -1,0 +1,142 @@
+"""Files of completed cells, one row a cell."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tracemalloc
+from types import SimpleNamespace
+
+import pytest
+
+from phcle.errors import OptionError
+from phcle.uses.completion_files import COLUMNS, write_cells
+
+WITH_ALL = (*COLUMNS, "probabilities")
+
+
+def cell(**changed):
+    """A completed cell with the fields that are not of interest left alone."""
+    fields = {
+        "label": "lion",
+        "context": "looks",
+        "column": "size",
+        "value": "large",
+        "confidence": 0.8766,
+        "low": None,
+        "high": None,
+        "family": "small",
+        "why": "relatives tiger, puma; diet=meat",
+        "probabilities": {"small": 0.1234, "large": 0.8766},
+    }
+    return SimpleNamespace(**(fields | changed))
+
+
+CELLS = [
+    cell(),
+    cell(column="wild", value=True, family=None, probabilities=None),
+    cell(
+        column="weight",
+        value=187.65432,
+        confidence=None,
+        low=120.0,
+        high=251.6,
+        family=200.25,
+        why='near "King, of Beasts"',
+        probabilities=None,
+    ),
+]
+
+
+def test_csv_has_exactly_the_promised_columns_and_readable_numbers(tmp_path):
+    path = tmp_path / "filled.csv"
+    assert write_cells(CELLS, path) == 3
+    assert path.read_text().splitlines() == [
+        "label,column,value,confidence,low,high,family,why",
+        'lion,size,large,0.877,,,small,"relatives tiger, puma; diet=meat"',
+        'lion,wild,yes,0.877,,,,"relatives tiger, puma; diet=meat"',
+        'lion,weight,188,,120,252,200,"near ""King, of Beasts"""',
+    ]
+
+
+def test_probabilities_are_one_column_with_the_largest_first(tmp_path):
+    path = tmp_path / "filled.csv"
+    write_cells(CELLS, path, WITH_ALL)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["probabilities"] for row in rows] == [
+        "large 0.877; small 0.123",
+        "",
+        "",
+    ]
+
+
+def test_tsv_is_separated_by_tabs(tmp_path):
+    path = tmp_path / "filled.tsv"
+    write_cells(CELLS, path)
+    assert path.read_text().splitlines()[0] == "\t".join(COLUMNS)
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_json_has_plain_values_and_all_digits(tmp_path, ending):
+    path = tmp_path / f"filled{ending}"
+    write_cells(CELLS, path, WITH_ALL)
+    text = path.read_text()
+    lines = text.splitlines()
+    found = json.loads(text) if ending == ".json" else list(map(json.loads, lines))
+    assert [x["value"] for x in found] == ["large", True, 187.65432]
+    assert found[0]["probabilities"] == {"small": 0.1234, "large": 0.8766}
+    assert list(found[0]) == ["label", "context", *WITH_ALL[1:]]
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv"])
+def test_no_cells_are_a_valid_file(tmp_path, ending):
+    path = tmp_path / f"filled{ending}"
+    assert write_cells([], path) == 0
+    assert path.read_text() == {".json": "[]\n", ".jsonl": ""}.get(
+        ending, ",".join(COLUMNS) + "\n"
+    )
+
+
+def test_parquet_has_numbers_where_a_column_has_only_numbers(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "filled.parquet"
+    write_cells(CELLS, path, WITH_ALL)
+    table = parquet.read_table(path).to_pydict()
+    assert tuple(table) == WITH_ALL
+    assert table["value"] == ["large", "yes", "187.65432"]
+    assert table["low"] == [None, None, 120.0]
+    assert table["confidence"] == [0.8766, 0.8766, None]
+    assert table["family"] == ["small", None, "200.25"]
+
+
+def test_an_unknown_ending_is_refused(tmp_path):
+    with pytest.raises(OptionError, match=r"must be one of .csv, .tsv, .parquet"):
+        write_cells(CELLS, tmp_path / "filled.xlsx")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json", ".parquet"])
+def test_an_interruption_leaves_the_old_file(tmp_path, ending):
+    path = tmp_path / f"filled{ending}"
+    path.write_text("old")
+
+    def interrupted():
+        yield CELLS[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_cells(interrupted(), path)
+    assert path.read_text() == "old"
+    assert [x.name for x in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json", ".parquet"])
+def test_memory_does_not_grow_with_the_number_of_cells(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr("phcle.uses.completion_files.BATCH", 100)
+    path = tmp_path / f"filled{ending}"
+    write_cells(CELLS, path)  # imports
+    tracemalloc.start()
+    write_cells((cell(label=f"label {i}") for i in range(20_000)), path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1_000_000

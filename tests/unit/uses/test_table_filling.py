@@ -1,0 +1,203 @@
+"""A user's own table with its gaps filled, and everything else to the byte."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from phcle.errors import FileError
+from phcle.uses.raw_tables import choose_delimiter, raw_rows
+from phcle.uses.table_filling import fill_table, table_titles
+
+GAPS = ["", " ", '""', "nan", "NA", "n/a", "None", "null", '" "']
+"""How tables write unknown cells."""
+
+
+def filled(table, values, titles=("weight", "wild", "size"), labels=None):
+    """Fill a table with the same values for every label, or by label."""
+    out = table.with_name("filled" + table.suffix)
+
+    def predict(asked):
+        return {
+            (label, title): value
+            for label in asked
+            for title, value in (values.get(label, values)).items()
+        }
+
+    is_label = (lambda _: True) if labels is None else labels.__contains__
+    return fill_table(table, out, titles, is_label, predict), out.read_bytes()
+
+
+def is_known(text):
+    return text.strip().lower() not in ("", "nan", "na", "n/a", "null", "none")
+
+
+def plain_cell(delimiter):
+    """Known cells as a careless program may write them: quoted or not."""
+    text = st.text(
+        st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters='"'),
+        min_size=1,
+        max_size=6,
+    ).filter(lambda x: delimiter not in x and is_known(x))
+    odd = st.text(st.sampled_from('ab,;\t"\n\r ü'), max_size=6).filter(is_known)
+    return st.one_of(
+        text,
+        text.map(lambda x: f'"{x}"'),
+        odd.map(lambda x: '"' + x.replace('"', '""') + '"'),
+        st.sampled_from(["1.50", "yes", "No", "TRUE", 'a"b', " x ", "0"]),
+    )
+
+
+@st.composite
+def tables(draw):
+    """The bytes of a table, and of the same table with its gaps filled with `big`."""
+    delimiter = draw(st.sampled_from(",;\t"))
+    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    mark = draw(st.sampled_from(["", "\ufeff"]))
+    last = draw(st.sampled_from(["", end, end + end]))
+    cell = st.one_of(plain_cell(delimiter), st.sampled_from(GAPS))
+    old = [["animal", "weight", '"wild"', "size", "note"]]
+    for i in range(draw(st.integers(1, 5))):
+        old.append([f"label {i}", *(draw(cell) for _ in range(4))])
+    new = [
+        [
+            ('"big"' if cell[:1] == '"' else "big")
+            if cell in GAPS and i in (1, 2, 3)
+            else cell
+            for i, cell in enumerate(row)
+        ]
+        for row in old
+    ]
+    both = [mark + end.join(map(delimiter.join, x)) + last for x in (old, new)]
+    return delimiter, *(text.encode() for text in both)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables())
+def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
+    delimiter, old, new = drawn
+    table = tmp_path / "t.csv"
+    table.write_bytes(old)
+    assert choose_delimiter(table) == delimiter
+    _, found = filled(table, dict.fromkeys(["weight", "wild", "size"], "big"))
+    assert found == new
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables())
+def test_raw_rows_are_those_of_the_standard_library(tmp_path, drawn):
+    delimiter, old, _ = drawn
+    table = tmp_path / "t.csv"
+    table.write_bytes(old)
+    found = list(raw_rows(table, delimiter))
+    assert "".join(row.text(delimiter) for row in found).encode() == old
+    text = io.StringIO(old.decode("utf-8-sig"), newline="")
+    expected = [row for row in csv.reader(text, delimiter=delimiter) if row]
+    plain = [
+        [x[1:-1].replace('""', '"') if x[:1] == '"' else x for x in row.cells]
+        for row in found
+    ]
+    assert [row for row in plain if row != [""]] == expected
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "looks.csv"
+    path.write_bytes(
+        b"animal,weight,wild,size\r\n"
+        b'cat,4.25,No,"small"\r\n'
+        b"lion,,,\r\n"
+        b"dog,20.00,No,\r\n"
+        b"unicorn,,,\r\n"
+    )
+    return path
+
+
+def test_values_are_written_as_the_column_writes_them(table):
+    values = {"weight": 187.6543, "wild": True, "size": 'large, or "big"'}
+    answer, found = filled(table, values, labels=("cat", "lion", "dog"))
+    assert found == (
+        b"animal,weight,wild,size\r\n"
+        b'cat,4.25,No,"small"\r\n'
+        b'lion,188,Yes,"large, or ""big"""\r\n'
+        b'dog,20.00,No,"large, or ""big"""\r\n'
+        b"unicorn,,,\r\n"
+    )
+    assert (answer.rows, answer.filled, answer.left_empty) == (4, 4, 0)
+    assert (answer.unknown_rows, answer.unknown_labels) == (1, ("unicorn",))
+
+
+def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
+    answer, found = filled(table, {"weight": 0.5})
+    assert b"lion,0.5,,\r\n" in found
+    assert (answer.filled, answer.left_empty) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("seen", "value", "text"),
+    [
+        (["yes", "no"], True, "yes"),
+        (["TRUE"], False, "FALSE"),
+        (["False"], True, "True"),
+        (["1", "1"], False, "0"),
+        (["yes", "Yes", "Yes"], True, "Yes"),
+        ([], False, "no"),
+        (["3", "12"], 2.7, "3"),
+        (["3.5", "12"], 2.7123, "2.7"),
+        (["3.25", "12"], 1234.567, "1235"),
+        (["0.001"], 0.00123456, "0.001"),
+        (["5"], -0.2, "0"),
+        ([], 2.71828, "2.72"),
+    ],
+)
+def test_spelling_follows_the_known_cells(tmp_path, seen, value, text):
+    path = tmp_path / "t.csv"
+    rows = [f"l{i},{cell}\n" for i, cell in enumerate(seen)]
+    path.write_text("label,x\n" + "".join(rows) + "new,\n")
+    _, found = filled(path, {"x": value}, titles=("x",))
+    assert found.decode().splitlines()[-1] == f"new,{text}"
+
+
+def test_only_wanted_labels_are_filled(table, tmp_path):
+    out = tmp_path / "o.csv"
+    fill_table(
+        *(table, out, ["size"], lambda _: True),
+        lambda asked: {(label, "size"): "big" for label in asked},
+        wanted={"dog"},
+    )
+    assert out.read_bytes() == table.read_bytes().replace(b"No,\r", b"No,big\r")
+
+
+def test_a_table_with_broken_rows_is_refused_by_line(tmp_path):
+    path = tmp_path / "t.csv"
+    for text, message in (
+        ("a,b\nx,1,2\n", "line 2: has 3 cells, but the header has 2"),
+        ('a,b\nx,"1\n', "line 2: a quotation mark has no second one"),
+        ('a,b\nx,"1"2\n', "line 2: a quoted cell must end before a separator"),
+        ("", "is empty"),
+    ):
+        path.write_text(text)
+        with pytest.raises(FileError, match=message):
+            filled(path, {})
+    path.write_bytes(b"a,b\nx,\xff\n")
+    with pytest.raises(FileError, match="line 2: is not UTF-8"):
+        filled(path, {})
+    with pytest.raises(FileError, match="only tables of text"):
+        table_titles(tmp_path / "t.parquet")
+
+
+def test_a_failure_leaves_the_old_file(table, tmp_path):
+    out = tmp_path / "o.csv"
+    out.write_text("old")
+
+    def predict(asked):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fill_table(table, out, ["size"], lambda _: True, predict)
+    assert out.read_text() == "old"
+    assert sorted(x.name for x in tmp_path.iterdir()) == ["looks.csv", "o.csv"]
