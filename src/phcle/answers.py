@@ -96,9 +96,12 @@ class Neighbour(Named):
     ----------
     similarity : float
         Cosine of the two vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
     """
 
     similarity: float
+    percentile: float
 
 
 @dataclass(frozen=True)
@@ -227,12 +230,28 @@ class RelatedLabel(Named):
 
 
 @dataclass(frozen=True)
+class SimilarLabel(RelatedLabel):
+    """A related label, and how similar it is.
+
+    Attributes
+    ----------
+    similarity : float
+        Cosine of the two vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
+    """
+
+    similarity: float
+    percentile: float
+
+
+@dataclass(frozen=True)
 class DescribedLabel(Named):
     """A `Description` with readable names.
 
     Attributes
     ----------
-    related : tuple of RelatedLabel
+    related : tuple of SimilarLabel
         Related labels, most similar first.
     observed, predicted : tuple of Attribute
         The strongest attributes, strongest first.
@@ -242,7 +261,7 @@ class DescribedLabel(Named):
         Contexts that lack the label and know too little to predict its attributes.
     """
 
-    related: tuple[RelatedLabel, ...]
+    related: tuple[SimilarLabel, ...]
     observed: tuple[Attribute, ...]
     predicted: tuple[Attribute, ...]
     contexts: dict[str, bool]
@@ -250,6 +269,45 @@ class DescribedLabel(Named):
 
 
 # -- Explanations
+
+
+@dataclass(frozen=True)
+class ReasonGroup(Answer):
+    """Columns of a context that say the same about two labels, such as what both have.
+
+    Attributes
+    ----------
+    group : str
+        "both", "neither" or "one" (has it); "together" if labels occur with each other;
+        "both_high", "both_low" or "different" for numbers above or below their mean;
+        "known_of_one". For a family "each_other", "relatives_of_both",
+        "relatives_of_one" or "own_data".
+    words : str
+        The same in words.
+    part : float
+        What the group contributes to the cosine.
+    size : int
+        Number of its columns or relatives.
+    columns : tuple of (str, float)
+        Some of them with their contributions, the most telling first.
+    n_others : int
+        Number of the others.
+    others : float
+        What the others contribute together.
+    """
+
+    group: str
+    words: str
+    part: float
+    size: int
+    columns: tuple[tuple[str, float], ...]
+    n_others: int
+    others: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the group to plain values, for JSON."""
+        columns = [{"name": name, "part": part} for name, part in self.columns]
+        return {**super().to_dict(), "columns": columns}
 
 
 @dataclass(frozen=True)
@@ -262,8 +320,9 @@ class ContextPart(Answer):
         Name and kind of the context.
     part : float
         What it contributes to the cosine.
-    columns : tuple of (str, float)
-        Its columns with the largest contributions.
+    groups : tuple of ReasonGroup
+        Groups of its columns, which add up to the part. What makes the labels alike
+        comes first. Empty if names of columns mean nothing to a person.
     shared : tuple of str
         Common ancestors in a hierarchy, nearest first.
     """
@@ -271,13 +330,8 @@ class ContextPart(Answer):
     context: str
     kind: str
     part: float
-    columns: tuple[tuple[str, float], ...]
+    groups: tuple[ReasonGroup, ...]
     shared: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert the part to plain values, for JSON."""
-        columns = [{"name": name, "part": part} for name, part in self.columns]
-        return {**super().to_dict(), "columns": columns}
 
 
 @dataclass(frozen=True)
@@ -290,6 +344,8 @@ class Explanation(Answer):
         The two labels.
     similarity : float
         Cosine of their vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
     parts : tuple of ContextPart
         The contribution of each context.
     rest : float
@@ -299,6 +355,7 @@ class Explanation(Answer):
     a: str
     b: str
     similarity: float
+    percentile: float
     parts: tuple[ContextPart, ...]
     rest: float
 
@@ -318,6 +375,37 @@ class ExplainedColumn(Answer):
     column: str
     name: str
     part: float
+
+
+@dataclass(frozen=True)
+class ExplainedGroup(Answer):
+    """A `ReasonGroup` with readable names.
+
+    Attributes
+    ----------
+    group : str
+        What the two labels have in common; see `ReasonGroup`.
+    words : str
+        The same in words.
+    part : float
+        What the group contributes to the cosine.
+    size : int
+        Number of its columns or relatives.
+    columns : tuple of ExplainedColumn
+        Some of them, the most telling first.
+    n_others : int
+        Number of the others.
+    others : float
+        What the others contribute together.
+    """
+
+    group: str
+    words: str
+    part: float
+    size: int
+    columns: tuple[ExplainedColumn, ...]
+    n_others: int
+    others: float
 
 
 @dataclass(frozen=True)
@@ -344,8 +432,8 @@ class ExplainedContext(Answer):
         Name and kind of the context.
     part : float
         What it contributes to the cosine.
-    columns : tuple of ExplainedColumn
-        Its columns with the largest contributions.
+    groups : tuple of ExplainedGroup
+        Groups of its columns, which add up to the part.
     shared : tuple of SharedNode
         Common ancestors in a hierarchy, nearest first.
     """
@@ -353,8 +441,29 @@ class ExplainedContext(Answer):
     context: str
     kind: str
     part: float
-    columns: tuple[ExplainedColumn, ...]
+    groups: tuple[ExplainedGroup, ...]
     shared: tuple[SharedNode, ...]
+
+
+@dataclass(frozen=True)
+class ExplanationLine(Answer):
+    """One line of an explanation, as people read it.
+
+    Attributes
+    ----------
+    part, context : str
+        The context and its part; empty except in the first line of a context.
+    group_part, words : str
+        A group of columns of the context, and its part.
+    columns : tuple of str
+        Named columns with their parts; the last one is the sum of the others.
+    """
+
+    part: str
+    context: str
+    group_part: str = ""
+    words: str = ""
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -367,17 +476,23 @@ class ExplainedPair(Answer):
         The two labels.
     similarity : float
         Cosine of their vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
     parts : tuple of ExplainedContext
         The contribution of each context.
     rest : float
         Rounding error: the similarity minus the sum of the parts.
+    lines : tuple of ExplanationLine
+        The same to read, with numbers that still add up after rounding.
     """
 
     a: Named
     b: Named
     similarity: float
+    percentile: float
     parts: tuple[ExplainedContext, ...]
     rest: float
+    lines: tuple[ExplanationLine, ...]
 
 
 # -- What a file holds
@@ -1049,6 +1164,9 @@ class Comparison(Answer):
         The labels.
     similarities : tuple of tuple of float
         Cosines of all pairs.
+    percentiles : tuple of tuple of float
+        For each of them, the share of all pairs of labels that are less similar, in
+        percent.
     ancestors : tuple of Node
         Common ancestors, nearest first.
     attributes : tuple of ComparedAttribute
@@ -1061,6 +1179,7 @@ class Comparison(Answer):
 
     labels: tuple[Named, ...]
     similarities: tuple[tuple[float, ...], ...]
+    percentiles: tuple[tuple[float, ...], ...]
     ancestors: tuple[Node, ...]
     attributes: tuple[ComparedAttribute, ...]
     contexts: tuple[ComparedContext, ...]

@@ -55,15 +55,17 @@ def test_a_new_field_is_in_the_json_at_once():
     class Rated(answers.Neighbour):
         stars: int
 
-    near = answers.Nearest("n1", "pot", (Rated("n2", "pan", 0.5, stars=3),))
+    near = answers.Nearest("n1", "pot", (Rated("n2", "pan", 0.5, 97.0, stars=3),))
     assert near.to_dict()["neighbours"][0]["stars"] == 3
 
 
 def test_python_answers_convert_pairs_to_named_values():
-    part = answers.ContextPart("tree", "relational", 0.5, (("animal", 0.4),), ("cat",))
-    explained = answers.Explanation("a", "b", 0.5, (part,), 0.0)
+    columns = (("animal", 0.4),)
+    group = answers.ReasonGroup("both", "both have", 0.5, 3, columns, 2, 0.1)
+    part = answers.ContextPart("tree", "relational", 0.5, (group,), ("cat",))
+    explained = answers.Explanation("a", "b", 0.5, 97.0, (part,), 0.0)
     described = answers.Description("a", (("b", 1.0),), (), (), {"tree": True})
-    assert explained.to_dict()["parts"][0]["columns"] == [
+    assert explained.to_dict()["parts"][0]["groups"][0]["columns"] == [
         {"name": "animal", "part": 0.4}
     ]
     assert described.to_dict()["related"] == [{"label": "b", "share": 1.0}]

@@ -91,6 +91,11 @@ class FittedVotes(FittedContext):
         x = self.factor @ vector
         return self.weight * votes / (1 + np.exp(np.sign(votes) * x))
 
+    def standing(self, label):
+        if not self.knows(label):
+            return np.zeros(len(self.columns), np.int8)
+        return np.sign(self.data.rows_for([label]).toarray()[0]).astype(np.int8)
+
     @property
     def file_kinds(self):
         return ("votes",)

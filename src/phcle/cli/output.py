@@ -99,10 +99,17 @@ def show_nearest(found: Iterable[answers.Nearest | answers.NearestToVector]) -> 
     """
     for answer in found:
         show_table(
-            ("similarity", "label"),
-            ((f"{near.similarity:.3f}", _title(near)) for near in answer.neighbours),
+            ("similarity", "nearer than", "label"),
+            ((*_similarity(near), _title(near)) for near in answer.neighbours),
             title=f"nearest to {_title(answer)}",
         )
+
+
+def _similarity(near: answers.Neighbour | answers.SimilarLabel) -> tuple[str, str]:
+    """The cosine, and the share of pairs of labels that are less similar."""
+    from phcle.uses.explanation_lines import shown_percentile
+
+    return f"{near.similarity:.3f}", f"{shown_percentile(near.percentile)} of pairs"
 
 
 def show_description(answer: answers.DescribedLabel) -> None:
@@ -116,8 +123,8 @@ def show_description(answer: answers.DescribedLabel) -> None:
     known_by = [name for name, known in answer.contexts.items() if known]
     show_line(f"{_title(answer)}: known in {', '.join(known_by) or 'no context'}")
     show_table(
-        ("share", "related label"),
-        ((f"{x.share:.0%}", _title(x)) for x in answer.related),
+        ("share", "similarity", "nearer than", "related label"),
+        ((f"{x.share:.0%}", *_similarity(x), _title(x)) for x in answer.related),
     )
     rows = [
         (kind, x.name, f"{x.value:.3g}", _confidence(x), x.context)
@@ -141,27 +148,31 @@ def _confidence(attribute: answers.Attribute) -> str:
 
 
 def show_explanation(answer: answers.ExplainedPair) -> None:
-    """Print the parts of a similarity, and the common ancestors.
+    """Print the common ancestors, and the parts of a similarity.
 
     Parameters
     ----------
     answer : ExplainedPair
         The explanation.
     """
+    from phcle.uses.explanation_lines import shown_percentile
+
     show_line(
         f"{answer.a.name} and {answer.b.name}: similarity {answer.similarity:.3f}, "
-        "which is the sum of"
+        f"nearer than {shown_percentile(answer.percentile)} of pairs"
     )
-    rows = []
-    for part in answer.parts:
-        most = ", ".join(f"{x.name} {x.part:+.3f}" for x in part.columns)
-        rows.append((f"{part.part:+.3f}", part.context, most))
-    rows.append((f"{answer.rest:+.3f}", "rounding", ""))
-    show_table(("part", "context", "most of it from"), rows)
     shared = (part.shared for part in answer.parts if part.shared)
     for nodes in dict.fromkeys(shared):  # once, though a hierarchy may have two parts
         names = ", ".join(node.name for node in nodes)
         show_line(f"Both are below (nearest first): {names}")
+    show_line("The similarity is the sum of")
+    show_table(
+        ("part", "context", "of it", "what", "columns"),
+        (
+            (x.part, x.context, x.group_part, x.words, ", ".join(x.columns))
+            for x in answer.lines
+        ),
+    )
 
 
 def show_summary(answer: answers.EmbeddingSummary) -> None:

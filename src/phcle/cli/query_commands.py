@@ -82,7 +82,7 @@ def explain(
     file: EmbeddingFile,
     a: Label,
     b: Label,
-    k: Annotated[int, typer.Option("-k", help="Number of columns per context.")] = 5,
+    k: Annotated[int, typer.Option("-k", help="Columns named in each group.")] = 5,
     as_json: Json = False,
 ) -> None:
     """Explain why two labels are similar, context by context."""

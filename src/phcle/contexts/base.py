@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
@@ -28,6 +28,7 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.labels import index_of
+from phcle.contexts.reasons import LACKS, UNKNOWN, Codes, Pair, Reasons, compared
 from phcle.contexts.terms import FactorUpdate, StartTarget, Term
 from phcle.errors import ContextError, ContextWarning, some
 
@@ -748,37 +749,49 @@ class FittedContext(ABC):
             How strongly each column pulls the label towards its vector c.
         """
 
-    def reasons(
-        self,
-        label: str,
-        vector: Floats,
-        other: Floats,
-        lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats | None],
-    ) -> tuple[tuple[str, ...], Floats]:
-        """Split λ3 times the product of two label vectors, from the first one's side.
+    @abstractmethod
+    def standing(self, label: str) -> Codes:
+        """Say what a label is known to be in each column.
 
         Parameters
         ----------
         label : str
-            The first label.
-        vector : array of shape (dim,)
-            Its vector.
-        other : array of shape (dim,)
-            Vector of the second label.
-        lam : Penalties
-            Penalties of the fit.
-        vectors_of : callable
-            Looks up the vectors of labels; None if the embedding lacks one of them.
+            A label of the embedding.
 
         Returns
         -------
-        names : tuple of str
-            Columns, or relatives; the same for every pair of labels.
-        parts : array of shape (names,)
-            Their parts of the product.
+        array of int of shape (columns,)
+            `HAS`, `LACKS`, `HIGH`, `LOW` or `UNKNOWN` of `phcle.contexts.reasons`.
+            `pull` is 0 in columns where the label is unknown.
         """
-        return self.columns, self.pull(label, vector, lam) * (self.factor @ other)
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        """What labels do with columns, in plural and singular."""
+        return "have", "has"
+
+    def reasons(self, pair: Pair) -> Reasons:
+        """Split λ3 times the product of two label vectors over columns or relatives.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two labels.
+
+        Returns
+        -------
+        Reasons
+            The parts, in groups. They are the mean of the split from both sides.
+        """
+        from_a, from_b = (
+            self.pull(label, vector, pair.lam) * (self.factor @ other)
+            for label, vector, other in pair.sides
+        )
+        one, other = map(self.standing, pair.labels)
+        parts = (from_a + from_b) / 2
+        is_unknown = (one == UNKNOWN) | (other == UNKNOWN)
+        unnamed = is_unknown & (one + other == LACKS)
+        return Reasons(self.columns, parts, compared(one, other), parts, unnamed)
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Found", "best_of", "nearest_rows", "unit_rows"]
+__all__ = ["Found", "best_of", "cosines_of_pairs", "nearest_rows", "unit_rows"]
 
 Floats = npt.NDArray[np.floating]
 Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
@@ -24,6 +24,13 @@ CELLS_AT_ONCE = 1 << 23
 ROUNDING = 128
 """Largest error of an approximate cosine, in units of its precision. Errors are in fact
 smaller; a larger margin only computes a few more cosines again."""
+
+MOST_PAIRS = 100_000
+"""Most pairs of rows that `cosines_of_pairs` takes. The share of pairs below a cosine
+is then known to 0.2 points, and at 99.9 % to 0.01."""
+
+PAIRS_AT_ONCE = 1 << 14
+"""Pairs whose vectors are in memory at once."""
 
 
 def unit_rows(vectors: Floats) -> Floats:
@@ -111,3 +118,34 @@ def best_of(units: Floats, query: Floats, rows: npt.NDArray[np.int64], k: int) -
     cosine = np.clip(cosine, -1.0, 1.0)  # rounding may exceed 1
     order = np.argsort(-cosine, kind="stable")[:k]
     return rows[order], cosine[order]
+
+
+def cosines_of_pairs(vectors: Floats) -> npt.NDArray[np.float64]:
+    """Return the cosines of all pairs of different rows, or of a fixed sample of them.
+
+    Parameters
+    ----------
+    vectors : array of shape (rows, dim)
+        The vectors, of any length.
+
+    Returns
+    -------
+    array of float
+        At most `MOST_PAIRS` cosines, in ascending order; the same at every call.
+    """
+    n = len(vectors)
+    if n * (n - 1) // 2 <= MOST_PAIRS:
+        one, other = np.triu_indices(n, 1)
+    else:
+        rng = np.random.default_rng(0)
+        one, other = (
+            rng.integers(n, size=MOST_PAIRS),
+            rng.integers(n - 1, size=MOST_PAIRS),
+        )
+        other += other >= one  # never a row with itself
+    cosines = np.empty(len(one))
+    for start in range(0, len(one), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        a, b = (unit_rows(vectors[rows[part]]) for rows in (one, other))
+        cosines[part] = np.einsum("pd,pd->p", a, b, dtype=np.float64)
+    return np.sort(cosines)

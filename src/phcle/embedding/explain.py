@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import ContextPart, Explanation
-from phcle.contexts.base import Penalties
+from phcle.answers import ContextPart, Explanation, ReasonGroup
+from phcle.contexts.base import FittedContext, Penalties
+from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:
@@ -24,11 +25,19 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-__all__ = ["ContextPart", "Explanation", "explain"]
+__all__ = ["ContextPart", "Explanation", "ReasonGroup", "explain"]
+
+RANKED = ("both", "both_high", "both_low")
+"""Groups whose columns are named by how telling they are, see `Reasons.rank`. In the
+others the size of the part decides, whatever its sign."""
+
+OF_RELATIVES = ("each_other", "relatives_of_both", "relatives_of_one", "own_data")
+"""Groups of a family, of which the largest comes first: relatives of siblings matter to
+both, those of distant labels to one of them."""
 
 
 def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
-    """Split the cosine of two labels; list the k largest columns of each context.
+    """Split the cosine of two labels; name up to k columns of each group.
 
     Parameters
     ----------
@@ -39,7 +48,7 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
     b : str
         Another label.
     k : int
-        Most columns to list for each context.
+        Most columns to name in each group of a context.
 
     Returns
     -------
@@ -51,35 +60,61 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
             "this embedding has no contexts, so it cannot explain a similarity; use "
             "an embedding that PHCLE learned."
         )
-    one = np.asarray(embedding[a], np.float64)
-    other = np.asarray(embedding[b], np.float64)
-    size = float(np.linalg.norm(one) * np.linalg.norm(other)) or 1.0
+    vectors = np.array([embedding[a], embedding[b]], np.float64)
+    size = float(np.prod(np.linalg.norm(vectors, axis=1))) or 1.0
     lam = Penalties(**embedding.penalties)
-    unit = lam.ridge * size
 
     def vectors_of(labels: Sequence[str]) -> Floats | None:
         if not all(label in embedding for label in labels):
             return None
         return np.asarray(embedding.select(labels).vectors, np.float64)
 
-    parts = []
-    for context in embedding.contexts:
-        names, from_a = context.reasons(a, one, other, lam, vectors_of)
-        _, from_b = context.reasons(b, other, one, lam, vectors_of)
-        found = (from_a + from_b) / (2 * unit)
-        order = np.argsort(-np.abs(found), kind="stable")[:k]
-        parts.append(
-            ContextPart(
-                context.name,
-                context.kind,
-                float(found.sum()),
-                tuple((names[i], float(found[i])) for i in order if found[i])
-                if context.has_readable_columns
-                else (),
-                context.shared_nodes(a, b),
-            )
-        )
-    similarity = float(one @ other) / size
-    return Explanation(
-        a, b, similarity, tuple(parts), similarity - sum(part.part for part in parts)
+    pair = Pair((a, b), vectors, lam, vectors_of)
+    parts = tuple(
+        _part(context, pair, lam.ridge * size, k) for context in embedding.contexts
+    )
+    similarity = float(vectors[0] @ vectors[1]) / size
+    rest = similarity - sum(part.part for part in parts)
+    percentile = embedding.percentile_of(similarity)
+    return Explanation(a, b, similarity, percentile, parts, rest)
+
+
+def _part(context: FittedContext, pair: Pair, unit: float, k: int) -> ContextPart:
+    """The part of one context; `unit` turns products into cosines."""
+    found = context.reasons(pair)
+    groups = [
+        _group(found, i, words_of(group, context.verbs), unit, k)
+        for i, group in enumerate(GROUPS)
+        if (found.parts[found.groups == i] != 0).any()
+    ]
+    if groups and groups[0].group in OF_RELATIVES:
+        groups.sort(key=lambda group: -abs(group.part))
+    return ContextPart(
+        context.name,
+        context.kind,
+        float(found.parts.sum()) / unit,
+        tuple(groups) if context.has_readable_columns else (),
+        context.shared_nodes(*pair.labels),
+    )
+
+
+def _group(found: Reasons, i: int, words: str, unit: float, k: int) -> ReasonGroup:
+    """A group of reasons, with the k most telling ones by name."""
+    group = list(GROUPS)[i]
+    rows = np.flatnonzero(found.groups == i)
+    parts = found.parts[rows] / unit
+    telling = found.rank[rows] if group in RANKED else np.abs(parts)
+    order = np.argsort(-telling, kind="stable")
+    order = order[(parts[order] != 0) & ~found.unnamed[rows[order]]]
+    if group == "neither" and len(rows) > k:
+        order = order[:0]  # what both lack says little, and there is a lot of it
+    named, others = order[:k], np.delete(parts, order[:k])
+    return ReasonGroup(
+        group,
+        words,
+        float(parts.sum()),
+        len(rows),
+        tuple((found.names[rows[i]], float(parts[i])) for i in named),
+        len(others),
+        float(others.sum()),
     )

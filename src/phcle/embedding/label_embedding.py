@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.labels import as_labels, index_of, listed, normal
-from phcle.embedding.cosine_search import nearest_rows, unit_rows
+from phcle.embedding.cosine_search import cosines_of_pairs, nearest_rows, unit_rows
 from phcle.embedding.describe import Description, describe
 from phcle.embedding.explain import Explanation, explain
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
@@ -21,6 +21,10 @@ from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
 __all__ = ["LabelEmbedding"]
 
 Floats = npt.NDArray[np.floating]
+
+SAME_COSINE = 1e-6
+"""Cosines that differ by less are equal: siblings with one vector have a cosine of 1 up
+to rounding in single precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +148,11 @@ class LabelEmbedding:
     def unit_vectors(self) -> Floats:
         """Vectors scaled to length one; a zero vector stays zero."""
         return unit_rows(self.vectors)
+
+    @cached_property
+    def pair_cosines(self) -> npt.NDArray[np.float64]:
+        """Cosines of all pairs of labels in ascending order; a fixed sample of many."""
+        return cosines_of_pairs(self.vectors)
 
     @property
     def predicting(self) -> tuple[PredictingContext, ...]:
@@ -312,6 +321,35 @@ class LabelEmbedding:
             for found in nearest_rows(units, vectors, k, own=rows)
         ]
 
+    def percentile_of(self, cosine: float) -> float:
+        """Say how unusual a cosine is among the pairs of labels of this embedding.
+
+        Two random labels often have a cosine of 0.3 or more, so the number alone does
+        not say whether labels are related.
+
+        Parameters
+        ----------
+        cosine : float
+            A cosine similarity.
+
+        Returns
+        -------
+        float
+            The share of pairs of different labels that have a smaller cosine, in
+            percent. If there are more than 100,000 pairs, it is that of a fixed random
+            sample of 100,000.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> vectors = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+        >>> pets = LabelEmbedding(("cat", "dog", "fish"), vectors)
+        >>> round(pets.percentile_of(0.7))  # cosines of the pairs are 0, 0.6 and 0.8
+        67
+        """
+        below = np.searchsorted(self.pair_cosines, cosine - SAME_COSINE)
+        return float(100 * below / max(len(self.pair_cosines), 1))
+
     def queries_of(
         self, queries: Iterable[str | npt.ArrayLike], k: int
     ) -> tuple[Floats, list[str | None]]:
@@ -377,21 +415,23 @@ class LabelEmbedding:
         b : str
             Another label or readable name.
         k : int, default 5
-            Most columns to list for each context.
+            Most columns to name in each group: what both labels have, what neither
+            has, what only one has.
 
         Returns
         -------
         Explanation
-            The cosine similarity, the part that each context adds to it, and the
-            columns with the largest parts. The parts add up to the similarity.
+            The cosine similarity, the part that each context adds to it, and the groups
+            of columns that add up to this part. The parts add up to the similarity.
 
         Examples
         --------
         >>> from phcle import PHCLE, DescriptiveContext
         >>> tags = {"cat": ["fur", "tail"], "dog": ["fur", "tail"], "fish": ["fins"]}
         >>> embedding = PHCLE(dim=2).fit(DescriptiveContext.from_tags(tags)).embedding_
-        >>> [part.context for part in embedding.explain("cat", "dog").parts]
-        ['tags']
+        >>> (part,) = embedding.explain("cat", "dog").parts
+        >>> [(group.words, group.size) for group in part.groups]
+        [('both have', 2), ('neither has', 1)]
         """
         return explain(self, self.resolve(a), self.resolve(b), k)
 

@@ -73,7 +73,7 @@ def described_rows(answer: answers.DescribedLabel) -> list[Row]:
 
 
 def explained_rows(answer: answers.ExplainedPair) -> list[Row]:
-    """Make one row per column that contributes to a similarity.
+    """Make one row per named column, and one for the others of each group.
 
     Parameters
     ----------
@@ -83,13 +83,22 @@ def explained_rows(answer: answers.ExplainedPair) -> list[Row]:
     Returns
     -------
     list of mapping
-        The columns of each context.
+        The columns of each context; their parts add up to the similarity.
     """
-    return [
-        {"context": part.context, "kind": part.kind, **column.to_dict()}
-        for part in answer.parts
-        for column in part.columns
-    ]
+    rows: list[Row] = []
+    for part in answer.parts:
+        own = {"context": part.context, "kind": part.kind}
+        if not part.groups:
+            rows.append(
+                own | {"group": "", "column": "", "name": "", "part": part.part}
+            )
+        for group in part.groups:
+            own["group"] = group.group
+            rows += [own | column.to_dict() for column in group.columns]
+            if group.n_others:
+                name = f"{group.n_others} others"
+                rows.append(own | {"column": "", "name": name, "part": group.others})
+    return rows
 
 
 def similarity_rows(answer: answers.Comparison) -> list[Row]:

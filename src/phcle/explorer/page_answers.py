@@ -107,7 +107,7 @@ def explanation(opened: Opened, a: str, b: str, k: int) -> answers.ExplainedPair
     a, b : str
         Ids or readable names of the labels.
     k : int
-        Number of columns that are listed for each context.
+        Number of columns that are named in each group.
 
     Returns
     -------
@@ -207,6 +207,7 @@ def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:
     return answers.Comparison(
         labels=tuple(named(embedding, label) for label in chosen),
         similarities=tuple(tuple(float(x) for x in row) for row in cosines),
+        percentiles=tuple(tuple(map(embedding.percentile_of, row)) for row in cosines),
         ancestors=_shared_ancestors(opened, chosen),
         attributes=_compared_attributes(opened, chosen),
         contexts=tuple(

@@ -13,6 +13,7 @@ from phcle.explorer import page_answers
 from phcle.explorer.assets import Assets
 from phcle.explorer.attribute_query import BETWEEN, Has, HasNot, parse_wanted
 from phcle.explorer.workspace import Workspace
+from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
 
 __all__ = ["Pages"]
@@ -66,6 +67,7 @@ class Pages:
         )
         self.environment.filters.update(
             percent="{:.0%}".format,
+            percentile=shown_percentile,
             number="{:.3g}".format,
             pair_label=lambda label: ("label", label),
             pair_wanted=_pair_wanted,

@@ -11,6 +11,7 @@ from typing import Any
 from phcle import __version__
 from phcle.files.writing import write_whole
 from phcle.report.report_libraries import needed
+from phcle.uses.explanation_lines import shown_percentile
 
 __all__ = ["as_data_uri", "write_page"]
 
@@ -46,6 +47,7 @@ def write_page(
         lstrip_blocks=True,
     )
     environment.globals.update(static=_static, version=__version__)
+    environment.filters.update(percentile=shown_percentile)
     text = environment.get_template(template).render(**values)
     with write_whole(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from phcle.contexts.base import FittedContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
 from phcle.solver.context_help import context_help
-from phcle.uses.named_answers import nearest_labels, summarise
+from phcle.uses.named_answers import explain_pair, nearest_labels, summarise
 
 __all__ = [
     "convergence",
@@ -36,6 +36,9 @@ TERM_WORDS = {
 NEAR_ZERO = 0.01
 """An attribute is near zero below this share of the strongest one of its context."""
 
+N_REASONS = 5
+"""Columns that are named in each group of an explanation."""
+
 MOST_COMBINATIONS = 12
 MOST_ATTRIBUTES = 12
 """Rows of the tables; more would be hard to read."""
@@ -55,7 +58,11 @@ def summary(embedding: LabelEmbedding) -> Section:
         Values for the template.
     """
     found = summarise(embedding).to_dict()
-    return {**found, "options": {x: str(y) for x, y in found["options"].items()}}
+    return {
+        **found,
+        "options": {x: str(y) for x, y in found["options"].items()},
+        "random_cosine": float(embedding.pair_cosines.mean()),
+    }
 
 
 def help_of_contexts(embedding: LabelEmbedding) -> Section:
@@ -165,7 +172,7 @@ def sparsity(embedding: LabelEmbedding) -> list[Section]:
 
 
 def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[Section]:
-    """Return the nearest labels of some labels.
+    """Return the nearest labels of some labels, and why the first is the nearest.
 
     Parameters
     ----------
@@ -179,9 +186,20 @@ def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[S
     Returns
     -------
     list of dict
-        Each label with its neighbours.
+        Each label with its neighbours, and the explanation of the first if the
+        embedding has contexts.
     """
-    return [nearest_labels(embedding, label, k).to_dict() for label in shown]
+    return [_neighbours(embedding, label, k) for label in shown]
+
+
+def _neighbours(embedding: LabelEmbedding, label: str, k: int) -> Section:
+    """A label with its neighbours."""
+    found = nearest_labels(embedding, label, k)
+    why = None
+    if embedding.contexts:
+        first = found.neighbours[0].label
+        why = explain_pair(embedding, found.label, first, N_REASONS).to_dict()
+    return {**found.to_dict(), "why": why}
 
 
 def spread_labels(

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from phcle import answers
 from phcle.errors import some
+from phcle.uses.explanation_lines import explanation_lines
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -122,10 +125,18 @@ def describe_label(
     """
     label = embedding.resolve(label)
     found = embedding.describe(label, k=k)
+    related = _related(embedding, found.related)
+    units = embedding.select([label, *(x.label for x in related)]).unit_vectors
+    cosines = np.clip(units[1:].astype(np.float64) @ units[0], -1.0, 1.0).tolist()
     return answers.DescribedLabel(
         label,
         embedding.name_of(label),
-        _related(embedding, found.related),
+        tuple(
+            answers.SimilarLabel(
+                **vars(x), similarity=y, percentile=embedding.percentile_of(y)
+            )
+            for x, y in zip(related, cosines, strict=True)
+        ),
         found.observed,
         found.predicted,
         found.contexts,
@@ -145,7 +156,7 @@ def explain_pair(
     a, b : str
         Ids or readable names of the labels.
     k : int
-        Number of columns that are listed for each context, at most.
+        Number of columns that are named in each group, at most.
 
     Returns
     -------
@@ -160,15 +171,30 @@ def explain_pair(
             part.kind,
             part.part,
             tuple(
-                answers.ExplainedColumn(x, name_of(x), value)
-                for x, value in part.columns
+                answers.ExplainedGroup(
+                    **{
+                        **vars(group),
+                        "columns": tuple(
+                            answers.ExplainedColumn(x, name_of(x), value)
+                            for x, value in group.columns
+                        ),
+                    }
+                )
+                for group in part.groups
             ),
             tuple(answers.SharedNode(node, name_of(node)) for node in part.shared),
         )
         for part in found.parts
     )
     ends = named(embedding, found.a), named(embedding, found.b)
-    return answers.ExplainedPair(*ends, found.similarity, parts, found.rest)
+    return answers.ExplainedPair(
+        *ends,
+        found.similarity,
+        found.percentile,
+        parts,
+        found.rest,
+        explanation_lines(found.similarity, parts, found.rest),
+    )
 
 
 def understood_picture(
@@ -299,7 +325,10 @@ def _neighbours(
 ) -> tuple[answers.Neighbour, ...]:
     """Labels with their names and similarities."""
     return tuple(
-        answers.Neighbour(x, embedding.name_of(x), cosine) for x, cosine in near
+        answers.Neighbour(
+            x, embedding.name_of(x), cosine, embedding.percentile_of(cosine)
+        )
+        for x, cosine in near
     )
 
 

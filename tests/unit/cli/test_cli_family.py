@@ -51,7 +51,7 @@ def test_explain_names_relatives_own_data_and_the_shared_nodes_once(phcle, fitte
     answer = json.loads(phcle("explain", fitted, "cat", "lion", "--json").stdout)
     (part,) = (x for x in answer["parts"] if x["kind"] == "family")
     assert {"column": "lion", "name": "King of Beasts"}.items() <= next(
-        x for x in part["columns"] if x["column"] == "lion"
+        x for group in part["groups"] for x in group["columns"] if x["column"] == "lion"
     ).items()
     assert abs(answer["rest"]) < 1e-3
 

@@ -16,7 +16,7 @@ def test_nearest_json_has_label_name_and_neighbours(phcle, fitted):
     assert (answer["label"], answer["name"]) == ("cat", "cat")
     assert len(answer["neighbours"]) == 2
     for near in answer["neighbours"]:
-        assert set(near) == {"label", "name", "similarity"}
+        assert set(near) == {"label", "name", "similarity", "percentile"}
 
 
 def test_nearest_json_of_several_labels_is_a_list(phcle, fitted):

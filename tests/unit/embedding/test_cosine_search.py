@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from phcle import LabelEmbedding
 from phcle.embedding import cosine_search
+from phcle.embedding.cosine_search import MOST_PAIRS, cosines_of_pairs, unit_rows
 from phcle.errors import ContextError, UnknownLabelError
 
 
@@ -78,3 +79,25 @@ def test_a_zero_vector_is_like_nothing(rng):
     vectors = np.vstack([np.zeros(3), rng.normal(size=(4, 3))])
     embedding = LabelEmbedding(tuple("abcde"), vectors)
     assert [s for _, s in embedding.nearest("a", k=4)] == [0.0] * 4
+
+
+def test_few_rows_give_the_cosines_of_all_their_pairs(rng):
+    vectors = rng.normal(size=(7, 3))
+    units = unit_rows(vectors)
+    expected = np.sort((units @ units.T)[np.triu_indices(7, 1)])
+    np.testing.assert_allclose(cosines_of_pairs(vectors), expected)
+
+
+def test_many_rows_give_those_of_a_fixed_sample_without_a_row_and_itself(rng):
+    vectors = rng.normal(size=(600, 40)).astype(np.float32)
+    found = cosines_of_pairs(vectors)
+    assert len(found) == MOST_PAIRS
+    assert (np.diff(found) >= 0).all()
+    assert found[-1] < 0.999
+    np.testing.assert_array_equal(found, cosines_of_pairs(vectors))
+    units = unit_rows(vectors)
+    exact = (units @ units.T)[np.triu_indices(600, 1)]
+    for share in (5, 50, 97):
+        assert np.percentile(found, share) == pytest.approx(
+            np.percentile(exact, share), abs=0.005
+        )

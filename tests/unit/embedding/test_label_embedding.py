@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import ContextError, UnknownLabelError
+from phcle.uses.named_answers import explain_pair
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +156,23 @@ def test_explanation_names_the_shared_ancestors_nearest_first(model):
     assert names[-1] == "entity"
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        ("tabby", "lion", "feline"),
+        ("coffeepot", "teapot", "pot (cooking utensil)"),
+        ("violin", "cello", "bowed stringed instrument"),
+    ],
+)
+def test_the_first_reason_is_what_both_have(model, a, b, reason):
+    embedding = model.embedding_
+    first = embedding.explain(a, b).parts[0].groups[0]
+    assert first.group == "both"
+    assert embedding.name_of(first.columns[0][0]) == reason
+    line = explain_pair(embedding, a, b, 5).lines[0]
+    assert line.columns[0].startswith(reason)
+
+
 def test_explanation_of_random_problems_adds_up(rng):
     embedding = PHCLE(dim=4).fit(random_contexts(rng, 9)).embedding_
     for b in embedding.labels[1:]:
@@ -176,3 +194,20 @@ def test_predictions_come_back_in_the_users_units(rng):
         predicted = fitted.predict(embedding[label][None])[0]
         seen = ~np.isnan(known)
         assert np.allclose(predicted[seen], known[seen], atol=0.3)
+
+
+def test_the_percentile_of_a_cosine_is_the_share_of_pairs_below_it(rng):
+    embedding = LabelEmbedding(tuple("abcdefgh"), rng.normal(size=(8, 3)))
+    units = embedding.unit_vectors
+    cosines = (units @ units.T)[np.triu_indices(8, 1)]
+    for cosine in (-1.1, -0.3, 0.0, 0.7, 1.0):
+        expected = 100 * (cosines < cosine).mean()
+        assert embedding.percentile_of(cosine) == pytest.approx(expected)
+
+
+def test_equal_vectors_are_not_nearer_than_each_other():
+    vectors = np.array([[0.3, 0.1]] * 3 + [[0.1, -0.7]], np.float32)
+    embedding = LabelEmbedding(tuple("abcd"), vectors)
+    (_, cosine), *_ = embedding.nearest("a", k=1)
+    assert embedding.percentile_of(cosine) == 50  # three pairs of six are equal
+    assert LabelEmbedding(("a",), vectors[:1]).percentile_of(0.5) == 0

@@ -39,6 +39,15 @@ def test_describe_and_explain_are_what_the_command_line_prints(client, zoo_embed
     assert parts + explained["rest"] == pytest.approx(explained["similarity"])
 
 
+def test_the_rows_of_an_explanation_add_up_to_the_similarity(client, zoo_embedding):
+    params = {"a": "dog", "b": "wolf", "k": 1, "format": "csv"}
+    rows = rows_of(client.get("/api/explain", params=params))
+    assert {"context", "group", "column", "name", "part"} < set(rows[0])
+    found = zoo_embedding.explain("dog", "wolf")
+    total = sum(float(row["part"]) for row in rows)
+    assert total + found.rest == pytest.approx(found.similarity)
+
+
 def test_more_neighbours_than_the_table_holds_are_searched_for(client, zoo_embedding):
     answer = client.get("/api/nearest", params={"label": "cat", "k": 200}).json()
     assert len(answer["neighbours"]) == len(zoo_embedding) - 1

@@ -69,3 +69,5 @@ def test_neighbours_are_those_of_the_embedding(zoo_embedding):
     assert [x["name"] for x in found["neighbours"]] == [
         zoo_embedding.name_of(label) for label, _ in expected
     ]
+    assert found["why"]["b"]["label"] == expected[0][0]
+    assert found["why"]["lines"][0]["words"] == "both are below"

@@ -27,6 +27,7 @@ from phcle.contexts.descriptive.loss import (
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import logs_of, unpack_matrix
 from phcle.contexts.matrices import check_array, check_number
+from phcle.contexts.reasons import HAS, HIGH, LACKS, LOW, UNKNOWN, Codes
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, did_you_mean
 from phcle.files.tensor_store import TensorStore
@@ -332,6 +333,15 @@ class FittedDescriptive(FittedContext):
         known = (known - self.offset) / self.scale
         residual = np.where(np.isnan(known), 0.0, known - self.factor @ vector)
         return np.asarray(self.term_weight(self.weight, lam) * residual)
+
+    def standing(self, label: str) -> Codes:
+        row = self.observed_row(label)
+        codes = np.where(row != 0, HAS, LACKS)
+        if self.value_kind == "numbers":
+            is_yes_or_no = ((row == 0) | (row == 1)) & (self.largest == 1)
+            numbers = np.where(self.on_fit_scale(row) > self.offset, HIGH, LOW)
+            codes = np.where(is_yes_or_no, codes, numbers)
+        return np.where(np.isnan(row), UNKNOWN, codes).astype(np.int8)
 
     def for_new_labels(
         self, context: Context | None, labels: Sequence[str]

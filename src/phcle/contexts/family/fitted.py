@@ -33,6 +33,7 @@ from phcle.contexts.family.kinship import (
     unpack_kinship,
 )
 from phcle.contexts.labels import index_of
+from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget
@@ -45,8 +46,10 @@ Floats = npt.NDArray[np.floating[Any]]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-OWN = "own data"
-"""Name of the part of a similarity that the family returns of a label's own data."""
+SHARED = 0.2
+"""A relative is one of both labels if its share in the centre of one is at least this
+part of its share in the other. Siblings have about equal shares of their relatives; one
+level between them divides a share by ten or more."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -191,29 +194,44 @@ class FittedFamily(FittedContext):
         place = self.data.kinship.places([label], self.columns)
         return np.asarray(self.term_weight(self.weight, lam) * place.toarray()[0])
 
-    def reasons(
-        self,
-        label: str,
-        vector: Floats,
-        other: Floats,
-        lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats | None],
-    ) -> tuple[tuple[str, ...], Floats]:
-        """Parts of named relatives, and of what the family returns of the label itself.
+    def standing(self, label: str) -> Codes:
+        place = self.data.kinship.places([label], self.columns).toarray()[0]
+        return np.where(place > 0, HAS, LACKS).astype(np.int8)
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        is_tree = self.hierarchy is not None
+        return ("are below", "is below") if is_tree else ("are near", "is near")
+
+    def reasons(self, pair: Pair) -> Reasons:
+        """Parts of named relatives, and of what the family returns of the labels.
 
         The nodes are solved from the teachers' vectors, so a centre is a weighted sum
-        of them. A teacher is a relative of itself: that part is called `OWN`. If the
+        of them. A teacher is a relative of itself: this is its own data. If the
         embedding lacks teachers, as that of folded-in labels alone, nodes are named.
         """
-        vectors = vectors_of(self.teachers)
+        vectors = pair.vectors_of(self.teachers)
         if vectors is None:
-            return super().reasons(label, vector, other, lam, vectors_of)
-        pull = self.term_weight(self.weight, lam) * self._shares(label, lam)
-        parts = np.append(pull * (vectors @ other), 0.0)
-        if label in self._teacher_index:
-            own = self._teacher_index[label]
-            parts[own], parts[-1] = 0.0, parts[own]
-        return (*self.teachers, OWN), parts
+            return super().reasons(pair)
+        shares = np.array([self._shares(label, pair.lam) for label in pair.labels])
+        weight = self.term_weight(self.weight, pair.lam) / 2
+        parts = weight * shares * (pair.vectors[::-1] @ vectors.T)  # (2, teachers)
+        own = np.zeros(2)
+        is_shared = shares.min(axis=0) >= SHARED * shares.max(axis=0)
+        groups = np.where(is_shared, AT["relatives_of_both"], AT["relatives_of_one"])
+        for i, label in enumerate(pair.labels):
+            if label in self._teacher_index:
+                at = self._teacher_index[label]
+                own[i], parts[i, at] = parts[i, at], 0.0
+                groups[at] = AT["each_other"]
+        found = np.append(parts.sum(axis=0), own)
+        return Reasons(
+            (*self.teachers, *pair.labels),
+            found,
+            np.append(groups, [AT["own_data"]] * 2),
+            found,
+            np.zeros(len(found), dtype=bool),
+        )
 
     def _shares(self, label: str, lam: Penalties) -> Floats:
         """How much of each teacher's vector is in the centre of a label."""

@@ -22,6 +22,7 @@ from phcle.contexts.base import (
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import index_of
 from phcle.contexts.matrices import check_array, check_number, keep_entries
+from phcle.contexts.reasons import AT, HAS, LACKS, UNKNOWN, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import (
@@ -192,6 +193,40 @@ class FittedRelational(FittedContext):
         x = np.clip(self.factor @ vector, -500, 500)  # where exp does not overflow
         expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
         return np.asarray(self.weight * (counts - expected))
+
+    def standing(self, label: str) -> Codes:
+        if not self.knows(label):
+            return np.full(len(self.columns), UNKNOWN, np.int8)
+        assert self.data is not None
+        counts = self.data.rows_for([label]).toarray()[0]
+        return np.where(counts > 0, HAS, LACKS).astype(np.int8)
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        if self.recipe is None:
+            return "occur with", "occurs with"
+        above = self.recipe.kind == "ancestors"
+        return ("are below", "is below") if above else ("are near", "is near")
+
+    def reasons(self, pair: Pair) -> Reasons:
+        """Name first the nearest common ancestors, then what both occur with most.
+
+        The part of a count is what the vectors still lack, so that of a well-fitted one
+        says little about how much both labels have of it. Their predictions do. Two
+        labels that occur with each other are one reason, not two differences.
+        """
+        found = super().reasons(pair)
+        rank = (pair.vectors @ self.factor.T).min(axis=0)
+        position = index_of(self.columns)
+        if self.recipe is None or self.recipe.kind != "ancestors":
+            own = [position[label] for label in pair.labels if label in position]
+            is_one = found.groups[own] == AT["one"]
+            found.groups[own] = np.where(is_one, AT["together"], found.groups[own])
+        top = rank.max(initial=0.0)
+        for step, node in enumerate(reversed(self.shared_nodes(*pair.labels)), 1):
+            if node in position:
+                rank[position[node]] = top + step
+        return replace(found, rank=rank)
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -52,6 +52,13 @@
     );
   };
 
+  // A cosine and how unusual it is: whole percents, from 99 % on tenths.
+  Phcle.similarity = function ({ similarity, percentile }) {
+    const digits = percentile < 99 ? 1 : 10;
+    const share = Math.min(Math.floor(digits * percentile) / digits, 99.9);
+    return `${similarity.toFixed(2)}, nearer than ${share.toFixed(digits > 1 ? 1 : 0)} % of pairs`;
+  };
+
   Phcle.near_list = function (neighbours) {
     const items = neighbours.map((near) =>
       element(
@@ -61,7 +68,7 @@
           "div",
           { class: "near-head" },
           Phcle.label_link(near),
-          element("span", { class: "near-value" }, near.similarity.toFixed(2)),
+          element("span", { class: "near-value" }, Phcle.similarity(near)),
         ),
         Phcle.bar(near.similarity),
       ),
@@ -69,35 +76,42 @@
     return element("ol", { class: "neighbours" }, ...items);
   };
 
-  // The parts of a similarity by context and column.
+  // The parts of a similarity by context and group of columns. Lines come rounded.
   Phcle.explanation = function (answer) {
+    const size = new Map(answer.parts.map(({ context, part }) => [context, part]));
     const parts = [];
-    for (const { context, part, columns, shared } of answer.parts) {
-      const kind = part < 0 ? "against" : "";
-      const value = `${part < 0 ? "−" : "+"}${Math.abs(part).toFixed(2)}`;
+    for (const { part, context, group_part, words, columns } of answer.lines) {
+      if (context) {
+        const own = size.get(context) ?? 0;
+        parts.push(
+          element(
+            "div",
+            { class: "why-context" },
+            element("strong", {}, context),
+            Phcle.bar(Math.abs(own), own < 0 ? "against" : ""),
+            element("span", { class: "near-value" }, part),
+          ),
+        );
+      }
+      if (!words) continue;
+      const items = columns.map((text) => element("li", {}, text));
       parts.push(
         element(
           "div",
-          { class: "why-context" },
-          element("strong", {}, context),
-          Phcle.bar(Math.abs(part), kind),
-          element("span", { class: "near-value" }, value),
+          { class: "why-group" },
+          element("span", {}, words),
+          element("ul", { class: "why-columns" }, ...items),
+          element("span", { class: "near-value" }, group_part),
         ),
       );
-      if (shared.length) {
-        const names = shared.slice(0, 6).map(({ name }) => name);
-        const told = element("span", { class: "quiet" }, "both are ");
-        parts.push(element("p", {}, told, names.join(" › ")));
-      }
-      const telling = columns.filter(({ part: own }) => Math.abs(own) >= 0.005);
-      if (telling.length) {
-        const items = telling.map(({ name, part: own }) =>
-          element("li", {}, `${name} ${own < 0 ? "−" : "+"}${Math.abs(own).toFixed(2)}`),
-        );
-        parts.push(element("ul", { class: "why-columns" }, ...items));
-      }
     }
-    const sum = `adds up to a similarity of ${answer.similarity.toFixed(2)}`;
+    const shared = answer.parts.map((part) => part.shared).find((nodes) => nodes.length);
+    if (shared) {
+      const names = shared.slice(0, 6).map(({ name }) => name);
+      const told = element("span", { class: "quiet" }, "both are ");
+      parts.unshift(element("p", {}, told, names.join(" › ")));
+    }
+    const sum = `adds up to a similarity of ${answer.similarity.toFixed(3)}`;
     return element("div", {}, ...parts, element("p", { class: "quiet" }, sum));
   };
 

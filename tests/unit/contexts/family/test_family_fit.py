@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
-from phcle.contexts.family.fitted import OWN
 from phcle.errors import ContextError, OptionError
 
 TREE = [
@@ -207,21 +206,26 @@ def parts_of(embedding, a, b, context="tree"):
     )
     assert abs(found.rest) < 1e-4
     (part,) = (p for p in found.parts if p.context == context)
-    assert sum(value for _, value in part.columns) == pytest.approx(part.part, abs=1e-3)
-    return part, dict(part.columns)
+    assert sum(group.part for group in part.groups) == pytest.approx(part.part)
+    return part, {group.group: dict(group.columns) for group in part.groups}
 
 
 @pytest.mark.parametrize("weight", [0.5, 1.0])
 def test_the_part_of_a_family_is_split_over_relatives_and_own_data(weight):
     weights = {"tree": weight, "looks": 1.0}
     embedding = fit(tree(), table(), weights=weights, dtype="float64").embedding_
-    part, columns = parts_of(embedding, "cat", "lion")
+    part, groups = parts_of(embedding, "cat", "lion")
     assert part.kind == "family"
     assert part.shared == ("felid", "beast")
-    assert {OWN, "lynx", "dog"} <= set(columns)
-    _, columns = parts_of(embedding, "puma", "lynx")
+    assert set(groups) == {"each_other", "relatives_of_both", "own_data"}
+    assert next(iter(groups)) == "each_other"  # the largest
+    assert set(groups["each_other"]) == set(groups["own_data"]) == {"cat", "lion"}
+    assert {"lynx", "dog"} <= set(groups["relatives_of_both"])
+    _, groups = parts_of(embedding, "cat", "dog")
+    assert {"lynx", "wolf"} <= set(groups["relatives_of_one"])
+    _, groups = parts_of(embedding, "puma", "lynx")
     if weight == 1:  # nothing is known about the puma, so it teaches nobody
-        assert "puma" not in columns
+        assert set(groups["each_other"]) == {"lynx"}
 
 
 def test_every_pair_is_explained_exactly():
@@ -236,11 +240,11 @@ def test_labels_that_were_added_are_explained_exactly():
     new = DescriptiveContext("looks", ("ocelot",), ("kg", "tame"), [[12.0, 0.0]])
     edges = [("ocelot", "felid"), ("margay", "felid")]
     later = fold_in(embedding, [tree(edges=edges), new], dtype="float64")
-    part, columns = parts_of(embedding.joined(later), "ocelot", "cat")
+    part, groups = parts_of(embedding.joined(later), "ocelot", "cat")
     assert part.shared == ("felid", "beast")
-    assert "lion" in columns
-    _, columns = parts_of(later, "ocelot", "margay")  # no relative is in this one
-    assert set(columns) == {"felid"}
+    assert "lion" in groups["relatives_of_both"]
+    _, groups = parts_of(later, "ocelot", "margay")  # no relative is in this one
+    assert set(groups["both"]) == {"felid"}
 
 
 # ---- checkpoints ----
