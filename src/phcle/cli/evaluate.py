@@ -111,7 +111,7 @@ def _show_help(answer: ContextHelp) -> None:
     show_line(answer.reason)
     if answer.contexts:
         show_table(
-            ("left out", "without it", "with it", "±", "verdict"),
+            ("left out", "others without it", "with it", "±", "verdict"),
             [
                 (
                     row.context,

@@ -38,8 +38,8 @@ WAY = 0.2
 the largest known value. Smaller ones differ little from the mean."""
 
 CARRIED = 0.8
-"""List related labels until they carry this share of the similarity, as the paper
-does."""
+"""List related labels until they carry this share of the similarity of the k nearest.
+The paper takes this share of the similarity of all labels: that lists hundreds."""
 
 
 def describe(

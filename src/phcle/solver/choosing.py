@@ -161,12 +161,12 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
         trials.compare(change, setting)
     best = trials.best
     if best.skill < WORTH:
-        reason = f"The defaults stay: no setting predicts the {n_hidden} hidden cells."
+        reason = f"The defaults stay: no setting predicts {n_hidden:,} hidden cells."
         return Chosen(question.given, tuple(trials.done), reason, used=trials.used())
     reason = (
-        f"Of {len(trials.done)} settings, this one predicts {n_hidden} hidden cells "
-        f"best: skill {best.skill:.3f}, where the first one has "
-        f"{trials.done[0].skill:.3f} and the means of the columns 0."
+        f"The best of {len(trials.done)} settings predicts {n_hidden:,} hidden cells "
+        f"with skill {best.skill:.3f} (1 is perfect, 0 is the mean of a column); the "
+        f"first one had {trials.done[0].skill:.3f}."
     )
     setting = replace(best.setting, shrinkage=trials.without_noise())
     if "dim" in question.is_open:
