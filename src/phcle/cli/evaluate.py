@@ -117,7 +117,7 @@ def _show_help(answer: ContextHelp) -> None:
                     row.context,
                     "–" if row.without is None else f"{row.without:.3f}",
                     "–" if row.skill is None else f"{row.skill:.3f}",
-                    f"{row.error:.3f}",
+                    "–" if row.skill is None else f"{row.error:.3f}",
                     row.verdict,
                 )
                 for row in answer.contexts

@@ -18,7 +18,7 @@ from phcle.contexts import DescriptiveContext
 from phcle.contexts.base import Context
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import PHCLE
-from phcle.solver.choosing import MOST_CELLS
+from phcle.solver.trials import MOST_CELLS
 from phcle.tuning.completion import dense_values, predicted_values, scores_against
 
 if TYPE_CHECKING:
