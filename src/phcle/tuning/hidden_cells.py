@@ -1,7 +1,7 @@
 """Completion of single cells: hide some known cells of a table and predict them.
 
 Cells are drawn and scored as a fit does when it chooses its settings
-(`phcle.solver.choosing`), so both agree on what is better.
+(`phcle.solver.trials`), so both agree on what is better.
 """
 
 from __future__ import annotations
