@@ -173,8 +173,10 @@ class Attribute(Answer):
     observed : bool
         True if the value was given, False if it is predicted.
     confidence : float or None, default=None
-        Probability that the label has the attribute. None if the value is observed or
-        the fit could not calibrate the context.
+        Probability that the label has the attribute. None for a number, if the value is
+        observed, or if the fit could not calibrate the context.
+    low, high : float or None, default=None
+        Interval that holds a predicted number in 80 of 100 cases.
     """
 
     context: str
@@ -183,6 +185,8 @@ class Attribute(Answer):
     strength: float
     observed: bool = field(metadata={"exclude": True})
     confidence: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -780,6 +784,74 @@ class CompletedFile(Answer):
 
     file: str
     cells: int
+
+
+@dataclass(frozen=True)
+class CompletedCell(Answer):
+    """An unknown cell of a table, as predicted.
+
+    Attributes
+    ----------
+    label : str
+        The label.
+    context, column : str
+        Name of the context, and the column of the user's table or the tag.
+    kind : {"number", "truth", "category", "tag"}
+        What the column holds.
+    value : float, bool or str
+        The predicted value.
+    confidence : float or None
+        Probability of this value; None for a number, and without a calibration.
+    low, high : float or None
+        Interval that holds a number in 80 of 100 cases.
+    family : float, bool, str or None
+        Mean or most common value of the nearest group of a hierarchy.
+    why : str
+        What speaks most for the value.
+    probabilities : mapping from str to float, or None
+        Probability of each value of a category, if asked for.
+    """
+
+    label: str
+    context: str
+    column: str
+    kind: str
+    value: float | bool | str
+    confidence: float | None
+    low: float | None
+    high: float | None
+    family: float | bool | str | None
+    why: str
+    probabilities: Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class Completion(Answer):
+    """Unknown cells of tables, as predicted.
+
+    Attributes
+    ----------
+    cells : tuple of CompletedCell
+        The cells, label by label.
+    """
+
+    cells: tuple[CompletedCell, ...]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def to_frame(self) -> Any:
+        """Convert the cells to a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per cell.
+        """
+        import pandas as pd
+
+        names = [field.name for field in fields(CompletedCell)]
+        return pd.DataFrame([vars(cell) for cell in self.cells], columns=names)
 
 
 @dataclass(frozen=True)

@@ -486,7 +486,14 @@ class PHCLE(EstimatorOptions):
 
     def _calibrate(self, device: DeviceProblem, state: State) -> None:
         """Learn how sure predictions are, and keep it with the contexts."""
-        found = calibrate(device, state, seed=self.random_state, used=self.chosen_.used)
+        with counted_progress("calibrating", enabled=self.verbose) as show:
+            found = calibrate(
+                device,
+                state,
+                seed=self.random_state,
+                used=self.chosen_.used,
+                on_trial=show,
+            )
         contexts = tuple(
             context.with_calibration(found.get(context.name))
             for context in self.embedding_.contexts

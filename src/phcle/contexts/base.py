@@ -33,8 +33,9 @@ from phcle.contexts.terms import FactorUpdate, StartTarget, Term
 from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
-    from phcle.contexts.descriptive.confidence import Calibration
-    from phcle.contexts.descriptive.loss import HiddenCells
+    from phcle.contexts.descriptive.confidence import Calibration, Read
+    from phcle.contexts.descriptive.fields import Field
+    from phcle.contexts.descriptive.hidden_cells import HiddenCells
     from phcle.contexts.family.kinship import Kinship
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.files.tensor_store import TensorStore
@@ -430,7 +431,12 @@ class FittedContext(ABC):
         """
 
     def hide_cells(
-        self, share: float, most: int, rng: np.random.Generator
+        self,
+        share: float,
+        most: int,
+        rng: np.random.Generator,
+        *,
+        rows: Ints | None = None,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, to see how well a fit predicts them.
 
@@ -442,6 +448,9 @@ class FittedContext(ABC):
             Most cells to look at, known or not.
         rng : numpy.random.Generator
             Draws the cells.
+        rows : array of int, optional
+            Positions of labels that are hidden altogether, beside that share of the
+            others' cells.
 
         Returns
         -------
@@ -1078,16 +1087,58 @@ class PredictingContext(Protocol):
     def value_kind(self) -> Literal["numbers", "tags", "text"]:
         """How a person enters a value: as "numbers", "tags" or "text"."""
 
-    def only(self, column: str) -> PredictingContext:
-        """Return the context with one column only.
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Its fields, as the user knows them; none if nobody would complete them."""
+
+    @property
+    def is_number(self) -> Flags:
+        """Which columns hold numbers: (columns,)."""
+
+    def field_of(self, column: str) -> Field:
+        """Find the field of a column.
 
         Parameters
         ----------
         column : str
-            The column; an unknown one is refused.
+            A column; an unknown one is refused.
+
+        Returns
+        -------
+        Field
+            The field.
+        """
+
+    def of_field(self, field: Field) -> PredictingContext:
+        """Return the context with one field only.
+
+        Parameters
+        ----------
+        field : Field
+            One of `fields`.
 
         Returns
         -------
         PredictingContext
             The smaller context.
+        """
+
+    def read(
+        self, vectors: Floats, is_described: Flags, supports: npt.NDArray[np.float64]
+    ) -> Read:
+        """Read predictions with the calibration, which must be there.
+
+        Parameters
+        ----------
+        vectors : array of shape (rows, dim)
+            Label vectors.
+        is_described : array of bool of shape (rows,)
+            Labels of which the context knows a cell.
+        supports : array of shape (rows,)
+            Support of each label.
+
+        Returns
+        -------
+        Read
+            Chances; numbers and intervals in the user's units.
         """

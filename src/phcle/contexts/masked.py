@@ -226,7 +226,8 @@ class MaskedMatrix(ABC):
         Returns
         -------
         array of shape (columns,)
-            The means of dense values, and zeros for sparse values.
+            The means of dense values, a half for zeros and ones, and zeros for sparse
+            values.
         """
 
     @abstractmethod
@@ -252,6 +253,26 @@ class MaskedMatrix(ABC):
         -------
         array of shape (columns,)
             The values; −inf for a column without known values.
+        """
+
+    @abstractmethod
+    def smallest(self) -> Floats:
+        """Return the smallest known value of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The values; inf for a column without known values.
+        """
+
+    @abstractmethod
+    def is_truth(self) -> Flags:
+        """Find the columns whose known values are all 0 or 1.
+
+        Returns
+        -------
+        array of bool of shape (columns,)
+            The columns; a column without known values is none of them.
         """
 
     @abstractmethod
@@ -496,14 +517,24 @@ class _Dense(MaskedMatrix):
         return np.array(self.values[:, i])
 
     def threshold(self, mean: Floats) -> Floats:
-        return mean
+        return np.where(self.is_truth(), 0.5, mean)  # if all are ones, all have it
 
     def n_having(self, mean: Floats) -> Floats:
-        return np.asarray((self.values > mean).sum(axis=0), np.float64)
+        above = self.values > self.threshold(mean)
+        return np.asarray(above.sum(axis=0), np.float64)
 
     def largest(self) -> Floats:
         known = np.where(self.known, self.values, -np.inf)
         return np.asarray(known.max(axis=0, initial=-np.inf))
+
+    def smallest(self) -> Floats:
+        known = np.where(self.known, self.values, np.inf)
+        return np.asarray(known.min(axis=0, initial=np.inf))
+
+    def is_truth(self) -> Flags:
+        known = self.known
+        found = ((self.values == 0) | (self.values == 1) | ~known).all(axis=0)
+        return np.asarray(found & known.any(axis=0))
 
     def moments(self) -> Moments:
         unit = _unit_of(self.values)
@@ -631,6 +662,14 @@ class _Sparse(MaskedMatrix):
 
     def largest(self) -> Floats:
         return np.asarray(self.values.max(axis=0).toarray(), np.float64).ravel()
+
+    def smallest(self) -> Floats:
+        return np.asarray(self.values.min(axis=0).toarray(), np.float64).ravel()
+
+    def is_truth(self) -> Flags:
+        stored = sp.coo_array(self.values)
+        others = stored.coords[1][(stored.data != 0) & (stored.data != 1)]
+        return np.bincount(others, minlength=self.shape[1]) == 0
 
     def moments(self) -> Moments:
         unit = _unit_of(self.values.data)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from phcle.answers import Attribute, Description
 from phcle.contexts.base import PredictingContext
-from phcle.contexts.descriptive.confidence import support
+from phcle.embedding.read import Reading, read_predictions
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Attribute",
     "Description",
-    "confidences",
     "describe",
     "is_informative",
-    "support_by",
 ]
 
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 LIKELY = 0.5
 """List a prediction with at least this probability, more likely than not, if its odds
@@ -38,8 +37,8 @@ WAY = 0.2
 the largest known value. Smaller ones differ little from the mean."""
 
 CARRIED = 0.8
-"""List related labels until they carry this share of the similarity, as the paper
-does."""
+"""List related labels until they carry this share of the similarity of the k nearest.
+The paper takes the share of all labels."""
 
 
 def describe(
@@ -75,14 +74,15 @@ def describe(
             else context.observed_row(label)
         )
         is_known = ~np.isnan(known)
-        observed += _strongest(context, known, is_known, k, observed=True)
+        given = Reading(known[None, :])
+        observed += _strongest(context, given, is_known, k, observed=True)
         found = []
         if context.weight > 0:
-            values = context.predict(vector[None, :])[0]
-            sure = confidences(embedding, context, vector[None, :])
-            sure = None if sure is None else sure[0]
-            informative = ~is_known & is_informative(context, values, sure)
-            found = _strongest(context, values, informative, k, sure, observed=False)
+            read = read_predictions(embedding, context, vector[None, :], [label])
+            sure = None if read.chance is None else read.chance[0]
+            informative = ~is_known & is_informative(context, read.values[0], sure)
+            informative &= _is_first(context, sure)
+            found = _strongest(context, read, informative, k, observed=False)
         if not found and not is_known.any():
             not_predictable.append(context.name)
         predicted += found
@@ -94,65 +94,6 @@ def describe(
         {} if label is None else embedding.contexts_of(label),
         tuple(not_predictable),
     )
-
-
-def confidences(
-    embedding: LabelEmbedding,
-    context: PredictingContext,
-    vectors: npt.NDArray[np.floating],
-) -> Floats | None:
-    """Compute how likely every vector has every attribute of a context.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-    context : PredictingContext
-        One of `embedding.predicting`.
-    vectors : array of shape (vectors, dim)
-        Vectors in the space of the embedding.
-
-    Returns
-    -------
-    array of shape (vectors, columns), or None
-        Probabilities. None if the fit could not calibrate the context, or if no label
-        that it describes is in this embedding.
-    """
-    if context.calibration is None:
-        return None
-    backed = support_by(embedding, context, vectors)
-    if backed is None:
-        return None
-    return context.calibration.confidence(
-        context.on_fit_scale(context.predict(vectors)), context.offset, backed
-    )
-
-
-def support_by(
-    embedding: LabelEmbedding,
-    context: PredictingContext,
-    vectors: npt.NDArray[np.floating],
-) -> Floats | None:
-    """Compute how near every vector is to a label that the context describes.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-    context : PredictingContext
-        One of `embedding.predicting`.
-    vectors : array of shape (vectors, dim)
-        Vectors in the space of the embedding.
-
-    Returns
-    -------
-    array of shape (vectors,), or None
-        From 0 to 1. None if no such label is in this embedding.
-    """
-    described = [x for x in context.observed_labels if x in embedding]
-    if not described:
-        return None
-    return support(vectors, embedding.select(described).vectors)
 
 
 def is_informative(
@@ -199,14 +140,14 @@ def _related(
 
 def _strongest(
     context: PredictingContext,
-    values: Floats,
+    read: Reading,
     wanted: npt.NDArray[np.bool_],
     k: int,
-    sure: Floats | None = None,
     *,
     observed: bool,
 ) -> list[Attribute]:
     """The k values furthest above their column's mean."""
+    values = read.values[0]
     above = (context.on_fit_scale(values) - context.offset) / context.scale
     strength = np.where(wanted, above, -np.inf)
     order = np.argsort(-strength, kind="stable")[:k]
@@ -217,8 +158,31 @@ def _strongest(
             float(values[i]),
             float(strength[i]),
             observed,
-            None if sure is None else float(sure[i]),
+            *_how_sure(context, read, i),
         )
         for i in order
         if strength[i] > 0
     ]
+
+
+def _how_sure(
+    context: PredictingContext, read: Reading, column: int
+) -> tuple[float | None, float | None, float | None]:
+    """Confidence of a value, or the interval of a number."""
+    if read.chance is None or read.low is None or read.high is None:
+        return None, None, None
+    if context.is_number[column]:
+        low, high = float(read.low[0, column]), float(read.high[0, column])
+        return (None, None, None) if np.isnan(low) else (None, low, high)
+    return float(read.chance[0, column]), None, None
+
+
+def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:
+    """False for the values of a category that are less likely than another one."""
+    is_first = np.ones(len(context.columns), dtype=bool)
+    if chance is not None:
+        for field in context.fields:
+            if field.kind == "category":
+                is_first[field.at] = False
+                is_first[field.at.start + int(chance[field.at].argmax())] = True
+    return is_first

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from phcle.answers import Completion
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.labels import as_labels, index_of, listed, normal
 from phcle.embedding.cosine_search import cosines_of_pairs, nearest_rows, unit_rows
@@ -434,6 +435,65 @@ class LabelEmbedding:
         [('both have', 2), ('neither has', 1)]
         """
         return explain(self, self.resolve(a), self.resolve(b), k)
+
+    def complete(
+        self,
+        labels: Iterable[str] | None = None,
+        *,
+        columns: Iterable[str] | None = None,
+        contexts: Iterable[str] | None = None,
+        min_confidence: float = 0.0,
+        why: bool = True,
+        probabilities: bool = False,
+    ) -> Completion:
+        """Predict the unknown cells of tables.
+
+        Parameters
+        ----------
+        labels : iterable of str, optional
+            Labels or readable names to complete; by default all.
+        columns : iterable of str, optional
+            Columns of the tables, or tags, to complete; by default all.
+        contexts : iterable of str, optional
+            Contexts to complete; by default all with readable columns, but no texts.
+        min_confidence : float, default 0.0
+            Leave out values that are less likely. Numbers have an interval in place of
+            a confidence, and stay. Of tags, those that are more likely than not are
+            listed, or more likely than this.
+        why : bool, default True
+            Whether to give reasons, which takes time.
+        probabilities : bool, default False
+            Whether to give those of all values of a category.
+
+        Returns
+        -------
+        Completion
+            Every unknown cell with its value, confidence or interval, what the family
+            says, and why. `phcle.uses.completion.completed_cells` gives the same cells
+            one by one, for tables that do not fit into memory.
+
+        Examples
+        --------
+        >>> from phcle import PHCLE, DescriptiveContext
+        >>> labels = ("cat", "dog", "hen", "owl")
+        >>> cells = {"legs": [4, 4, 2, 2], "wings": [0, 0, 2, None]}
+        >>> table = DescriptiveContext.from_cells(labels, cells, "birds")
+        >>> found = PHCLE(dim=2).fit(table).embedding_.complete()
+        >>> [(cell.label, cell.column) for cell in found.cells]
+        [('owl', 'wings')]
+        """
+        from phcle.uses.completion import completed_cells
+
+        cells = completed_cells(
+            self,
+            labels=labels,
+            columns=columns,
+            contexts=contexts,
+            min_confidence=min_confidence,
+            why=why,
+            probabilities=probabilities,
+        )
+        return Completion(tuple(cells))
 
     def contexts_of(self, label: str) -> dict[str, bool]:
         """Say which contexts know a label.

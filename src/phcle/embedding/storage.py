@@ -23,9 +23,10 @@ from phcle.files.tensor_store import TensorStore
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "phcle.label-embedding"
-VERSION, OLDEST = 2, 1
+VERSION, OLDEST = 3, 1
 """Name and version of the file format, and the oldest version that is read. A file with
-a higher version is refused. Version 2 added families."""
+a higher version is refused. Version 2 added families, version 3 confidences of each
+column."""
 
 PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 """Penalties that a file must have, because fold-in and explanations need them."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from phcle import answers
-from phcle.embedding.describe import confidences
+from phcle.embedding.read import read_predictions
 from phcle.errors import OptionError
 from phcle.explorer.workspace import Opened, Workspace
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
@@ -250,7 +250,10 @@ def _compared_attributes(
             strengths[key] = max(strengths.get(key, 0.0), x.strength)
     vectors = embedding.select(labels).vectors
     contexts = {name: descriptive_context(embedding, name) for name, _ in strengths}
-    chances = {x: confidences(embedding, c, vectors) for x, c in contexts.items()}
+    chances = {
+        name: read_predictions(embedding, context, vectors, labels).chance
+        for name, context in contexts.items()
+    }
     rows = []
     for (name, column), strength in strengths.items():
         context, sure = contexts[name], chances[name]

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from phcle.answers import Status
 from phcle.contexts.base import PredictingContext
-from phcle.embedding.describe import support_by
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import support_of
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
 from phcle.explorer.label_suggestions import Suggestions
@@ -170,7 +170,8 @@ class Opened:
             no label of this embedding.
         """
         if context.name not in self._supports:
-            found = support_by(self.embedding, context, self.embedding.vectors)
+            embedding = self.embedding
+            found = support_of(embedding, context, embedding.vectors, embedding.labels)
             if found is None:
                 return None
             self._supports[context.name] = found

@@ -38,7 +38,7 @@ from phcle.solver.sweep import MajoriseSolver, run
 from phcle.solver.weights import BACKGROUND
 
 if TYPE_CHECKING:
-    from phcle.contexts.descriptive.loss import HiddenCells
+    from phcle.contexts.descriptive.hidden_cells import HiddenCells
 
 __all__ = [
     "FEWEST_CELLS",

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.base import Context
 from phcle.embedding import LabelEmbedding
+from phcle.embedding.read import read_predictions
 from phcle.errors import ContextError, ConvergenceWarning, OptionError
 from phcle.estimator import PHCLE
 
@@ -166,10 +167,12 @@ def predicted_values(
     Returns
     -------
     array
-        Predictions in the user's units: (labels, columns).
+        Predictions in the user's units: (labels, columns). Where a calibrated context
+        holds yes or no, tags or values of a category: their probabilities.
     """
-    fitted: Any = next(x for x in embedding.contexts if x.name == context)
-    return np.asarray(fitted.predict(embedding.select(labels).vectors))
+    fitted = next(x for x in embedding.predicting if x.name == context)
+    vectors = embedding.select(labels).vectors
+    return read_predictions(embedding, fitted, vectors, labels).values
 
 
 def scores(

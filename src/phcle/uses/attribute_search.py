@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base import PredictingContext
-from phcle.embedding.describe import is_informative, support_by
+from phcle.embedding.describe import is_informative
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import read_predictions
 from phcle.errors import OptionError, did_you_mean, some
 
 __all__ = [
@@ -149,7 +150,7 @@ def attribute_column(
     column : str
         Name of an attribute of this context.
     support : ndarray, optional
-        What `phcle.embedding.describe.support_by` returns for this context and all
+        What `phcle.embedding.read.support_of` returns for this context and all
         labels. Pass it to ask for many attributes of one context: computing it is slow.
 
     Returns
@@ -168,35 +169,40 @@ def attribute_column(
     {'cat': 0.0, 'dog': 0.0, 'carp': 1.0, 'eel': 1.0}
     """
     whole = descriptive_context(embedding, context)
-    own = whole.only(column)
+    field = whole.field_of(column)
+    own = whole.of_field(field)
+    at = own.columns.index(column)
     n = len(embedding)
     observed = np.full(n, np.nan)
     has_it = np.zeros(n, dtype=bool)
     if own.data is not None:
         rows = {label: i for i, label in enumerate(embedding.labels)}
-        known = own.data.matrix.column(0)
+        known = own.data.matrix.column(at)
         kept = [i for i, label in enumerate(own.data.labels) if label in rows]
         observed[[rows[own.data.labels[i]] for i in kept]] = known[kept]
-        above = own.on_fit_scale(observed[:, None])[:, 0]
-        has_it = above > own.data.matrix.threshold(own.offset)[0]
-    predicted = own.predict(embedding.vectors)  # (labels, 1)
-    fitted = own.on_fit_scale(predicted)
-    confidence = None
-    if own.calibration is not None:
-        if support is None:
-            support = support_by(embedding, whole, embedding.vectors)
-        if support is not None:
-            confidence = own.calibration.confidence(fitted, own.offset, support)
-    if confidence is None:
+        above = np.full((n, len(own.columns)), np.nan)
+        above[:, at] = observed
+        above = own.on_fit_scale(above)[:, at]
+        has_it = above > own.data.matrix.threshold(own.offset)[at]
+    read = read_predictions(
+        embedding,
+        whole,
+        embedding.vectors,
+        embedding.labels,
+        field=field,
+        supports=support,
+    )
+    if read.chance is None:
         # Without a calibration: how far from the mean towards the largest value.
-        reach = float(own.on_fit_scale(own.largest)[0] - own.offset[0]) or 1.0
-        chance = np.clip((fitted[:, 0] - own.offset[0]) / reach, 0, 1)
+        reach = (own.on_fit_scale(own.largest) - own.offset)[at] or 1.0
+        fitted = own.on_fit_scale(read.values)[:, at]
+        chance = np.clip((fitted - own.offset[at]) / reach, 0, 1)
     else:
-        chance = confidence[:, 0]
+        chance = read.chance[:, at]
     is_observed = ~np.isnan(observed)
-    is_clear = is_informative(own, predicted, confidence)[:, 0] & (whole.weight > 0)
+    is_clear = is_informative(own, read.values, read.chance)[:, at] & (whole.weight > 0)
     return AttributeColumn(
-        np.where(is_observed, observed, predicted[:, 0]),
+        np.where(is_observed, observed, read.values[:, at]),
         np.where(is_observed, has_it.astype(np.float64), chance),
         is_observed,
         is_clear & ~is_observed,

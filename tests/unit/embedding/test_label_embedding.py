@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import ContextError, UnknownLabelError
+from phcle.uses.named_answers import explain_pair
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +154,23 @@ def test_explanation_names_the_shared_ancestors_nearest_first(model):
     names = [embedding.name_of(node) for node in part.shared]
     assert names[0] == "pot (cooking utensil)"
     assert names[-1] == "entity"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        ("tabby", "lion", "feline"),
+        ("coffeepot", "teapot", "pot (cooking utensil)"),
+        ("violin", "cello", "bowed stringed instrument"),
+    ],
+)
+def test_the_first_reason_is_what_both_have(model, a, b, reason):
+    embedding = model.embedding_
+    first = embedding.explain(a, b).parts[0].groups[0]
+    assert first.group == "both"
+    assert embedding.name_of(first.columns[0][0]) == reason
+    line = explain_pair(embedding, a, b, 5).lines[0]
+    assert line.columns[0].startswith(reason)
 
 
 def test_explanation_of_random_problems_adds_up(rng):

@@ -1,216 +1,290 @@
-"""How sure a predicted attribute is: the chance that the label really has it.
+"""How sure a predicted value is.
 
-A label has an attribute if its value is above the column's mean; of sparse values, if
-it is not zero. The chance follows a logistic curve in how far the prediction lies from
-the mean and in how common the attribute is. Its three coefficients are learned from
-values that were hidden from a trial fit, so that of all predictions said to be right
-in 70 of 100 cases, about 70 in 100 are.
+Curves turn a prediction into what a user can rely on:
 
-Predictions for a label that is far from every described label are not reliable. So a
-prediction is multiplied by the label's support: the fourth power of its cosine with the
-nearest described label.
+- whether a label has an attribute (a yes, a tag, or a number above the mean): a
+  logistic curve in the prediction gives the chance;
+- which value of a category it has: a softmax over its values gives chances that add up
+  to one;
+- which number: a factor corrects it, and an interval holds 80 of 100 truths.
+
+There are two sets of curves: one for gaps of labels that the table describes in part,
+and one for labels that it does not describe at all. `confidence_learning` learns both
+from cells that were hidden from trial fits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-if TYPE_CHECKING:
-    from phcle.contexts.descriptive.data import DescriptiveContext
-    from phcle.contexts.masked import MaskedMatrix
+from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.matrices import check_array, check_number
 
-__all__ = ["Calibration", "HiddenValues", "logit", "steps_from_mean", "support"]
+__all__ = ["Calibration", "Curves", "Read", "logit", "softmax", "support"]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-
-MOST_VALUES = 200_000
-"""Most hidden values used of one trial and context. Three coefficients need no more."""
+Ints = npt.NDArray[np.int64]
 
 MARGIN = 1e-3
 """Shares of labels are kept this far from 0 and 1, where the logit is infinite. So an
 attribute is never taken for rarer than 1 in 1000."""
 
+BLOCK, MOST_DESCRIBED = 1_000, 10_000
+"""Rows whose cosines are computed at once, and most described labels that they are
+compared with: 40 MB. If there are more, some of them stand for all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Curves of all columns of a table. Predictions are in standard deviations.
+
+    Attributes
+    ----------
+    intercept, slope : arrays of shape (columns,)
+        The log odds of having the attribute, or the log of a category's value up to a
+        constant, are intercept + slope · prediction.
+    low, high : arrays of shape (columns,)
+        Ends of the interval around a number; NaN where no number was hidden.
+    tilt : float
+        A number is tilt · prediction.
+    widening : float
+        Logarithm of how much wider intervals are without any support.
+    least_support : float
+        Predictions with less support than this are drawn to the mean: nothing as far
+        from the described labels was seen in the trials.
+    n_values : int
+        Number of hidden cells that the curves were learned from.
+    """
+
+    intercept: Floats
+    slope: Floats
+    low: Floats
+    high: Floats
+    tilt: float
+    widening: float
+    least_support: float
+    n_values: int
+
+    @classmethod
+    def plain(
+        cls, intercept: Floats, slope: Floats, least_support: float, n_values: int
+    ) -> Self:
+        """Make curves that leave numbers as they are, without intervals.
+
+        Parameters
+        ----------
+        intercept, slope : arrays of shape (columns,)
+            Of the chances.
+        least_support : float
+            Support below which predictions are drawn to the mean.
+        n_values : int
+            Number of hidden cells.
+
+        Returns
+        -------
+        Curves
+            The curves.
+        """
+        nothing = np.full(len(intercept), np.nan)
+        return cls(
+            intercept, slope, nothing, nothing, 1.0, 0.0, least_support, n_values
+        )
+
+    def on_columns(self, at: Ints) -> Curves:
+        """Return the curves of some columns.
+
+        Parameters
+        ----------
+        at : array of int
+            Positions of the columns.
+
+        Returns
+        -------
+        Curves
+            Their curves.
+        """
+        found = {x.name: getattr(self, x.name) for x in fields(self)}
+        return Curves(
+            **{k: x[at] if isinstance(x, np.ndarray) else x for k, x in found.items()}
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What predictions of a table mean, in standard deviations from the mean.
+
+    Attributes
+    ----------
+    chance : array of shape (labels, columns)
+        Probability that a label has the attribute, or this value of a category.
+    number : array of shape (labels, columns)
+        Predicted numbers.
+    low, high : arrays of shape (labels, columns)
+        80 % intervals of them; NaN where none was learned.
+    """
+
+    chance: Floats
+    number: Floats
+    low: Floats
+    high: Floats
+
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Turns predicted values into probabilities with a logistic curve.
+    """Turns predictions of a table into chances, numbers and intervals.
 
     Attributes
     ----------
     presence : array of shape (columns,)
         Share of the known labels that have each attribute.
     deviation : array of shape (columns,)
-        Standard deviation of each column, in the user's units.
-    intercept : float
-        Intercept of the curve.
-    prior : float
-        Weight of the logit of `presence`.
-    slope : float
-        Weight of the prediction, in standard deviations from the mean.
-    n_values : int
-        Number of hidden values that the curve was learned from.
+        Standard deviation of each column, on the scale of the fit.
+    gaps : Curves
+        For gaps of labels that the table describes in part.
+    alone : Curves
+        For labels that the table does not describe.
     """
 
     presence: Floats
     deviation: Floats
-    intercept: float
-    prior: float
-    slope: float
-    n_values: int
-
-    def confidence(self, predicted: Floats, offset: Floats, support: Floats) -> Floats:
-        """Compute the probability that each label has each attribute.
-
-        Parameters
-        ----------
-        predicted : array of shape (labels, columns)
-            Predictions, in the user's units.
-        offset : array of shape (columns,)
-            Means of the columns at the fit.
-        support : array of shape (labels,)
-            Support of each label.
-
-        Returns
-        -------
-        array of shape (labels, columns)
-            Probabilities.
-        """
-        x = self.intercept + self.prior * logit(self.presence)
-        steps = steps_from_mean(predicted, offset, self.deviation)
-        x = x + self.slope * support[:, None] * steps
-        return np.asarray(1 / (1 + np.exp(-np.clip(x, -50, 50))))
-
-
-@dataclass
-class HiddenValues:
-    """Predictions of hidden values and the truth, of one context over several trials.
-
-    Attributes
-    ----------
-    steps : list of arrays
-        For each trial, predictions in supported standard deviations from the mean.
-    prior : list of arrays
-        For each trial, the logit of how common each attribute is.
-    truth : list of arrays of bool
-        For each trial, whether the label has the attribute.
-    """
-
-    steps: list[Floats] = field(default_factory=list)
-    prior: list[Floats] = field(default_factory=list)
-    truth: list[Flags] = field(default_factory=list)
+    gaps: Curves
+    alone: Curves = field(repr=False)
 
     @property
     def n_values(self) -> int:
-        """Number of hidden values."""
-        return sum(map(len, self.truth))
+        """Number of hidden cells that the curves were learned from."""
+        return self.gaps.n_values + self.alone.n_values
 
-    def add(
-        self,
-        data: DescriptiveContext,
-        labels: list[str],
-        hidden: Set[str],
-        predicted: Floats,
-        offset: Floats,
-        supports: Floats,
-        used: sp.csr_array | None,
-        rng: np.random.Generator,
-    ) -> None:
-        """Add the values of some labels, or a sample if there are very many.
+    def check(self, n_columns: int, what: str) -> None:
+        """Refuse what a damaged or forged file may hold.
 
         Parameters
         ----------
-        data : DescriptiveContext
-            The truth.
-        labels : list of str
-            Labels that were predicted.
-        hidden : set of str
-            All hidden labels; statistics of the columns must not use them.
-        predicted : array of shape (labels, columns)
-            Predictions, in the user's units.
-        offset : array of shape (columns,)
-            Means of the columns at the fit.
-        supports : array of shape (labels,)
-            Support of each label.
-        used : csr_array of shape (labels, columns), or None
-            Ones for cells that are left out.
-        rng : numpy.random.Generator
-            Draws the sample.
+        n_columns : int
+            Number of columns of the table.
+        what : str
+            The calibration, for messages.
         """
-        left = data.rows_for([x for x in data.labels if x not in hidden]).matrix
-        truth = data.rows_for(labels).matrix
-        rows, columns = truth.some_known_cells(MOST_VALUES, rng)
-        if used is not None and len(rows):
-            is_new = np.asarray(used[rows, columns]).ravel() == 0
-            rows, columns = rows[is_new], columns[is_new]
-        above = truth.cells(rows, columns) > truth.threshold(offset)[columns]
-        self.truth.append(above)
-        self.prior.append(logit(left.presence())[columns])
-        steps = steps_from_mean(predicted, offset, left.moments().deviation)
-        self.steps.append(supports[rows] * steps[rows, columns])
+        for array in (self.presence, self.deviation):
+            check_array(array, (n_columns,), what)
+        for curves in (self.gaps, self.alone):
+            for x in fields(curves):
+                value = getattr(curves, x.name)
+                if x.name in ("low", "high"):  # NaN where no number was hidden
+                    value = np.nan_to_num(value)
+                if not isinstance(value, np.ndarray):
+                    check_number(value, what)
+                else:
+                    check_array(value, (n_columns,), what)
 
-    def calibration(self, matrix: MaskedMatrix) -> Calibration:
-        """Fit the curve to the hidden values.
+    def on_columns(self, at: Ints) -> Calibration:
+        """Return the calibration of some columns.
 
         Parameters
         ----------
-        matrix : MaskedMatrix
-            All known values, for the statistics of the columns.
+        at : array of int
+            Positions of the columns.
 
         Returns
         -------
         Calibration
-            The curve.
+            Their calibration.
         """
-        deviation = matrix.moments().deviation
         return Calibration(
-            matrix.presence(), deviation, *self.coefficients(), self.n_values
+            self.presence[at],
+            self.deviation[at],
+            self.gaps.on_columns(at),
+            self.alone.on_columns(at),
         )
 
-    def coefficients(self) -> tuple[float, float, float]:
-        """Fit a logistic regression with a weak penalty.
+    def read(
+        self,
+        steps: Floats,
+        table: Sequence[Field],
+        is_described: Flags,
+        supports: Floats,
+    ) -> Read:
+        """Read predictions.
+
+        Parameters
+        ----------
+        steps : array of shape (labels, columns)
+            Predictions, in standard deviations from the mean.
+        table : sequence of Field
+            Fields of the table.
+        is_described : array of bool of shape (labels,)
+            Labels of which the table knows a cell.
+        supports : array of shape (labels,)
+            Support of each label.
 
         Returns
         -------
-        tuple of three floats
-            Intercept, weight of the prior, and slope.
+        Read
+            Chances, numbers and intervals.
         """
-        from scipy.optimize import minimize
+        found = Read(*(np.empty_like(steps) for _ in range(4)))
+        for curves, rows in ((self.gaps, is_described), (self.alone, ~is_described)):
+            if rows.any():
+                _read(curves, steps[rows], table, supports[rows], found, rows)
+        return found
 
-        X = np.column_stack(
-            [
-                np.ones(self.n_values),
-                np.concatenate(self.prior),
-                np.concatenate(self.steps),
-            ]
-        )
-        y = np.concatenate(self.truth).astype(np.float64)
-        neutral = np.array([0.0, 1.0, 0.0])  # probability = share of labels
 
-        def loss(b: Floats) -> tuple[float, Floats]:
-            x = X @ b
-            error = 1 / (1 + np.exp(-np.clip(x, -50, 50))) - y
-            # A weak penalty, so that few values do not give extreme curves.
-            away = b - neutral
-            value = np.logaddexp(0, x).sum() - y @ x + away @ away / 2
-            return float(value), np.asarray(X.T @ error + away)
+def _read(
+    curves: Curves,
+    steps: Floats,
+    table: Sequence[Field],
+    supports: Floats,
+    found: Read,
+    rows: Flags,
+) -> None:
+    """Read some rows with their curves."""
+    least = curves.least_support
+    trust = np.ones(len(supports))
+    if least > 0:  # half the cosine, half the trust
+        trust = np.minimum(supports / least, 1.0) ** 0.25
+    steps = trust[:, None] * steps
+    logs = curves.intercept + curves.slope * steps
+    chance = 1 / (1 + np.exp(-np.clip(logs, -50, 50)))
+    for each in table:
+        if each.kind == "category":
+            chance[:, each.at] = softmax(logs[:, each.at])
+    found.chance[rows] = chance
+    number = curves.tilt * steps
+    width = np.exp(curves.widening * (1 - supports))[:, None]
+    found.number[rows] = number
+    found.low[rows] = number + curves.low * width
+    found.high[rows] = number + curves.high * width
 
-        found = minimize(loss, neutral, jac=True, method="BFGS")
-        intercept, prior, slope = map(float, found.x)
-        # A negative slope is noise, not a reason to believe the opposite.
-        return intercept, prior, max(slope, 0.0)
+
+def softmax(logs: Floats) -> Floats:
+    """Turn logs of shares into shares that add up to one.
+
+    Parameters
+    ----------
+    logs : array of shape (rows, values)
+        Logarithms, up to a constant in each row.
+
+    Returns
+    -------
+    array of shape (rows, values)
+        Shares.
+    """
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def support(
-    vectors: npt.NDArray[np.floating], described: npt.NDArray[np.floating]
+    vectors: npt.NDArray[np.floating],
+    described: npt.NDArray[np.floating],
+    own: Ints | None = None,
 ) -> Floats:
-    """Compute the support of vectors: how near a described label is.
+    """Compute the support of vectors: how near another described label is.
 
     Parameters
     ----------
@@ -218,23 +292,33 @@ def support(
         Label vectors.
     described : array of shape (labels, dim)
         Vectors of labels that the context describes.
+    own : array of int of shape (rows,), optional
+        Position of each row among the described labels, where it does not count; -1
+        if it is none of them.
 
     Returns
     -------
     array of shape (rows,)
-        The fourth power of the cosine with the nearest described label.
+        The fourth power of the cosine with the nearest other described label.
     """
+    step = -(-len(described) // MOST_DESCRIBED) or 1
+    others = _unit(described[::step])
+    if own is None:
+        own = np.full(len(vectors), -1)
+    own = np.where((own >= 0) & (own % step == 0), own // step, -1)
     best = np.zeros(len(vectors))
-    own = _unit(vectors)
-    for start in range(0, len(described), 10_000):
-        cosine = own @ _unit(described[start : start + 10_000]).T
-        best = np.maximum(best, cosine.max(axis=1))
+    for start in range(0, len(vectors), BLOCK):
+        block = slice(start, start + BLOCK)
+        cosine = _unit(vectors[block]) @ others.T
+        is_own = np.flatnonzero(own[block] >= 0)
+        cosine[is_own, own[block][is_own]] = 0.0
+        best[block] = cosine.max(axis=1, initial=0.0)
     return best**4
 
 
-def _unit(vectors: npt.NDArray[np.floating]) -> Floats:
+def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 0, length, 1), np.float64)
+    return np.asarray(vectors / np.where(length > 0, length, 1), np.float32)
 
 
 def logit(share: Floats) -> Floats:
@@ -252,25 +336,3 @@ def logit(share: Floats) -> Floats:
     """
     inside = np.clip(share, MARGIN, 1 - MARGIN)
     return np.asarray(np.log(inside / (1 - inside)))
-
-
-def steps_from_mean(predicted: Floats, offset: Floats, deviation: Floats) -> Floats:
-    """Express predictions in standard deviations from the mean.
-
-    Parameters
-    ----------
-    predicted : array of shape (rows, columns)
-        Predictions.
-    offset : array of shape (columns,)
-        Means.
-    deviation : array of shape (columns,)
-        Standard deviations.
-
-    Returns
-    -------
-    array of shape (rows, columns)
-        The distances; 0 for a constant column.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps = (predicted - offset) / deviation
-    return np.where(deviation > 0, steps, 0.0)

@@ -14,19 +14,20 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_columns
-from phcle.contexts.descriptive.confidence import Calibration
+from phcle.contexts.descriptive.confidence import Calibration, Curves, Read, logit
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
 from phcle.contexts.descriptive.encoding import Cells, Source, unpack_source
+from phcle.contexts.descriptive.fields import Field, FieldKind, fields_of
+from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.descriptive.loss import (
-    HiddenCells,
     ScaledValues,
     SpreadRows,
     SquaredTerm,
 )
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import logs_of, unpack_matrix
-from phcle.contexts.matrices import check_array, check_number
+from phcle.contexts.matrices import check_array
 from phcle.contexts.reasons import HAS, HIGH, LACKS, LOW, UNKNOWN, Codes
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, did_you_mean
@@ -39,8 +40,9 @@ Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-CURVE = ("intercept", "prior", "slope", "n_values")
-"""Numbers of a calibration that a file stores as JSON."""
+CURVES = ("intercept", "slope", "low", "high")
+CURVE_NUMBERS = ("tilt", "widening", "least_support", "n_values")
+"""Parts of a calibration's curves that a file stores as arrays, and as JSON."""
 
 NO_VALUES = ScaledValues.nothing(0, 0)
 
@@ -107,15 +109,25 @@ class FittedDescriptive(FittedContext):
         return replace(self, values=self.values.hide_rows(rows))
 
     def hide_cells(
-        self, share: float, most: int, rng: np.random.Generator
+        self,
+        share: float,
+        most: int,
+        rng: np.random.Generator,
+        *,
+        rows: Ints | None = None,
     ) -> tuple[FittedDescriptive, HiddenCells | None]:
-        if self.value_kind == "text" or not self.readable:
-            return self, None  # nobody completes words or dimensions
-        groups = np.arange(len(self.columns))
-        if isinstance(self.source, Cells):  # the values of a category belong together
-            _, groups = np.unique(np.array(self.source.titles), return_inverse=True)
-        values, hidden = self.values.hide_cells(groups, share, most, rng)
-        return replace(self, values=values), hidden
+        if not self.can_be_completed:
+            return self, None
+        groups = np.empty(len(self.columns), dtype=np.int64)
+        for number, each in enumerate(self.fields):
+            groups[each.at] = number  # the values of a category belong together
+        values, hidden = self.values, None
+        if rows is not None and len(rows):
+            _, own = values.take(rows).hide_cells(groups, 1.0, most, rng)
+            hidden = replace(own, rows=rows[own.rows], is_alone=~own.is_alone)
+            values = values.hide_rows(rows)
+        values, cells = values.hide_cells(groups, share, most, rng)
+        return replace(self, values=values), cells.joined(hidden) if hidden else cells
 
     def again(self, labels: Sequence[str]) -> FittedContext:
         fitted = super().again(labels)
@@ -210,6 +222,49 @@ class FittedDescriptive(FittedContext):
             return "text"
         return "tags" if self.data is not None and self.data.is_sparse else "numbers"
 
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        kinds: dict[str, FieldKind] = {"text": "word", "tags": "tag"}
+        is_truth = np.zeros(len(self.columns), dtype=bool)
+        if self.data is not None:
+            is_truth = self.data.matrix.is_truth()
+        titles = self.source.titles if isinstance(self.source, Cells) else None
+        all_are = kinds.get(self.value_kind)
+        return fields_of(self.columns, titles, is_truth, all_are=all_are)
+
+    @property
+    def can_be_completed(self) -> bool:
+        """Whether a user would want its gaps filled: no words, and no dimensions."""
+        return self.readable and self.value_kind != "text"
+
+    @cached_property
+    def is_number(self) -> Flags:
+        found = np.zeros(len(self.columns), dtype=bool)
+        for each in self.fields:
+            found[each.at] = each.kind == "number"
+        return found
+
+    def field_of(self, column: str) -> Field:
+        """Find the field of a column.
+
+        Parameters
+        ----------
+        column : str
+            A column; an unknown one is refused.
+
+        Returns
+        -------
+        Field
+            The field.
+        """
+        if column not in self.columns:
+            raise ContextError(
+                f"context {self.name!r} has no column {column!r}."
+                f"{did_you_mean(column, self.columns)}"
+            )
+        at = self.columns.index(column)
+        return next(x for x in self.fields if x.at.start <= at < x.at.stop)
+
     @property
     def has_readable_columns(self) -> bool:
         return self.readable
@@ -265,6 +320,13 @@ class FittedDescriptive(FittedContext):
             return mean
         return np.maximum(self.data.matrix.largest(), mean)
 
+    @cached_property
+    def smallest(self) -> Doubles:
+        """Smallest known value of every column, in the user's units."""
+        if self.data is None:
+            return np.full(len(self.columns), -np.inf)
+        return self.data.matrix.smallest()
+
     def observed_row(self, label: str) -> Doubles:
         """Return the known values of a label.
 
@@ -282,41 +344,107 @@ class FittedDescriptive(FittedContext):
             return np.full(len(self.columns), np.nan)
         return self.data.matrix.row(self.data.index[label])
 
-    def only(self, column: str) -> FittedDescriptive:
-        """Return the context with one column only.
+    def has(self, columns: Ints, values: Doubles) -> Flags:
+        """Tell whether scaled values mean that a label has the attribute.
 
         Parameters
         ----------
-        column : str
-            The column; an unknown one is refused.
+        columns : array of int
+            Column of each value.
+        values : array of the same shape
+            Scaled values; zero is the mean.
+
+        Returns
+        -------
+        array of bool
+            True above the mean; of sparse values, if they are not zero.
+        """
+        assert self.data is not None
+        least = (self.data.matrix.threshold(self.offset) - self.offset) / self.scale
+        return np.asarray(values > least[columns] + 1e-9 * np.abs(least[columns]))
+
+    def steps(self, vectors: Floats) -> Doubles:
+        """Predict values in standard deviations from the mean.
+
+        Parameters
+        ----------
+        vectors : array of shape (rows, dim)
+            Label vectors.
+
+        Returns
+        -------
+        array of shape (rows, columns)
+            Predictions, for `Calibration.read`; 0 for a constant column.
+        """
+        assert self.calibration is not None
+        fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
+        deviation = self.calibration.deviation
+        unit = np.divide(
+            self.scale, deviation, out=np.zeros(len(deviation)), where=deviation > 0
+        )
+        return np.asarray(fitted * unit)
+
+    def read(self, vectors: Floats, is_described: Flags, supports: Doubles) -> Read:
+        """Read predictions with the calibration, which must be there.
+
+        Parameters
+        ----------
+        vectors : array of shape (rows, dim)
+            Label vectors.
+        is_described : array of bool of shape (rows,)
+            Labels of which the context knows a cell.
+        supports : array of shape (rows,)
+            Support of each label.
+
+        Returns
+        -------
+        Read
+            Chances; numbers and intervals in the user's units.
+        """
+        assert self.calibration is not None
+        found = self.calibration.read(
+            self.steps(vectors), self.fields, is_described, supports
+        )
+        numbers = (found.number, found.low, found.high)
+        return Read(found.chance, *(self._from_steps(x) for x in numbers))
+
+    def _from_steps(self, steps: Doubles) -> Doubles:
+        """Numbers in the user's units, none below zero if no known one is."""
+        assert self.calibration is not None
+        values = steps * self.calibration.deviation + self.offset
+        if self.is_log.any():
+            values[:, self.is_log] = np.exp(values[:, self.is_log])
+        is_positive = self.smallest >= 0
+        values[:, is_positive] = np.maximum(values[:, is_positive], 0.0)
+        return values
+
+    def of_field(self, field: Field) -> FittedDescriptive:
+        """Return the context with one field only.
+
+        Parameters
+        ----------
+        field : Field
+            One of `fields`.
 
         Returns
         -------
         FittedDescriptive
             The smaller context.
         """
-        if column not in self.columns:
-            raise ContextError(
-                f"context {self.name!r} has no column {column!r}."
-                f"{did_you_mean(column, self.columns)}"
-            )
-        at = np.array([self.columns.index(column)])
+        at = np.arange(field.at.start, field.at.stop)
+        columns = self.columns[field.at]
         learned = self.calibration
-        if learned is not None:
-            learned = replace(
-                learned, presence=learned.presence[at], deviation=learned.deviation[at]
-            )
         return replace(
             self,
-            columns=(column,),
+            columns=columns,
             factor=self.factor[at],
             offset=self.offset[at],
             scale=self.scale[at],
             varies=self.varies[at],
             is_log=self.is_log[at],
-            source=None,
-            data=self._data_on(at, (column,)),
-            calibration=learned,
+            source=Cells((field.title,) * len(at)),
+            data=self._data_on(at, columns),
+            calibration=None if learned is None else learned.on_columns(at),
         )
 
     def _data_on(self, at: Ints, columns: tuple[str, ...]) -> DescriptiveContext | None:
@@ -414,7 +542,13 @@ class FittedDescriptive(FittedContext):
         if self.calibration is not None:
             store["presence"] = self.calibration.presence
             store["deviation"] = self.calibration.deviation
-            packed["calibration"] = {x: getattr(self.calibration, x) for x in CURVE}
+            packed["calibration"] = {}
+            for name in ("gaps", "alone"):
+                curves = getattr(self.calibration, name)
+                store[name] = np.stack([getattr(curves, x) for x in CURVES])
+                packed["calibration"][name] = {
+                    x: getattr(curves, x) for x in CURVE_NUMBERS
+                }
         packed |= {"layout": None, "standardize": False}
         if self.data is not None:
             store.put_names("labels", self.data.labels)
@@ -441,11 +575,7 @@ class FittedDescriptive(FittedContext):
             )
         calibration = None
         if packed.get("calibration") is not None:
-            calibration = Calibration(
-                presence=store["presence"],
-                deviation=store["deviation"],
-                **{key: packed["calibration"][key] for key in CURVE},
-            )
+            calibration = _unpacked_calibration(packed["calibration"], store)
         return cls(
             name=packed["name"],
             columns=columns,
@@ -472,12 +602,25 @@ class FittedDescriptive(FittedContext):
         if self.source is not None:
             self.source.check(n, where)
         if self.calibration is not None:
-            check_array(self.calibration.presence, (n,), f"the calibration of {where}")
-            check_array(self.calibration.deviation, (n,), f"the calibration of {where}")
-            for key in CURVE:
-                check_number(
-                    getattr(self.calibration, key), f"the calibration of {where}"
-                )
+            self.calibration.check(n, f"the calibration of {where}")
+
+
+def _unpacked_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibration:
+    """The calibration in a file; older ones have one curve for all columns."""
+    presence, deviation = store["presence"], store["deviation"]
+    if "slope" in packed:
+        curves = Curves.plain(
+            packed["intercept"] + packed["prior"] * logit(presence),
+            np.full(len(presence), float(packed["slope"])),
+            1.0,
+            packed["n_values"],
+        )
+        return Calibration(presence, deviation, curves, curves)
+    found = [
+        Curves(*store[name], **{x: packed[name][x] for x in CURVE_NUMBERS})
+        for name in ("gaps", "alone")
+    ]
+    return Calibration(presence, deviation, *found)
 
 
 class _ValueTarget(StartTarget):

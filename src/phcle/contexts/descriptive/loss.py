@@ -13,13 +13,13 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.base import UNITS
+from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.full_rows import DenseRows, FullRows
 from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.matrices import csr_with_zeros, keep_entries
 from phcle.contexts.terms import Curvature, Line, Local, Sample, Term, View
 
 __all__ = [
-    "HiddenCells",
     "ScaledValues",
     "SpreadRows",
     "SquaredTerm",
@@ -65,59 +65,6 @@ def offset_and_scale(
         variance = np.full(matrix.shape[1], mean if mean > 0 else 1.0)
     scale = np.sqrt(variance * n_varying / UNITS) * found.unit
     return found.mean, np.maximum(scale, np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True, eq=False)
-class HiddenCells:
-    """Cells of a context that a trial fit does not see.
-
-    Attributes
-    ----------
-    rows : array of int
-        Positions of their labels.
-    columns : array of int
-        Positions of their columns.
-    truth : array of float
-        Their scaled values; zero is the mean of the column.
-    """
-
-    rows: Ints
-    columns: Ints
-    truth: Floats
-
-    def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
-        """Compute the squared error of W Uᵀ at every hidden cell.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-
-        Returns
-        -------
-        array of shape (cells,)
-            Squared errors.
-        """
-        fitted = np.einsum("ij,ij->i", W[self.rows], U[self.columns])
-        return np.asarray((self.truth - fitted) ** 2)
-
-    def skill(self, errors: AnyFloats) -> float:
-        """Compute the share of the hidden cells' squares that is predicted.
-
-        Parameters
-        ----------
-        errors : array of shape (cells,)
-            Squared errors.
-
-        Returns
-        -------
-        float
-            R²: 1 is perfect, 0 is as good as the means; NaN without hidden cells.
-        """
-        total = float((self.truth**2).sum())
-        return 1 - float(errors.sum()) / total if total else float("nan")
 
 
 def _some(rows: Ints, most: int, rng: np.random.Generator) -> Ints:
@@ -288,7 +235,8 @@ class ScaledValues:
         is_drawn = rng.random((len(known_rows), int(groups.max(initial=0)) + 1)) < share
         hidden = known & is_drawn[:, groups]
         at, columns = np.nonzero(hidden)
-        cells = HiddenCells(known_rows[at], columns, values[at, columns])
+        is_alone = np.zeros(len(at), dtype=bool)
+        cells = HiddenCells(known_rows[at], columns, values[at, columns], is_alone)
         touched = np.flatnonzero(hidden.any(axis=1))
         others = self.hide_rows(known_rows[touched])
         r, c = np.nonzero((known & ~hidden)[touched])

@@ -1,0 +1,276 @@
+"""Learn how sure predictions are, from cells that were hidden from trial fits.
+
+All columns of a table share what they have in common. Each column may differ from that
+as far as its own hidden cells show: a penalty holds columns with few of them near the
+others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.descriptive.confidence import Calibration, Curves, logit
+from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
+
+if TYPE_CHECKING:
+    from phcle.contexts.descriptive.fitted import FittedDescriptive
+
+__all__ = ["COVERED", "learn_calibration"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+COVERED = 0.8
+"""Share of the truths that an interval holds."""
+
+FEWEST = 30
+"""Fewest hidden cells to learn curves from."""
+
+MOST_VALUES = 200_000
+"""Most hidden cells that chances are learned from. More would change little."""
+
+CHANCE_FREEDOM, VALUE_FREEDOM = (0.5, 1.0), (0.1, 1.0)
+"""How far intercept and slope of one column usually are from those of all: for chances,
+and for values of a category. On real tables these predicted hidden cells best."""
+
+SHARE_FIRST = np.array([0.0, 0.0, 3.0])
+SHARED_FREEDOM = np.array([0.1, 0.3, 3.0])
+"""Weights of a category's values before any cell is seen, and how far they usually are
+from that: with few cells, the value with the largest predicted share comes first."""
+
+AS_MANY = 10.0
+"""The width of a column's own intervals counts as much as that of all columns if it has
+this many hidden cells."""
+
+LEVEL = 100.0
+"""Predictions are stretched or shrunk as hidden numbers tell, where the numbers of this
+many labels say that nothing need be done."""
+
+FARTHER = 0.5
+"""Predictions for labels are trusted down to this share of the least support that a
+hidden label had."""
+
+ENOUGH_TO_WIDEN = 200
+"""Fewest hidden numbers to learn from how the width depends on the support."""
+
+WIDEST = 3.0
+"""Largest logarithm of how much wider intervals are without support."""
+
+
+def learn_calibration(
+    hidden: HiddenPredictions, table: FittedDescriptive
+) -> Calibration | None:
+    """Learn curves from hidden cells.
+
+    Parameters
+    ----------
+    hidden : HiddenPredictions
+        Hidden cells of a table.
+    table : FittedDescriptive
+        The table.
+
+    Returns
+    -------
+    Calibration or None
+        The curves; None if too few cells were hidden.
+    """
+    if len(hidden.rows) < FEWEST or table.data is None:
+        return None
+    matrix = table.data.on_fit_scale().matrix
+    deviation = matrix.moments().deviation
+    found = []
+    for is_alone in (False, True):
+        own = hidden.where(hidden.is_alone == is_alone)
+        if len(own.rows) < FEWEST:  # the other cells are the best guess
+            own = hidden
+        found.append(_curves(own, table, matrix.presence(), deviation))
+    return Calibration(matrix.presence(), deviation, *found)
+
+
+def _curves(
+    hidden: HiddenPredictions,
+    table: FittedDescriptive,
+    presence: Floats,
+    deviation: Floats,
+) -> Curves:
+    """Curves of all columns."""
+    n = len(table.columns)
+    with np.errstate(divide="ignore"):
+        unit = np.where(deviation > 0, table.scale / deviation, 0.0)[hidden.columns]
+    steps = hidden.fitted * unit
+    has_it = table.has(hidden.columns, hidden.truth)
+    kind = np.empty(n, dtype=object)
+    number_of = np.empty(n, dtype=np.int64)
+    for i, field in enumerate(table.fields):
+        kind[field.at], number_of[field.at] = field.kind, i
+    is_category, is_number = kind == "category", kind == "number"
+    intercept, slope = logit(presence), np.zeros(n)
+
+    # Numbers above their mean are another matter than a yes or a tag.
+    for single in (is_number, ~is_number & ~is_category):
+        at = np.flatnonzero(single[hidden.columns])[:MOST_VALUES]
+        if not len(at):
+            continue
+        shared, own, own_slope = _chances(
+            hidden.columns[at],
+            logit(hidden.presence[at]),
+            steps[at],
+            has_it[at].astype(np.float64),
+            n,
+        )
+        usual = shared[0] + shared[1] * logit(presence) + own
+        intercept[single] = usual[single]
+        slope[single] = np.maximum(shared[2] + own_slope, 0.0)[single]
+
+    at = np.flatnonzero(is_category[hidden.columns])[:MOST_VALUES]
+    if len(at):
+        columns = hidden.columns[at]
+        groups = hidden.trial[at] * (int(hidden.rows.max()) + 1) + hidden.rows[at]
+        shares = hidden.fitted[at] * table.scale[columns] + table.offset[columns]
+        shared, own, own_slope = _values_of_categories(
+            groups * len(table.fields) + number_of[columns],
+            columns,
+            number_of,
+            np.column_stack([np.log(hidden.presence[at]), steps[at], shares]),
+            has_it[at].astype(np.float64),
+        )
+        # A share is the mean of its column plus the steps times its deviation.
+        by_share = shared[2] + own_slope[number_of]
+        usual = shared[0] * np.log(presence) + own + by_share * table.offset
+        intercept[is_category] = usual[is_category]
+        slopes = np.maximum(shared[1] + by_share * deviation, 0.0)
+        slope[is_category] = slopes[is_category]
+
+    # Labels that the table describes are never far from what it describes.
+    least = FARTHER * float(hidden.support.min()) if hidden.is_alone.all() else 0.0
+    curves = Curves.plain(intercept, slope, least, len(hidden.rows))
+    at = is_number[hidden.columns] & (unit > 0)
+    if np.count_nonzero(at) < FEWEST:
+        return curves
+    return _with_intervals(curves, hidden.where(at), unit[at])
+
+
+def _chances(
+    columns: Ints, prior: Floats, steps: Floats, truth: Floats, n: int
+) -> tuple[Floats, Floats, Floats]:
+    """Logistic regression on how common an attribute is and on its prediction.
+
+    Returns the shared intercept, weight of the prior and slope, and how far intercept
+    and slope of each column are from them.
+    """
+    far, far_slope = CHANCE_FREEDOM
+
+    def loss(p: Floats) -> tuple[float, Floats]:
+        shared, own, own_slope = p[:3], p[3 : 3 + n], p[3 + n :]
+        x = shared[0] + shared[1] * prior + own[columns]
+        x = x + (shared[2] + own_slope[columns]) * steps
+        error = 1 / (1 + np.exp(-np.clip(x, -50, 50))) - truth
+        away = shared - (0.0, 1.0, 0.0)  # the chance is the share of labels
+        value = np.logaddexp(0, x).sum() - truth @ x + away @ away / 2
+        value += (own @ own / far**2 + own_slope @ own_slope / far_slope**2) / 2
+        gradient = np.concatenate(
+            [
+                np.array([error.sum(), error @ prior, error @ steps]) + away,
+                np.bincount(columns, error, n) + own / far**2,
+                np.bincount(columns, error * steps, n) + own_slope / far_slope**2,
+            ]
+        )
+        return float(value), gradient
+
+    found = _minimum(loss, np.concatenate([[0.0, 1.0, 0.0], np.zeros(2 * n)]))
+    return found[:3], found[3 : 3 + n], found[3 + n :]
+
+
+def _values_of_categories(
+    groups: Ints, columns: Ints, number_of: Ints, X: Floats, truth: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Softmax over the values of each hidden category.
+
+    X holds the log of how common a value is, its prediction in steps from the mean, and
+    its prediction as a share. Returns the shared weights of these, how far each value
+    is from them, and how far each field's weight of the share is.
+    """
+    order = np.argsort(groups, kind="stable")
+    groups, columns, X, truth = groups[order], columns[order], X[order], truth[order]
+    starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
+    sizes = np.diff(np.r_[starts, len(groups)])
+    n, n_fields = len(number_of), int(number_of.max()) + 1
+    far, far_slope = VALUE_FREEDOM
+    of, shares = number_of[columns], X[:, 2]
+
+    def loss(p: Floats) -> tuple[float, Floats]:
+        shared, own, own_slope = p[:3], p[3 : 3 + n], p[3 + n :]
+        x = X @ shared + own[columns] + own_slope[of] * shares
+        x = x - np.repeat(np.maximum.reduceat(x, starts), sizes)
+        total = np.repeat(np.log(np.add.reduceat(np.exp(x), starts)), sizes)
+        error = np.exp(x - total) - truth
+        away = (shared - SHARE_FIRST) / SHARED_FREEDOM**2
+        value = truth @ (total - x) + away @ (shared - SHARE_FIRST) / 2
+        value += (own @ own / far**2 + own_slope @ own_slope / far_slope**2) / 2
+        gradient = np.concatenate(
+            [
+                error @ X + away,
+                np.bincount(columns, error, n) + own / far**2,
+                np.bincount(of, error * shares, n_fields) + own_slope / far_slope**2,
+            ]
+        )
+        return float(value), gradient
+
+    found = _minimum(loss, np.concatenate([SHARE_FIRST, np.zeros(n + n_fields)]))
+    return found[:3], found[3 : 3 + n], found[3 + n :]
+
+
+def _minimum(loss: object, start: Floats) -> Floats:
+    """The smallest value of a convex function that also gives its gradient."""
+    from scipy.optimize import minimize
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B")
+    return np.asarray(found.x, np.float64)
+
+
+def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> Curves:
+    """Add the tilt and the intervals of numbers.
+
+    The tilt is learned in the units of the fit, or columns that vary little would
+    dominate. Widths are in standard deviations: `unit` of these is one of the fit.
+    """
+    n, columns, far = len(curves.slope), hidden.columns, 1 - hidden.support
+    fitted, truth = hidden.fitted, hidden.truth
+    n_labels = len(np.unique(np.stack([hidden.trial, hidden.rows]), axis=1).T)
+    usual = LEVEL * float(truth @ truth) / n_labels
+    tilt = (float(fitted @ truth) + usual) / (float(fitted @ fitted) + usual)
+    tilt = max(tilt, 0.0)
+    errors = (truth - tilt * fitted) * unit
+    widening = _widening(columns, errors, far, n)
+    relative = errors / np.exp(widening * far)
+    sizes, count = np.abs(relative), np.bincount(columns, minlength=n)
+    usual = AS_MANY * sizes.mean()
+    width = (np.bincount(columns, sizes, n) + usual) / (count + AS_MANY)
+    relative = relative / np.where(width > 0, width, 1.0)[columns]
+    # One more cell than there are: the truth that is still hidden.
+    outside = max((1 - COVERED) / 2 - 0.5 / (len(relative) + 1), 0.0)
+    low, high = np.quantile(relative, [outside, 1 - outside])
+    return replace(
+        curves,
+        tilt=tilt,
+        low=low * width,
+        high=high * width,
+        widening=widening,
+    )
+
+
+def _widening(columns: Ints, errors: Floats, far: Floats, n: int) -> float:
+    """How the logarithm of an error grows with the distance from other labels."""
+    if len(errors) < ENOUGH_TO_WIDEN:
+        return 0.0
+    size = np.abs(errors)
+    logs = np.log(np.maximum(size, 1e-3 * size.mean() + np.finfo(float).tiny))
+    count = np.maximum(np.bincount(columns, minlength=n), 1)
+    logs = logs - (np.bincount(columns, logs, n) / count)[columns]
+    far = far - (np.bincount(columns, far, n) / count)[columns]
+    spread = float(far @ far)
+    return float(np.clip(far @ logs / spread, 0.0, WIDEST)) if spread > 0 else 0.0

@@ -1,0 +1,132 @@
+"""Known cells of a table that a trial fit does not see, and what it predicts there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["HiddenCells", "HiddenPredictions"]
+
+Floats = npt.NDArray[np.float64]
+
+AnyFloats = npt.NDArray[np.floating[Any]]
+
+Ints = npt.NDArray[np.int64]
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCells:
+    """Cells of a context that a trial fit does not see.
+
+    Attributes
+    ----------
+    rows : array of int
+        Positions of their labels.
+    columns : array of int
+        Positions of their columns.
+    truth : array of float
+        Their scaled values; zero is the mean of the column.
+    is_alone : array of bool
+        Whether the whole row of the label is hidden.
+    """
+
+    rows: Ints
+    columns: Ints
+    truth: Floats
+    is_alone: Flags
+
+    def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
+        """Compute the squared error of W Uᵀ at every hidden cell.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        array of shape (cells,)
+            Squared errors.
+        """
+        fitted = np.einsum("ij,ij->i", W[self.rows], U[self.columns])
+        return np.asarray((self.truth - fitted) ** 2)
+
+    def skill(self, errors: AnyFloats) -> float:
+        """Compute the share of the hidden cells' squares that is predicted.
+
+        Parameters
+        ----------
+        errors : array of shape (cells,)
+            Squared errors.
+
+        Returns
+        -------
+        float
+            R²: 1 is perfect, 0 is as good as the means; NaN without hidden cells.
+        """
+        total = float((self.truth**2).sum())
+        return 1 - float(errors.sum()) / total if total else float("nan")
+
+    def where(self, kept: Flags) -> Self:
+        """Return some of the cells.
+
+        Parameters
+        ----------
+        kept : array of bool
+            Which cells.
+
+        Returns
+        -------
+        HiddenCells
+            These cells.
+        """
+        return type(self)(*(getattr(self, x.name)[kept] for x in fields(self)))
+
+    def joined(self, other: Self) -> Self:
+        """Return the cells of several trials.
+
+        Parameters
+        ----------
+        other : HiddenCells
+            Cells of other trials and the same table.
+
+        Returns
+        -------
+        HiddenCells
+            All cells.
+        """
+        return type(self)(
+            *(
+                np.concatenate([getattr(self, x.name), getattr(other, x.name)])
+                for x in fields(self)
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenPredictions(HiddenCells):
+    """Hidden cells, and what fits without them predict.
+
+    Attributes
+    ----------
+    fitted : array of float
+        Predictions, scaled as `truth` is.
+    support : array of float
+        How near another described label is.
+    presence : array of float
+        Share of the labels that have the attribute, without the hidden cells.
+    trial : array of int
+        Number of the trial that hid the cell.
+    """
+
+    fitted: Floats
+    support: Floats
+    presence: Floats
+    trial: Ints

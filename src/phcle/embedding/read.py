@@ -1,0 +1,120 @@
+"""Read the predictions of a context for labels or vectors of an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.base import PredictingContext
+from phcle.contexts.descriptive.confidence import support
+from phcle.contexts.descriptive.fields import Field
+
+if TYPE_CHECKING:
+    from phcle.embedding.label_embedding import LabelEmbedding
+
+__all__ = ["Reading", "read_predictions", "support_of"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a context predicts, in the user's units.
+
+    Attributes
+    ----------
+    values : array of shape (labels, columns)
+        Predicted numbers. In columns that hold yes or no, tags or values of a category:
+        their probabilities, if the context is calibrated.
+    chance : array of shape (labels, columns), or None
+        Probability that a label has the attribute: a yes, the tag, this value of the
+        category, or a number above the mean. None without a calibration.
+    low, high : arrays of shape (labels, columns), or None
+        Intervals that hold the number in 80 of 100 cases; NaN where none was learned.
+    """
+
+    values: Floats
+    chance: Floats | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+
+
+def read_predictions(
+    embedding: LabelEmbedding,
+    context: PredictingContext,
+    vectors: npt.NDArray[np.floating],
+    labels: Sequence[str | None],
+    *,
+    field: Field | None = None,
+    supports: Floats | None = None,
+) -> Reading:
+    """Read what a context predicts.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    context : PredictingContext
+        One of `embedding.predicting`.
+    vectors : array of shape (labels, dim)
+        Vectors in the space of the embedding.
+    labels : sequence of str or None
+        The label of each vector; None for a vector that belongs to none.
+    field : Field, optional
+        The only field to read; by default all are read.
+    supports : array of shape (labels,), optional
+        What `support_of` returns, if it is known already.
+
+    Returns
+    -------
+    Reading
+        Values, probabilities and intervals.
+    """
+    if supports is None and context.calibration is not None:
+        supports = support_of(embedding, context, vectors, labels)
+    own = context if field is None else context.of_field(field)
+    if supports is None or own.calibration is None:
+        return Reading(own.predict(vectors))
+    described = set(context.observed_labels)
+    is_described = np.array([label in described for label in labels], dtype=bool)
+    found = own.read(vectors, is_described, supports)
+    values = np.where(own.is_number, found.number, found.chance)
+    return Reading(values, found.chance, found.low, found.high)
+
+
+def support_of(
+    embedding: LabelEmbedding,
+    context: PredictingContext,
+    vectors: npt.NDArray[np.floating],
+    labels: Sequence[str | None],
+) -> Floats | None:
+    """Compute how near every vector is to another label that the context describes.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    context : PredictingContext
+        One of `embedding.predicting`.
+    vectors : array of shape (labels, dim)
+        Vectors in the space of the embedding.
+    labels : sequence of str or None
+        The label of each vector; None for a vector that belongs to none.
+
+    Returns
+    -------
+    array of shape (labels,), or None
+        From 0 to 1. None if no label that the context describes is in the embedding.
+    """
+    described = [x for x in context.observed_labels if x in embedding]
+    if not described:
+        return None
+    position = {label: i for i, label in enumerate(described)}
+    own = np.array(
+        [-1 if label is None else position.get(label, -1) for label in labels]
+    )
+    return support(vectors, embedding.select(described).vectors, own)

@@ -1,0 +1,305 @@
+"""Predictions of known cells that a trial fit did not see.
+
+A trial hides whole rows of some labels, and single cells of others, in every table with
+readable columns. Then it fits the rest and predicts what it hid. A small problem is
+fitted from the start: factors that saw the hidden cells would remember them. In a large
+one a few labels leave little trace, so the trial goes on from the end of the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.backends.protocol import Array
+from phcle.contexts.descriptive.confidence import support
+from phcle.contexts.descriptive.fitted import FittedDescriptive
+from phcle.contexts.descriptive.hidden_cells import HiddenCells, HiddenPredictions
+from phcle.solver.foldin import solve_labels
+from phcle.solver.problem import DeviceProblem, Problem, State
+from phcle.solver.start import start_factors
+from phcle.solver.sweep import MajoriseSolver, run
+
+__all__ = ["Drawn", "draw_rows_and_cells", "judged_tables", "predict_hidden"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+ROW_SHARE, MOST_ROWS = 0.1, 200
+"""Share of the described labels whose whole rows are hidden, and most of them."""
+
+CELL_SHARE, MOST_GAPPY = 0.15, 1_000
+"""Share of the other known cells that is hidden, and most labels that lose some in a
+large problem."""
+
+FEWEST_LABELS = 10
+"""A table with fewer described labels is not judged: it has too few to learn from."""
+
+MOST_CELLS = 3_000_000
+"""Most cells of a table that are looked at when some are drawn: 24 MB."""
+
+COLD_UP_TO, COLD_SWEEPS = 10_000, 10
+"""Up to this many labels, a trial starts anew, with this many sweeps."""
+
+SWEEPS = 5
+"""Sweeps of a trial that goes on from the end of the fit."""
+
+FEW = 0.02
+"""Below this share of labels with hidden cells, only they and their factors are
+updated: sweeps over all labels would change the others little."""
+
+ROUNDS = 2
+"""Updates of these labels and their factors, in place of sweeps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A table without the cells that were drawn, and these cells.
+
+    Attributes
+    ----------
+    table : FittedDescriptive
+        The table without the cells.
+    cells : HiddenCells
+        The cells.
+    """
+
+    table: FittedDescriptive
+    cells: HiddenCells
+
+
+def judged_tables(
+    problem: Problem, weights: Mapping[str, float]
+) -> dict[int, FittedDescriptive]:
+    """Find the tables whose cells can be hidden and predicted.
+
+    Parameters
+    ----------
+    problem : Problem
+        All contexts.
+    weights : mapping from str to float
+        Their weights; a table of weight 0 predicts nothing.
+
+    Returns
+    -------
+    dict from int to FittedDescriptive
+        The tables, by their position among the contexts.
+    """
+    return {
+        number: context
+        for number, context in enumerate(problem.contexts)
+        if isinstance(context, FittedDescriptive)
+        and context.can_be_completed
+        and weights[context.name] > 0
+        and np.count_nonzero(context.observed) >= FEWEST_LABELS
+    }
+
+
+def draw_rows_and_cells(
+    table: FittedDescriptive, rng: np.random.Generator, *, is_large: bool
+) -> Drawn:
+    """Hide whole rows of some labels, and some cells of the others.
+
+    Parameters
+    ----------
+    table : FittedDescriptive
+        The table.
+    rng : numpy.random.Generator
+        Draws rows and cells.
+    is_large : bool
+        Whether few labels should lose cells.
+
+    Returns
+    -------
+    Drawn
+        What is hidden and what is left.
+    """
+    observed = np.flatnonzero(table.observed)
+    n = int(np.clip(round(ROW_SHARE * len(observed)), 1, MOST_ROWS))
+    rows = np.sort(rng.choice(observed, min(n, len(observed) - 1), replace=False))
+    most = min(MOST_CELLS, MOST_GAPPY * len(table.columns)) if is_large else MOST_CELLS
+    left, cells = table.hide_cells(CELL_SHARE, most, rng, rows=rows)
+    assert cells is not None
+    return Drawn(left, cells)
+
+
+def predict_hidden(
+    device: DeviceProblem, state: State, drawn: Mapping[int, Drawn], *, seed: int
+) -> dict[str, HiddenPredictions]:
+    """Fit without hidden cells, and predict them.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem on its back end.
+    state : State
+        Factors and weights at the end of the fit.
+    drawn : mapping from int to Drawn
+        What is hidden, by the position of the table among the contexts.
+    seed : int
+        Seed of the start.
+
+    Returns
+    -------
+    dict
+        Hidden cells by the name of the table.
+    """
+    problem = device.problem
+    trial = problem.over(
+        problem.labels,
+        [
+            drawn[number].table if number in drawn else context
+            for number, context in enumerate(problem.contexts)
+        ],
+    )
+    touched = np.unique(np.concatenate([each.cells.rows for each in drawn.values()]))
+    if len(problem.labels) <= COLD_UP_TO:
+        W, factors = _fitted_anew(device, trial, state, seed)
+    else:
+        state = _without_nodes(device, trial, state)
+        if len(touched) > FEW * len(problem.labels):
+            W, factors = _forget_all(device, trial, state)
+        else:
+            W, factors = _forget_nearby(device, trial, state, touched, list(drawn))
+    W, factors = _solved(device, trial, W, factors, state.weights, touched)
+    informed = np.any([context.observed for context in trial.contexts], axis=0)
+    found = {}
+    for number, each in drawn.items():
+        rows, columns = each.cells.rows, each.cells.columns
+        hidden = HiddenPredictions(
+            rows,
+            columns,
+            each.cells.truth,
+            each.cells.is_alone,
+            np.einsum("ij,ij->i", W[rows], factors[number][columns]),
+            _support(each.table, W, rows),
+            _presence(each)[columns],
+            np.full(len(rows), seed),
+        )
+        found[each.table.name] = hidden.where(informed[rows])
+    return found
+
+
+def _support(table: FittedDescriptive, W: Floats, rows: Ints) -> Floats:
+    """Support of the labels of some cells."""
+    labels, at = np.unique(rows, return_inverse=True)
+    described = np.flatnonzero(table.observed)
+    own = np.full(len(W), -1)
+    own[described] = np.arange(len(described))
+    return support(W[labels], W[described], own[labels])[at]
+
+
+def _presence(drawn: Drawn) -> Floats:
+    """Share of labels that have each attribute, without the hidden cells."""
+    assert drawn.table.data is not None
+    matrix, columns = drawn.table.data.on_fit_scale().matrix, drawn.cells.columns
+    known = matrix.moments()
+    n = len(drawn.table.columns)
+    has_it = drawn.table.has(columns, drawn.cells.truth)
+    n_having = matrix.n_having(known.mean) - np.bincount(columns, has_it, n)
+    n_known = known.count - np.bincount(columns, minlength=n)
+    return np.asarray((n_having + 0.5) / (np.maximum(n_known, 0) + 1))
+
+
+def _fitted_anew(
+    device: DeviceProblem, trial: Problem, state: State, seed: int
+) -> tuple[Floats, Sequence[Floats]]:
+    """W and all factors of a short fit from the start."""
+    rng = np.random.default_rng(seed)
+    backend, weights = device.backend, dict(state.weights)
+    solver = MajoriseSolver(DeviceProblem(backend, trial), tol=0.0)
+    start = start_factors(trial, weights, "spectral", rng, backend=backend)
+    after = run(solver, solver.init(start, weights), max_iter=COLD_SWEEPS)
+    (W,) = device.to_numpy([after.W])
+    return W, device.to_numpy(after.factors)
+
+
+def _solved(
+    device: DeviceProblem,
+    trial: Problem,
+    W: Floats,
+    factors: Sequence[Floats],
+    weights: Mapping[str, float],
+    rows: Ints,
+) -> tuple[Floats, Sequence[Floats]]:
+    """Solve W to its optimum: the rows asked for, or all if families hang on them."""
+    if any(context.turns_with_labels for context in trial.contexts):
+        solved = solve_labels(
+            device.backend, trial, W, factors, weights, tol=1e-2, settle=True
+        )
+        return solved.W, solved.factors
+    labels = [trial.labels[i] for i in rows]
+    part = trial.over(labels, [context.take(rows) for context in trial.contexts])
+    solved = solve_labels(device.backend, part, W[rows], factors, weights, tol=1e-3)
+    W = np.array(W, np.float64)
+    W[rows] = solved.W
+    return W, solved.factors
+
+
+def _without_nodes(device: DeviceProblem, trial: Problem, state: State) -> State:
+    """Solve rows and nodes of families anew, from what is not hidden.
+
+    A label's values are in the nodes above it, and through them in the rows of
+    relatives that know little themselves. Sweeps would hand them to and fro.
+    """
+    is_node = [context.turns_with_labels for context in trial.contexts]
+    if not any(is_node):
+        return state
+    factors = [
+        np.zeros_like(factor) if is_in else factor
+        for factor, is_in in zip(device.to_numpy(state.factors), is_node, strict=True)
+    ]
+    solved = solve_labels(
+        device.backend, trial, None, factors, state.weights, tol=1e-2, settle=True
+    )
+    move = device.backend.asarray
+    return State(move(solved.W), tuple(map(move, solved.factors)), state.weights)
+
+
+def _forget_all(
+    device: DeviceProblem, trial: Problem, state: State
+) -> tuple[Floats, Sequence[Floats]]:
+    """W and all factors after some sweeps without the hidden values."""
+    solver = MajoriseSolver(DeviceProblem(device.backend, trial), tol=0.0)
+    after = run(solver, State(state.W, state.factors, state.weights), max_iter=SWEEPS)
+    (W,) = device.to_numpy([after.W])
+    return W, device.to_numpy(after.factors)
+
+
+def _forget_nearby(
+    device: DeviceProblem, trial: Problem, state: State, away: Ints, changed: list[int]
+) -> tuple[Floats, Sequence[Floats]]:
+    """Update only the labels with hidden cells and the changed factors, if few are.
+
+    A hidden value influences other labels only through a changed factor, and other
+    factors only through these labels. With many labels this influence is small, and
+    sweeps over all labels would cost as much as the fit.
+    """
+    backend, lam = device.backend, trial.penalties
+    (W,) = device.to_numpy([state.W])
+    moved: Array = backend.asarray(W)
+    factors = list(state.factors)
+    solver = MajoriseSolver(device, tol=0.0)
+    updates = {
+        number: trial.contexts[number].factor_update(backend, trial.dim, lam)
+        for number in range(len(trial.contexts))
+        if number in changed or trial.contexts[number].turns_with_labels
+    }
+    part = trial.over(
+        [trial.labels[i] for i in away], [c.take(away) for c in trial.contexts]
+    )
+    for _ in range(ROUNDS):
+        W[away] = solve_labels(
+            backend, part, W[away], device.to_numpy(factors), state.weights, tol=1e-2
+        ).W
+        moved[backend.indices(away)] = backend.asarray(W[away])
+        for number, update in updates.items():
+            context = trial.contexts[number]
+            weight = context.term_weight(state.weights[context.name], lam)
+            factors[number] = update.improve(
+                moved, factors[number], weight, solver.update
+            )
+    return W, device.to_numpy(factors)
