@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.readers.delimited import read_text
+from phcle.embedding.family_values import Groups
 from phcle.errors import FileError
-from phcle.uses.family_values import Groups
 from phcle_paper.datasets.releases import Release
 
 __all__ = ["Field", "PatchyTable", "numbers_of", "read_cells"]

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base import Evidence, FittedContext, Penalties
-from phcle.uses.cell_texts import value_text
+from phcle.embedding.cell_texts import value_text
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fields import Field

@@ -10,7 +10,7 @@ from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.masked import masked_matrix
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.uses.family_values import FamilyMeans, FamilyValues, Groups
+from phcle.embedding.family_values import FamilyMeans, FamilyValues, Groups
 
 
 def plain_means(values, labels, tree):

@@ -13,11 +13,11 @@ from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.labels import listed
+from phcle.embedding.cell_reasons import CellReasons
+from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError, check_choice
-from phcle.uses.cell_reasons import CellReasons
-from phcle.uses.family_values import FamilyValues
 
 __all__ = ["completable", "completed_cells"]
 
