@@ -24,8 +24,9 @@ types: $(VENV)/dev
 	$(BIN)/mypy --platform darwin
 	$(BIN)/mypy --platform win32
 
+# A thread per process: there is a process per core, and more threads only wait.
 tests: $(VENV)/dev
-	$(BIN)/pytest -q -n auto --dist loadscope
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadscope
 
 # A warning is an error; the tests build the site as well, and run every example.
 docs: $(VENV)/dev

@@ -31,7 +31,7 @@ from phcle.progress import counted_progress, fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint, read_choice
-from phcle.solver.choosing import Question, Trials, choose
+from phcle.solver.choosing import choose
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.foldin import fold_in, solve_labels
 from phcle.solver.paper import PaperSolver
@@ -40,6 +40,7 @@ from phcle.solver.provenance import library_versions, without_times
 from phcle.solver.settings import Chosen, Setting, pose_setting
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
+from phcle.solver.trials import Question, Trials
 from phcle.solver.useful_weights import useful_weights
 from phcle.solver.weights import (
     equal_weights,

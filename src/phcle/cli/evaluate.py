@@ -111,13 +111,13 @@ def _show_help(answer: ContextHelp) -> None:
     show_line(answer.reason)
     if answer.contexts:
         show_table(
-            ("left out", "without it", "with it", "±", "verdict"),
+            ("left out", "others without it", "with it", "±", "verdict"),
             [
                 (
                     row.context,
                     "–" if row.without is None else f"{row.without:.3f}",
                     "–" if row.skill is None else f"{row.skill:.3f}",
-                    f"{row.error:.3f}",
+                    "–" if row.skill is None else f"{row.error:.3f}",
                     row.verdict,
                 )
                 for row in answer.contexts

@@ -757,6 +757,11 @@ class FittedContext(ABC):
         """Whether the context predicts values of readable columns."""
         return False
 
+    @property
+    def can_be_completed(self) -> bool:
+        """Whether a user would want its gaps filled: no words, and no dimensions."""
+        return False
+
     def with_calibration(self, calibration: Calibration | None) -> FittedContext:
         """Return the context with a calibration, if it predicts anything.
 
@@ -1086,6 +1091,51 @@ class PredictingContext(Protocol):
     @property
     def value_kind(self) -> Literal["numbers", "tags", "text"]:
         """How a person enters a value: as "numbers", "tags" or "text"."""
+
+    def hide_cells(
+        self,
+        share: float,
+        most: int,
+        rng: np.random.Generator,
+        *,
+        rows: Ints | None = None,
+    ) -> tuple[FittedContext, HiddenCells | None]:
+        """Hide some known cells, as in `FittedContext`.
+
+        Parameters
+        ----------
+        share : float
+            Share of the known cells to hide.
+        most : int
+            Most cells to look at, known or not.
+        rng : numpy.random.Generator
+            Draws the cells.
+        rows : array of int, optional
+            Positions of labels that are hidden altogether.
+
+        Returns
+        -------
+        context : FittedContext
+            The context without the hidden cells.
+        hidden : HiddenCells or None
+            The hidden cells.
+        """
+
+    def has(self, columns: Ints, values: npt.NDArray[np.float64]) -> Flags:
+        """Tell whether scaled values mean that a label has the attribute.
+
+        Parameters
+        ----------
+        columns : array of int
+            Column of each value.
+        values : array of the same shape
+            Scaled values; zero is the mean.
+
+        Returns
+        -------
+        array of bool
+            True above the mean; of sparse values, if they are not zero.
+        """
 
     @property
     def fields(self) -> tuple[Field, ...]:

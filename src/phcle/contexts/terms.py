@@ -25,6 +25,7 @@ __all__ = [
     "Curvature",
     "FactorUpdate",
     "Line",
+    "LinearUpdate",
     "Local",
     "RowUpdate",
     "Sample",
@@ -263,6 +264,42 @@ class FactorUpdate(Protocol):
             None if the factor does not turn with W.
         """
         return None
+
+
+class LinearUpdate(FactorUpdate, Protocol):
+    """Updates a factor that is a linear function of W, and pulls W in turn."""
+
+    def solved(self, W: Array, weight: float) -> Array:
+        """Compute the factor from W.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        weight : float
+            Weight of the term.
+
+        Returns
+        -------
+        array of shape (columns, dim)
+            The best factor.
+        """
+
+    def pull(self, factor: Array, weight: float) -> Array:
+        """Compute how a factor pulls the labels that it is solved from.
+
+        Parameters
+        ----------
+        factor : array of shape (columns, dim)
+            The factor, or a change of it.
+        weight : float
+            Weight of the term.
+
+        Returns
+        -------
+        array of shape (labels, dim)
+            Minus the gradient in W; zero for labels that the factor is not solved from.
+        """
 
 
 class StartTarget(Protocol):

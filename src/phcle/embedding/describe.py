@@ -38,7 +38,7 @@ the largest known value. Smaller ones differ little from the mean."""
 
 CARRIED = 0.8
 """List related labels until they carry this share of the similarity of the k nearest.
-The paper takes the share of all labels."""
+The paper takes this share of the similarity of all labels: that lists hundreds."""
 
 
 def describe(

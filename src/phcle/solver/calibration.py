@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.descriptive.confidence_learning import learn_calibration
-from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 from phcle.solver.hidden_trials import (
     COLD_UP_TO,
@@ -72,7 +72,7 @@ def calibrate(
 def hidden_cells(
     device: DeviceProblem,
     state: State,
-    tables: Mapping[int, FittedDescriptive],
+    tables: Mapping[int, PredictingContext],
     *,
     seed: int,
     used: Mapping[str, sp.csr_array] | None = None,
@@ -86,7 +86,7 @@ def hidden_cells(
         The problem on its back end.
     state : State
         Factors at the end of the fit.
-    tables : mapping from int to FittedDescriptive
+    tables : mapping from int to PredictingContext
         What `judged_tables` returns.
     seed : int
         Seed of the choice of hidden cells.
@@ -119,7 +119,7 @@ def hidden_cells(
     return found
 
 
-def _is_enough(cells: HiddenPredictions, table: FittedDescriptive) -> bool:
+def _is_enough(cells: HiddenPredictions, table: PredictingContext) -> bool:
     """Whether there are enough hidden cells of both sorts, or of the only one."""
     has_it = table.has(cells.columns, cells.truth)
     n_alone = np.count_nonzero(has_it & cells.is_alone)

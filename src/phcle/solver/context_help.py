@@ -18,11 +18,11 @@ from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import some
-from phcle.solver.choosing import FEWEST_CELLS, Question, Trials
 from phcle.solver.left_out import VISIBLE, LeaveOneOut, LeftOut
 from phcle.solver.near_copies import near_copies
 from phcle.solver.problem import Problem
 from phcle.solver.settings import Setting
+from phcle.solver.trials import FEWEST_CELLS, Question, Trials
 from phcle.solver.weights import equal_weights
 
 __all__ = ["context_help"]

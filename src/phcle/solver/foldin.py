@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.base import Context, Penalties
-from phcle.contexts.terms import Sample
+from phcle.contexts.terms import Curvature, LinearUpdate, Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.column_samples import ColumnSamples
@@ -46,14 +46,18 @@ and brings rows no nearer to their optimum."""
 MOST_STEPS = 50
 """Most Newton steps of a row. Few rows need more than ten."""
 
-EXACTER, STEPS_PER_TURN = 1e-2, 3
-"""While nodes settle, a turn makes this many Newton steps, or fewer for rows that move
-by this share of the tolerance. Errors of the rows would hide where a slow series of
-turns leads: with one step, some settled only after more than 100 turns, not 20."""
+KEPT_TURNS, MOST_TURNS = 6, {"float32": 20, "float64": 100}
+"""How many turns between W and the nodes of families are remembered, and the most turns
+that are made. With six remembered, 5 to 15 are usual."""
 
-MOST_TURNS, KEPT_TURNS = 100, 6
-"""Most turns between W and the nodes of families, and how many are remembered. With six
-remembered, 5 to 20 turns are usual."""
+NODES_TOL = {"float32": 1e-3, "float64": 0.0}
+"""Least tolerance of the nodes. Some directions hardly change a prediction; rounding
+errors of the rows keep the nodes moving along these."""
+
+RESPONSE_SOLVED, MOST_RESPONSE_STEPS = 0.03, 50
+"""Conjugate gradients for the joint response of rows and nodes end at this share of the
+residual, or after this many steps. The curvature is a mean over rows, so a more exact
+response would save no turn."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,6 @@ class _Stage:
     backend: Backend
     tol: float
     samples: list[Sample | None] | None = None
-    is_last: bool = False
 
 
 def solve_labels(
@@ -168,56 +171,140 @@ def _settle(
     factors: list[Any],
     weights: Mapping[str, float],
 ) -> tuple[Updated, list[Any]]:
-    """Solve W and the nodes of families in turn, until neither moves.
+    """Solve W and the nodes of families together, until neither moves.
 
-    Where many relatives have little data, plain turns would crawl. Anderson's method
-    combines the last few of them into a step towards the end of the series.
+    Plain turns between them would crawl: nodes follow rows, which follow nodes. So a
+    turn solves for the joint response of both, with a mean curvature for each block of
+    rows. Anderson's method combines the last few turns, which makes up for the mean.
     """
     backend, problem = stage.backend, rows.problem
-    lam = problem.penalties
     families = [
-        (i, context.factor_update(backend, problem.dim, lam))
-        for i, context in enumerate(problem.contexts)
-        if context.turns_with_labels
+        i for i, context in enumerate(problem.contexts) if context.turns_with_labels
     ]
-    edges = np.cumsum([0, *(factors[i].shape[0] for i, _ in families)])
+    joint = _JointResponse(backend, rows, solved.factor, factors, weights, families)
+    tol = max(stage.tol, NODES_TOL[backend.dtype])
 
-    def on_host(parts: Sequence[Any]) -> Floats:
-        return np.concatenate(
-            [np.asarray(backend.to_numpy(x), np.float64) for x in parts]
-        )
-
-    def solve(tol: float, max_iter: int) -> Updated:
+    def solve(start: Any, max_iter: int) -> Updated:
         return solve_rows(
             backend,
-            solved.factor,
+            start,
             rows.views(factors, weights),
-            lam.ridge,
+            problem.penalties.ridge,
             rows.blocks,
-            tol=tol,
+            tol=stage.tol,
             max_iter=max_iter,
         )
 
     tried: list[Floats] = []
     found: list[Floats] = []
-    for _ in range(MOST_TURNS):
-        tried.append(on_host([factors[i] for i, _ in families]))
-        renewed = []
-        for i, update in families:
-            context = problem.contexts[i]
-            weight = context.term_weight(weights[context.name], lam)
-            renewed.append(update.improve(solved.factor, factors[i], weight, _no_rows))
-        found.append(on_host(renewed))
+    for _ in range(MOST_TURNS[backend.dtype]):
+        nodes = [factors[i] for i in families]
+        tried.append(_on_host(backend, nodes))
+        found.append(_on_host(backend, joint.improved(solved.factor, nodes)))
         tried, found = tried[-KEPT_TURNS:], found[-KEPT_TURNS:]
         mixed = _mix(tried, found)
-        # Small moves do not show the end of a slow series; its estimated end does.
         left = max(np.linalg.norm(x - tried[-1]) for x in (found[-1], mixed))
-        if len(tried) > 1 and left <= stage.tol * np.linalg.norm(mixed):
+        if left <= tol * np.linalg.norm(mixed):
             break
-        for (i, _), a, b in zip(families, edges, edges[1:], strict=False):
+        edges = np.cumsum([0, *(len(x) for x in nodes)])
+        for i, a, b in zip(families, edges, edges[1:], strict=False):
             factors[i] = backend.asarray(mixed[a:b])
-        solved = solve(EXACTER * stage.tol, STEPS_PER_TURN if stage.is_last else 1)
-    return solve(stage.tol, MOST_STEPS), factors
+        moves = [factors[i] - x for i, x in zip(families, nodes, strict=True)]
+        start = solved.factor + joint.rows_after(moves)
+        solved = solve(start, max_iter=1)
+    return solve(solved.factor, MOST_STEPS), factors
+
+
+def _on_host(backend: Backend, parts: Sequence[Any]) -> Floats:
+    return np.concatenate([np.asarray(backend.to_numpy(x), np.float64) for x in parts])
+
+
+class _JointResponse:
+    """How rows and nodes answer to each other, with a mean curvature for each block.
+
+    If nodes P = A⁻¹ Sᵀ W move by p, rows move by T⁻¹ S p, where T is the curvature; the
+    nodes follow, and so on. The sum of this series is p + A⁻¹ Sᵀ u with
+    (T − S A⁻¹ Sᵀ) u = S p. (S is multiplied by the weight.)
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        rows: LabelRows,
+        W: Any,
+        factors: list[Any],
+        weights: Mapping[str, float],
+        families: list[int],
+    ) -> None:
+        self.backend, self.blocks = backend, rows.blocks
+        xp, problem = self.backend.xp, rows.problem
+        lam = problem.penalties
+        self.updates = []
+        for i in families:
+            context = problem.contexts[i]
+            weight = context.term_weight(weights[context.name], lam)
+            update = context.factor_update(self.backend, problem.dim, lam)
+            self.updates.append((cast(LinearUpdate, update), weight))
+        views = rows.views(factors, weights)
+        processes = self.backend.processes
+        curvatures = np.zeros((len(self.blocks), problem.dim, problem.dim))
+        for number in processes.own_blocks(len(self.blocks)):
+            y = xp.take(W, self.blocks[number].at, axis=0)
+            for view in views:
+                mean = view.local(number, y).mean_curvature(Curvature.MATCHED)
+                curvatures[number] += self.backend.to_numpy(mean)
+        curvatures = processes.sum_over(curvatures) + lam.ridge * np.eye(problem.dim)
+        self.curvatures = self.backend.asarray(curvatures)
+        self.inverses = self.backend.asarray(np.linalg.inv(curvatures))
+
+    def improved(self, W: Any, nodes: list[Any]) -> list[Any]:
+        """Where the nodes go, if the rows W answer to them."""
+        steps = [new - old for new, old in zip(self._follow(W), nodes, strict=True)]
+        answers = self._follow(self._solve(self._pull(steps)))
+        return [x + s + a for x, s, a in zip(nodes, steps, answers, strict=True)]
+
+    def rows_after(self, moves: list[Any]) -> Any:
+        """How the rows move, if the nodes move."""
+        return self._times(self.inverses, self._pull(moves))
+
+    def _follow(self, W: Any) -> list[Any]:
+        return [update.solved(W, weight) for update, weight in self.updates]
+
+    def _pull(self, moves: list[Any]) -> Any:
+        pairs = zip(self.updates, moves, strict=True)
+        return sum(update.pull(move, weight) for (update, weight), move in pairs)
+
+    def _times(self, matrices: Any, rows: Any) -> Any:
+        """Multiply every row by the matrix of its block."""
+        xp = self.backend.xp
+        product = xp.empty_like(rows)
+        for number, block in enumerate(self.blocks):
+            part = xp.take(rows, block.at, axis=0)
+            product[block.at] = xp.matmul(part, matrices[number])
+        return product
+
+    def _solve(self, target: Any) -> Any:
+        """Conjugate gradients for (T − S A⁻¹ Sᵀ) u = target."""
+        xp = self.backend.xp
+
+        def dot(a: Any, b: Any) -> float:
+            return float(xp.sum(a * b, dtype=xp.float64))
+
+        u, residual = xp.zeros_like(target), target
+        search = self._times(self.inverses, residual)
+        strength = first = dot(residual, search)
+        for _ in range(MOST_RESPONSE_STEPS):
+            if strength <= RESPONSE_SOLVED**2 * first:
+                break
+            follow = self._pull(self._follow(search))
+            bent = self._times(self.curvatures, search) - follow
+            length = strength / dot(search, bent)
+            u, residual = u + length * search, residual - length * bent
+            better = self._times(self.inverses, residual)
+            renewed = dot(residual, better)
+            search = better + renewed / strength * search
+            strength = renewed
+        return u
 
 
 def _mix(tried: list[Floats], found: list[Floats]) -> Floats:
@@ -229,10 +316,6 @@ def _mix(tried: list[Floats], found: list[Floats]) -> Floats:
     shares = np.linalg.lstsq(change, steps[-1], rcond=1e-8)[0]
     back = (s * (found[-1] - x) for s, x in zip(shares, found[:-1], strict=True))
     return np.asarray(found[-1] - sum(back))
-
-
-def _no_rows(*_: Any) -> Any:
-    raise AssertionError("the nodes of a family are solved, not stepped")
 
 
 def _zeros(backend: Backend, problem: Problem) -> Any:
@@ -258,7 +341,7 @@ def _stages(
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
     last = backend.with_dtype(backend.dtype if is_large else "float64")
-    stages = [_Stage(last, tol, is_last=True)]
+    stages = [_Stage(last, tol)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
         stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))
     if not has_start:

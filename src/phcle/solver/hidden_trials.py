@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Array
+from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.descriptive.confidence import support
-from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.descriptive.hidden_cells import HiddenCells, HiddenPredictions
 from phcle.solver.foldin import solve_labels
 from phcle.solver.problem import DeviceProblem, Problem, State
@@ -31,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 ROW_SHARE, MOST_ROWS = 0.1, 200
 """Share of the described labels whose whole rows are hidden, and most of them."""
 
-CELL_SHARE, MOST_GAPPY = 0.15, 1_000
+CELL_SHARE, MOST_GAPPY = 0.1, 1_000
 """Share of the other known cells that is hidden, and most labels that lose some in a
 large problem."""
 
@@ -41,7 +42,7 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS = 10_000, 10
+COLD_UP_TO, COLD_SWEEPS = 10_000, 15
 """Up to this many labels, a trial starts anew, with this many sweeps."""
 
 SWEEPS = 5
@@ -61,19 +62,22 @@ class Drawn:
 
     Attributes
     ----------
-    table : FittedDescriptive
+    table : PredictingContext
+        The whole table.
+    left : FittedContext
         The table without the cells.
     cells : HiddenCells
         The cells.
     """
 
-    table: FittedDescriptive
+    table: PredictingContext
+    left: FittedContext
     cells: HiddenCells
 
 
 def judged_tables(
     problem: Problem, weights: Mapping[str, float]
-) -> dict[int, FittedDescriptive]:
+) -> dict[int, PredictingContext]:
     """Find the tables whose cells can be hidden and predicted.
 
     Parameters
@@ -85,27 +89,26 @@ def judged_tables(
 
     Returns
     -------
-    dict from int to FittedDescriptive
+    dict from int to PredictingContext
         The tables, by their position among the contexts.
     """
     return {
-        number: context
+        number: cast(PredictingContext, context)
         for number, context in enumerate(problem.contexts)
-        if isinstance(context, FittedDescriptive)
-        and context.can_be_completed
+        if context.can_be_completed
         and weights[context.name] > 0
         and np.count_nonzero(context.observed) >= FEWEST_LABELS
     }
 
 
 def draw_rows_and_cells(
-    table: FittedDescriptive, rng: np.random.Generator, *, is_large: bool
+    table: PredictingContext, rng: np.random.Generator, *, is_large: bool
 ) -> Drawn:
     """Hide whole rows of some labels, and some cells of the others.
 
     Parameters
     ----------
-    table : FittedDescriptive
+    table : PredictingContext
         The table.
     rng : numpy.random.Generator
         Draws rows and cells.
@@ -123,7 +126,7 @@ def draw_rows_and_cells(
     most = min(MOST_CELLS, MOST_GAPPY * len(table.columns)) if is_large else MOST_CELLS
     left, cells = table.hide_cells(CELL_SHARE, most, rng, rows=rows)
     assert cells is not None
-    return Drawn(left, cells)
+    return Drawn(table, left, cells)
 
 
 def predict_hidden(
@@ -151,7 +154,7 @@ def predict_hidden(
     trial = problem.over(
         problem.labels,
         [
-            drawn[number].table if number in drawn else context
+            drawn[number].left if number in drawn else context
             for number, context in enumerate(problem.contexts)
         ],
     )
@@ -175,7 +178,7 @@ def predict_hidden(
             each.cells.truth,
             each.cells.is_alone,
             np.einsum("ij,ij->i", W[rows], factors[number][columns]),
-            _support(each.table, W, rows),
+            _support(each.left, W, rows),
             _presence(each)[columns],
             np.full(len(rows), seed),
         )
@@ -183,7 +186,7 @@ def predict_hidden(
     return found
 
 
-def _support(table: FittedDescriptive, W: Floats, rows: Ints) -> Floats:
+def _support(table: FittedContext, W: Floats, rows: Ints) -> Floats:
     """Support of the labels of some cells."""
     labels, at = np.unique(rows, return_inverse=True)
     described = np.flatnonzero(table.observed)

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from phcle.solver.choosing import Trials
 from phcle.solver.settings import NOISE, Setting
+from phcle.solver.trials import Trials
 
 __all__ = ["LeaveOneOut", "LeftOut"]
 

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from phcle.errors import some
-from phcle.solver.choosing import FEWEST_CELLS, Question, Trials
 from phcle.solver.left_out import CERTAIN, LeaveOneOut, LeftOut
 from phcle.solver.near_copies import near_copies
 from phcle.solver.settings import Setting
+from phcle.solver.trials import FEWEST_CELLS, Question, Trials
 from phcle.solver.weights import BACKGROUND
 
 __all__ = ["useful_weights"]

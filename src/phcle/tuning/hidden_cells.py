@@ -1,7 +1,7 @@
 """Completion of single cells: hide some known cells of a table and predict them.
 
 Cells are drawn and scored as a fit does when it chooses its settings
-(`phcle.solver.choosing`), so both agree on what is better.
+(`phcle.solver.trials`), so both agree on what is better.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phcle.contexts import DescriptiveContext
 from phcle.contexts.base import Context
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import PHCLE
-from phcle.solver.choosing import MOST_CELLS
+from phcle.solver.trials import MOST_CELLS
 from phcle.tuning.completion import dense_values, predicted_values, scores_against
 
 if TYPE_CHECKING:

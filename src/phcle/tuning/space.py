@@ -16,8 +16,8 @@ from phcle.contexts.base import Context
 from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import OptionError, did_you_mean
 from phcle.options import OPTIONS, check_options
-from phcle.solver.choosing import FIRST_SHRINKAGE
 from phcle.solver.settings import Setting
+from phcle.solver.trials import FIRST_SHRINKAGE
 
 if TYPE_CHECKING:
     import optuna

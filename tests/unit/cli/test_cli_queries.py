@@ -79,11 +79,11 @@ def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
     assert (answer["labels"], answer["dim"], answer["seed"]) == (7, 4, 0)
     assert [c["name"] for c in answer["contexts"]] == ["tree", "eats", "looks", "uses"]
     assert answer["objective"] > 0
-    assert answer["format_version"] == 2
+    assert answer["format_version"] == 3
     assert "numpy" in answer["versions"]
     shown = phcle("info", fitted).stdout
     assert "options: " in shown
-    assert "format version: 2" in shown
+    assert "format version: 3" in shown
 
 
 def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):

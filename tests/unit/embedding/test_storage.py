@@ -90,7 +90,7 @@ def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
 
 def test_file_opens_with_the_safetensors_library(path, embedding):
     with safe_open(path, framework="numpy") as file:
-        assert json.loads(file.metadata()["phcle"])["version"] == 2
+        assert json.loads(file.metadata()["phcle"])["version"] == 3
         assert np.array_equal(file.get_tensor("vectors"), embedding.vectors)
         labels = json.loads(file.get_tensor("labels").tobytes())
     assert tuple(labels) == embedding.labels

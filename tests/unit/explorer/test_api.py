@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 
 import numpy as np
@@ -346,6 +347,13 @@ def test_every_page_opens(client, path):
     assert response.headers["content-type"].startswith("text/html")
     assert "<script>" not in response.text
     assert "style=" not in response.text
+
+
+def test_about_says_what_the_fit_chose(client, zoo_embedding):
+    words = named_answers.summarise(zoo_embedding).chosen.words
+    assert words
+    page = html.unescape(client.get("/about").text)
+    assert all(sentence in page for sentence in words)
 
 
 def test_names_with_markup_are_escaped_on_pages(client):

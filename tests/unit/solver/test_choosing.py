@@ -199,11 +199,11 @@ def _fitted(embedding):
 
 
 def test_labels_of_a_large_problem_are_drawn_with_their_siblings(monkeypatch):
-    from phcle.solver import choosing
+    from phcle.solver import trials
 
-    monkeypatch.setattr(choosing, "MOST_LABELS", 60)
+    monkeypatch.setattr(trials, "MOST_LABELS", 60)
     aligned = align([tree(), table(family_values())])
-    drawn = choosing._some_labels(aligned, np.random.default_rng(0))
+    drawn = trials._some_labels(aligned, np.random.default_rng(0))
     groups = [GROUP[LABELS.index(label)] for label in drawn]
     assert len(drawn) == 60
     assert len(set(groups)) == 60 // N_IN_GROUP

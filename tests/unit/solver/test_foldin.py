@@ -15,6 +15,8 @@ from phcle.errors import ContextError, ContextWarning
 from phcle.solver import foldin
 from phcle.solver.foldin import SAMPLED_COLUMNS
 
+PLAIN = {"choose": False, "calibrate": False}
+
 
 def worst(embedding, again):
     """Largest relative difference of a label's two vectors."""
@@ -32,7 +34,7 @@ def test_training_labels_fold_back_onto_their_own_vectors(rng, backend_options):
 
 def test_training_labels_fold_back_on_imagenet(imagenet):
     contexts = imagenet.contexts()
-    model = PHCLE(backend="numpy").fit(contexts, names=imagenet.names)
+    model = PHCLE(backend="numpy", **PLAIN).fit(contexts, names=imagenet.names)
     again = model.transform(contexts)
     assert len(again) == 1000
     assert worst(model.embedding_, again) < 1e-4
@@ -57,8 +59,8 @@ def test_held_out_labels_find_the_neighbours_of_a_full_fit(imagenet):
     rng = np.random.default_rng(0)
     held_out = [imagenet.labels[i] for i in rng.choice(1000, 50, replace=False)]
     kept = [x for x in imagenet.labels if x not in set(held_out)]
-    full = PHCLE(dim=50).fit(contexts).embedding_
-    model = PHCLE(dim=50).fit(contexts, labels=kept)
+    full = PHCLE(dim=50, **PLAIN).fit(contexts).embedding_
+    model = PHCLE(dim=50, **PLAIN).fit(contexts, labels=kept)
     new = model.transform(
         [
             RelationalContext.from_hierarchy(imagenet.edges, labels=held_out),
@@ -212,8 +214,8 @@ def test_many_pairs_end_in_the_precision_of_the_sweeps_as_near_as_in_double(
     dtype, imagenet, monkeypatch, backend_options
 ):
     contexts = imagenet.contexts()
-    options = {**backend_options, "dtype": dtype}
-    model = PHCLE(dim=20, max_iter=5, tol=0.01, **options).fit(contexts)
+    options = {**backend_options, **PLAIN, "dtype": dtype, "tol": 0.01}
+    model = PHCLE(dim=20, max_iter=5, **options).fit(contexts)
     few = model.transform(contexts)  # few pairs end in double precision
     seen = []
     solve = foldin.solve_rows
@@ -236,7 +238,7 @@ def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
 ):
     torch_backend = pytest.importorskip("phcle.backends.torch_backend")
     contexts = imagenet.contexts()
-    options = {"choose": False, "calibrate": False, "tol": 0.01}
+    options = {**PLAIN, "tol": 0.01}
     model = PHCLE(dim=20, max_iter=5, backend="torch", device="cpu", **options)
     embedding = model.fit(contexts).embedding_
     seen = []

@@ -141,7 +141,7 @@ def test_automatic_weights_fall_back_to_equal_ones_where_nothing_is_predicted(rn
 
 
 def test_automatic_weights_from_a_part_still_find_the_noise(rng, monkeypatch):
-    monkeypatch.setattr("phcle.solver.choosing.MOST_LABELS", 200)
+    monkeypatch.setattr("phcle.solver.trials.MOST_LABELS", 200)
     weights = PHCLE(dim=4, weights="auto", max_iter=5, tol=0.1, calibrate=False)
     found = weights.fit(planted_contexts(rng)).weights_
     assert found["noise"] < 0.1 * found["signal"]

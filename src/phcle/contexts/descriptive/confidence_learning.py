@@ -8,16 +8,13 @@ others.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Curves, logit
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-
-if TYPE_CHECKING:
-    from phcle.contexts.descriptive.fitted import FittedDescriptive
 
 __all__ = ["COVERED", "learn_calibration"]
 
@@ -62,7 +59,7 @@ WIDEST = 3.0
 
 
 def learn_calibration(
-    hidden: HiddenPredictions, table: FittedDescriptive
+    hidden: HiddenPredictions, table: PredictingContext
 ) -> Calibration | None:
     """Learn curves from hidden cells.
 
@@ -70,7 +67,7 @@ def learn_calibration(
     ----------
     hidden : HiddenPredictions
         Hidden cells of a table.
-    table : FittedDescriptive
+    table : PredictingContext
         The table.
 
     Returns
@@ -93,7 +90,7 @@ def learn_calibration(
 
 def _curves(
     hidden: HiddenPredictions,
-    table: FittedDescriptive,
+    table: PredictingContext,
     presence: Floats,
     deviation: Floats,
 ) -> Curves:

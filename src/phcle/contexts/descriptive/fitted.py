@@ -224,6 +224,7 @@ class FittedDescriptive(FittedContext):
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
+        """The columns as the user knows them: a category is one field."""
         kinds: dict[str, FieldKind] = {"text": "word", "tags": "tag"}
         is_truth = np.zeros(len(self.columns), dtype=bool)
         if self.data is not None:
@@ -234,11 +235,11 @@ class FittedDescriptive(FittedContext):
 
     @property
     def can_be_completed(self) -> bool:
-        """Whether a user would want its gaps filled: no words, and no dimensions."""
         return self.readable and self.value_kind != "text"
 
     @cached_property
     def is_number(self) -> Flags:
+        """Which columns hold numbers: (columns,)."""
         found = np.zeros(len(self.columns), dtype=bool)
         for each in self.fields:
             found[each.at] = each.kind == "number"
@@ -466,9 +467,8 @@ class FittedDescriptive(FittedContext):
         row = self.observed_row(label)
         codes = np.where(row != 0, HAS, LACKS)
         if self.value_kind == "numbers":
-            is_yes_or_no = ((row == 0) | (row == 1)) & (self.largest == 1)
             numbers = np.where(self.on_fit_scale(row) > self.offset, HIGH, LOW)
-            codes = np.where(is_yes_or_no, codes, numbers)
+            codes = np.where(self.is_number, numbers, codes)
         return np.where(np.isnan(row), UNKNOWN, codes).astype(np.int8)
 
     def for_new_labels(

@@ -24,8 +24,8 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts.base import Penalties
 from phcle.contexts.terms import (
     Curvature,
-    FactorUpdate,
     Line,
+    LinearUpdate,
     Local,
     RowUpdate,
     Sample,
@@ -166,7 +166,7 @@ def teaches(
     return np.asarray(hangs & informed if weight >= 1 else hangs)
 
 
-class NodeUpdate(FactorUpdate):
+class NodeUpdate(LinearUpdate):
     """Solves the node vectors P for fixed W, exactly and on the host.
 
     Labels about which no other context knows anything are left out if the family is the
@@ -219,15 +219,28 @@ class NodeUpdate(FactorUpdate):
         tol: float = 1e-5,
     ) -> Array:
         """Solve for all nodes."""
-        xp = self.backend.xp
-        if not factor.shape[0]:
-            return factor
-        if not weight:
-            return xp.zeros_like(factor)
+        return self.solved(W, weight)
+
+    def solved(self, W: Array, weight: float) -> Array:
+        """Solve for all nodes, which depend on W linearly."""
+        n_nodes = self.bonds.shape[0]
+        if not (n_nodes and weight):
+            return self.backend.asarray(np.zeros((n_nodes, W.shape[1])))
         at, places, solver = self.prepared(weight)
-        known = self.backend.to_numpy(xp.take(W, at, axis=0))
+        known = self.backend.to_numpy(self.backend.xp.take(W, at, axis=0))
         target = weight * (places.T @ np.asarray(known, np.float64))
         return self.backend.asarray(solver.solve(np.ascontiguousarray(target)))
+
+    def pull(self, factor: Array, weight: float) -> Array:
+        """Compute how nodes pull the labels that they are solved from; others: zero."""
+        if not (factor.shape[0] and weight):
+            shape = (self.host_places.shape[0], factor.shape[1])
+            return self.backend.asarray(np.zeros(shape))
+        at, _, _ = self.prepared(weight)
+        centres = self.backend.sparse_product(self.places, factor)
+        pulled = self.backend.xp.zeros_like(centres)
+        pulled[at] = weight * self.backend.xp.take(centres, at, axis=0)
+        return pulled
 
     def label_grams(
         self, W: Array, factor: Array, weight: float

@@ -8,7 +8,7 @@ from conftest import make_backend
 from problems import family_contexts, make_problem, random_contexts
 from scipy.optimize import approx_fprime, minimize
 
-from phcle import DescriptiveContext, RelationalContext
+from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.terms import Curvature
 from phcle.solver.balance import balance
 from phcle.solver.foldin import solve_labels
@@ -194,6 +194,30 @@ def test_many_siblings_with_little_data_settle(backend, rng):
     table = DescriptiveContext("table", tuple(labels), tuple("abcdef"), values)
     tree = RelationalContext.from_hierarchy(edges, role="family")
     _check_settles([table, tree], backend, rng)
+
+
+def test_a_family_beside_its_own_counts_settles(rng):
+    labels = [f"label{i}" for i in range(400)]
+    edges = [(label, f"genus{i // 4}") for i, label in enumerate(labels)]
+    edges += [(f"genus{i}", f"order{i // 10}") for i in range(100)]
+    edges += [(f"order{i}", "all") for i in range(10)]
+    values = rng.normal(size=(100, 8)).repeat(4, axis=0) + rng.normal(size=(400, 8))
+    values[rng.random(values.shape) < 0.8] = np.nan
+    table = DescriptiveContext("table", tuple(labels), tuple("abcdefgh"), values)
+    tree = RelationalContext.from_hierarchy(edges, role="both")
+    model = PHCLE(dim=20, choose=False, calibrate=False).fit([tree, table])
+    embedding = model.embedding_
+    contexts = embedding.contexts
+    factors = [context.factor for context in contexts]
+    problem = make_problem([tree, table], 20, **embedding.penalties)
+    weights = {context.name: context.weight for context in contexts}
+    backend = make_backend("numpy")
+    exact = solve_labels(
+        backend, problem, embedding.vectors, factors, weights, settle=True, tol=1e-7
+    )
+    order = [embedding.labels.index(label) for label in problem.labels]
+    ours, best = embedding.vectors[order], exact.W
+    assert np.linalg.norm(ours - best) < 1e-3 * np.linalg.norm(best)
 
 
 def _check_settles(contexts, backend, rng):

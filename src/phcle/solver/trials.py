@@ -1,0 +1,416 @@
+"""Short fits that predict hidden cells, each with another setting.
+
+`Trials` hides some known cells of the readable tables once. Every trial predicts the
+same cells, so their skills can be compared. `choosing` and `useful_weights` decide by
+them, and `context_help` reports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.protocol import Backend
+from phcle.contexts.alignment import Aligned
+from phcle.contexts.base import Context, FittedContext, Penalties
+from phcle.contexts.labels import index_of
+from phcle.solver.problem import DeviceProblem, Problem, State
+from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
+from phcle.solver.start import start_factors
+from phcle.solver.sweep import MajoriseSolver, run
+
+if TYPE_CHECKING:
+    from phcle.contexts.descriptive.hidden_cells import HiddenCells
+
+__all__ = [
+    "FEWEST_CELLS",
+    "FIRST_SHRINKAGE",
+    "MOST_CELLS",
+    "Question",
+    "Trials",
+    "open_roles",
+]
+
+Floats = npt.NDArray[np.float64]
+
+SHARE = 0.1
+"""Share of the known cells that is hidden. The rest must suffice to learn from."""
+
+MOST_LABELS = 5_000
+"""Most labels of a trial, so that choosing for a large problem does not take long."""
+
+MOST_CELLS = 3_000_000
+"""Most cells of a table that are looked at when some are drawn: 24 MB."""
+
+FEWEST_CELLS = 50
+"""Fewest hidden cells to choose by. With fewer, chance would choose."""
+
+COLD_SWEEPS, SWEEPS = 4, 3
+"""Sweeps of trials that begin anew, as those of other roles, and of those that begin
+where the best one ended. Further sweeps seldom change their order."""
+
+SHORTEST = 50
+"""Least length of vectors in trials, so that counts are not at a disadvantage."""
+
+GAIN = 0.001
+"""A change must raise the sum of the tables' skills by this much to be kept. Less is
+within chance."""
+
+LOOSER_GAIN = 0.005
+"""The same for a lower stiffness. Nodes settle slowly, so short trials favour loose
+families a little: fits to the end did not confirm smaller gains."""
+
+FIRST_SHRINKAGE = 0.4
+"""Shrinkage of the first trials."""
+
+PREDICTED, CHANCE = 0.01, 6.0
+"""A table counts as noise if its skill is below 0.01, or below 6 over the number of its
+hidden cells: the best of several trials has that much by chance."""
+
+
+def _in_fit(context: Context, labels: Sequence[str]) -> FittedContext:
+    return context.in_fit(labels)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a fit asks `choose` for.
+
+    Attributes
+    ----------
+    aligned : Aligned
+        Contexts and labels.
+    given : Setting
+        What the user set, and defaults elsewhere.
+    is_open : frozenset of str
+        Fields of `Setting` that the user left open.
+    penalties : callable
+        Makes the penalties of a setting.
+    weigh : callable
+        Makes the weights of a problem.
+    backend : callable
+        Makes the back end of a problem.
+    seed : int
+        Seed of hidden cells and of the start.
+    in_fit : callable
+        Arranges a context by labels; an embedding arranges what it stores.
+    """
+
+    aligned: Aligned
+    given: Setting
+    is_open: frozenset[str]
+    penalties: Callable[[Setting], Penalties]
+    weigh: Callable[[Problem], Mapping[str, float]]
+    backend: Callable[[Problem], Backend]
+    seed: int
+    in_fit: Callable[[Context, Sequence[str]], FittedContext] = field(
+        default_factory=lambda: _in_fit
+    )
+
+
+def open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
+    """Name the hierarchies, and the graphs, whose role is open.
+
+    Parameters
+    ----------
+    contexts : sequence of Context
+        All contexts.
+
+    Returns
+    -------
+    tuple of two lists of str
+        Hierarchies and graphs.
+    """
+    hierarchies: list[str] = []
+    graphs: list[str] = []
+    for context in contexts:
+        if context.role_is_open:
+            found = graphs if context.hierarchy is None else hierarchies
+            found.append(context.name)
+    return hierarchies, graphs
+
+
+class Trials:
+    """Trials on the same hidden cells, and where the best one ended.
+
+    Parameters
+    ----------
+    question : Question
+        Contexts and options.
+    on_trial : callable, optional
+        Called after each trial.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        on_trial: Callable[[Trial], None] = lambda trial: None,
+    ) -> None:
+        self.question, self.on_trial = question, on_trial
+        self.rng = np.random.default_rng(question.seed)
+        self.labels = _some_labels(question.aligned, self.rng)
+        self.hidden: dict[str, HiddenCells] = {}
+        self.tables: dict[str, FittedContext] = {}
+        for context in question.aligned.contexts:
+            if context.relatives() is None:
+                whole = question.in_fit(context, self.labels)
+                table, cells = whole.hide_cells(SHARE, MOST_CELLS, self.rng)
+                self.tables[context.name] = table
+                if cells is not None and len(cells.rows):
+                    self.hidden[context.name] = cells
+        self.done: list[Trial] = []
+        self.state: State | None = None  # where the best trial ended
+
+    def used(self) -> dict[str, sp.csr_array]:
+        """Mark the hidden cells among all labels.
+
+        Returns
+        -------
+        dict
+            Ones at the hidden cells of each table: (labels, columns).
+        """
+        position = index_of(self.question.aligned.labels)
+        at = np.array([position[label] for label in self.labels], dtype=np.int64)
+        return {
+            name: sp.csr_array(
+                (np.ones(len(cells.rows)), (at[cells.rows], cells.columns)),
+                shape=(len(position), len(self.tables[name].columns)),
+            )
+            for name, cells in self.hidden.items()
+        }
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden cells."""
+        return sum(len(cells.rows) for cells in self.hidden.values())
+
+    @property
+    def best(self) -> Trial:
+        """The last change that was kept."""
+        return next(trial for trial in reversed(self.done) if trial.kept)
+
+    def start(self) -> None:
+        """Try the first setting: counts, as in the paper."""
+        setting = self.question.given
+        if "dim" in self.question.is_open:
+            hierarchies, graphs = open_roles(self.question.aligned.contexts)
+            families = dict.fromkeys((*hierarchies, *graphs), "family")
+            dim = longest_useful(self.question.aligned, families)
+            setting = replace(setting, dim=max(dim, SHORTEST))
+        if "shrinkage" in self.question.is_open:
+            sizes = dict.fromkeys(self.hidden, FIRST_SHRINKAGE)
+            setting = replace(setting, shrinkage=sizes)
+        self.compare("at first", setting)
+
+    def problem(
+        self, setting: Setting, without: Collection[str] = frozenset()
+    ) -> Problem:
+        """Pose the problem of a setting, without the hidden cells and some contexts.
+
+        Parameters
+        ----------
+        setting : Setting
+            The setting.
+        without : collection of str
+            Names of contexts to leave out.
+
+        Returns
+        -------
+        Problem
+            The problem of a trial.
+        """
+        contexts = [
+            self.tables[part.name].shrunk(setting.shrinkage.get(part.name))
+            if part.name in self.tables
+            else part.in_fit(self.labels)
+            for context in in_roles(self.question.aligned.contexts, setting.roles)
+            for part in context.parts()
+        ]
+        contexts = [each for each in contexts if each.given_name not in without]
+        penalties = self.question.penalties(setting)
+        return Problem((), (), penalties, setting.dim).over(self.labels, contexts)
+
+    def fit(
+        self,
+        problem: Problem,
+        begin: State | None = None,
+        *,
+        cold_sweeps: int = COLD_SWEEPS,
+    ) -> tuple[State, dict[str, Floats]]:
+        """Fit for a few sweeps, from the start or from where another trial ended.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to fit.
+        begin : State, optional
+            Where another trial ended.
+        cold_sweeps : int
+            Sweeps from the start.
+
+        Returns
+        -------
+        state : State
+            Where the trial ended.
+        errors : dict
+            Squared errors of the hidden cells, by table.
+        """
+        backend = self.question.backend(problem)
+        weights = dict(self.question.weigh(problem))
+        # Blocks have their own threads; those of BLAS would only compete with them.
+        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+            solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
+            n_sweeps = SWEEPS
+            if begin is None:
+                rng = np.random.default_rng(self.question.seed)
+                start = start_factors(
+                    problem, weights, "spectral", rng, backend=backend
+                )
+                begin, n_sweeps = solver.init(start, weights), cold_sweeps
+            begin = replace(begin, weights=weights, history=())
+            state = run(solver, begin, max_iter=n_sweeps)
+        W, *factors = solver.device.to_numpy([state.W, *state.factors])
+        return state, {
+            name: self.hidden[name].errors(W, factor)
+            for name, factor in zip(problem.names, factors, strict=True)
+            if name in self.hidden
+        }
+
+    def compare(self, change: str, setting: Setting) -> None:
+        """Try a change of the best setting, and keep it if it predicts better.
+
+        Parameters
+        ----------
+        change : str
+            What it changes, in words.
+        setting : Setting
+            The whole setting.
+        """
+        goes_on = bool(self.done) and setting.roles == self.best.setting.roles
+        begin = self.state if goes_on else None
+        state, errors = self.fit(self.problem(setting), begin)
+        skills = {name: self.hidden[name].skill(x) for name, x in errors.items()}
+        # A table that is hardly better than its means would be shrunk to nothing.
+        counted = [x if self.is_predicted(name, x) else 0 for name, x in skills.items()]
+        skill = float(np.mean(counted))
+        # Tables of noise must not hide what a change does for the others: no mean here.
+        needed = GAIN
+        if self.done and setting.stiffness != self.best.setting.stiffness:
+            needed = LOOSER_GAIN
+        kept = not self.done or (skill - self.best.skill) * len(counted) > needed
+        self.done.append(Trial(change, setting, skill, skills, kept))
+        if kept:
+            self.state = state
+        self.on_trial(self.done[-1])
+
+    def is_predicted(self, name: str, skill: float) -> bool:
+        """Decide whether a skill on the hidden cells of a table is more than chance.
+
+        Parameters
+        ----------
+        name : str
+            The table.
+        skill : float
+            The skill.
+
+        Returns
+        -------
+        bool
+            Whether something predicts the table.
+        """
+        return skill >= max(PREDICTED, CHANCE / len(self.hidden[name].rows))
+
+    def shrunk_by(self, size: float) -> tuple[str, Setting]:
+        """Return a change to one shrinkage of all tables.
+
+        Parameters
+        ----------
+        size : float
+            The shrinkage.
+
+        Returns
+        -------
+        tuple of str and Setting
+            The change in words, and the setting.
+        """
+        sizes = dict.fromkeys(self.hidden, size)
+        return f"shrinkage {size:g}", replace(self.best.setting, shrinkage=sizes)
+
+    def best_shrinkage(self) -> dict[str, float]:
+        """Find the shrinkage at which each table was predicted best.
+
+        Returns
+        -------
+        dict
+            Shrinkage by table.
+        """
+        found = {}
+        for name in self.hidden:
+            tried = [t for t in self.done if t.setting.roles == self.best.setting.roles]
+            winner = max(tried, key=lambda t: t.skills[name])
+            found[name] = winner.setting.shrinkage[name]
+        return found
+
+    def without_noise(self) -> dict[str, float]:
+        """Return the best shrinkage of each table; tables that nothing predicts vanish.
+
+        A table stays if some label is known by nothing else: it would have no vector.
+
+        Returns
+        -------
+        dict
+            Shrinkage by table.
+        """
+        chosen = dict(self.best.setting.shrinkage)
+        if "shrinkage" not in self.question.is_open:
+            return chosen
+        noise = {
+            name
+            for name in chosen
+            if not self.is_predicted(name, max(t.skills[name] for t in self.done))
+        }
+        others: set[str] = set()
+        for context in self.question.aligned.contexts:
+            if context.name not in noise:
+                others.update(context.observed_labels)
+        for context in self.question.aligned.contexts:
+            if context.name in noise and others.issuperset(context.observed_labels):
+                chosen[context.name] = NOISE
+        return chosen
+
+
+def _some_labels(aligned: Aligned, rng: np.random.Generator) -> tuple[str, ...]:
+    """All labels, or some of them with their siblings, if there are too many.
+
+    Labels with a table come first. A sample without siblings would have no families.
+    """
+    labels = aligned.labels
+    if len(labels) <= MOST_LABELS:
+        return labels
+    group = np.arange(len(labels))
+    for context in aligned.contexts:
+        kinship = context.relatives()
+        if context.hierarchy is not None and kinship is not None:
+            places = kinship.places(labels, kinship.nodes_for(labels))
+            hangs = np.diff(places.indptr) > 0
+            first = places.indices[places.indptr[:-1][hangs]]
+            group[hangs] = len(labels) + first
+            break
+    described = {
+        label
+        for context in aligned.contexts
+        if context.relatives() is None
+        for label in context.observed_labels
+    }
+    is_described = np.array([label in described for label in labels])
+    # Groups in random order, those with a table first; then labels group by group.
+    names, member = np.unique(group, return_inverse=True)
+    order = rng.permutation(len(names)).astype(np.float64)
+    order[np.unique(member[is_described])] -= len(names)
+    chosen = np.argsort(order[member], kind="stable")[:MOST_LABELS]
+    return tuple(labels[i] for i in np.sort(chosen))
