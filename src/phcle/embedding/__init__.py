@@ -1,7 +1,7 @@
 """Stage 3, the result: label vectors, and what they were learned from.
 
 `label_embedding` is the class that users see. `cosine_search` finds nearest labels,
-`describe` and `explain` answer questions, `completion` predicts unknown cells of tables
+`describe` and `explain` answer questions, `complete` predicts unknown cells of tables
 (with `family_values`, `cell_reasons` and `cell_texts`), `storage` saves and loads,
 `export` writes formats of other tools, `to_frame` makes data frames, and `html` shows
 an embedding in notebooks.

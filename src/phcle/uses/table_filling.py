@@ -15,7 +15,7 @@ from pathlib import Path
 from phcle.answers import FilledTable
 from phcle.contexts.descriptive.encoding import as_number
 from phcle.embedding.cell_texts import number_text, value_text
-from phcle.embedding.completion import completed_cells
+from phcle.embedding.complete import completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
 from phcle.files.writing import write_whole
