@@ -25,6 +25,9 @@ Ints = npt.NDArray[np.int64]
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""
 
+COLUMNS = 16
+"""Columns of a dense table that are summed at once."""
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -115,20 +118,19 @@ class FamilyMeans:
     def __init__(
         self, values: MaskedMatrix, groups: Groups, rows: Ints | None = None
     ) -> None:
-        self.shape = values.shape
-        self.steps = groups.steps
-        self.values, self.known = _sums_and_counts(values)
-        every = np.arange(self.shape[0])
+        self.values, self.steps = values, groups.steps
+        every = np.arange(values.shape[0])
         self.rows = every if rows is None else np.asarray(rows, np.int64)
-        total = _dense(self.known.sum(axis=0)).ravel()
-        self.overall = _dense(self.values.sum(axis=0)).ravel() / np.maximum(total, 1)
-        if not self.steps:
-            return
-        n_labels = self.steps[0].shape[0]
-        self.row_of = np.full(n_labels, -1)
-        self.row_of[self.rows] = np.arange(len(self.rows))
-        below = sp.csr_array(sum(self.steps[1:], start=self.steps[0])[self.rows].T)
-        self.sums, self.counts = below @ self.values, below @ self.known
+        below = sp.csr_array(np.ones((1, values.shape[0])))  # the last group has all
+        if self.steps:
+            self.row_of = np.full(self.steps[0].shape[0], -1)
+            self.row_of[self.rows] = np.arange(len(self.rows))
+            above = sum(self.steps[1:], start=self.steps[0])[self.rows]
+            below = sp.csr_array(sp.vstack([above.T, below]))
+        sums, counts = _sums(below, values)
+        self.sums, self.counts = sums[:-1], counts[:-1]
+        total = _dense(sums[[-1]])[0]
+        self.overall = total / np.maximum(_dense(counts[[-1]])[0], 1)
 
     def at(self, labels: Ints) -> Floats:
         """Compute the means for some labels.
@@ -143,13 +145,13 @@ class FamilyMeans:
         array of shape (labels, columns)
             The means; NaN where no other label of any group has a known value.
         """
-        found = np.full((len(labels), self.shape[1]), np.nan)
+        found = np.full((len(labels), self.values.shape[1]), np.nan)
         if not self.steps:
             return found
         own = self.row_of[labels]
         is_member = np.flatnonzero(own >= 0)
-        own_values = _dense(self.values[own[is_member]])
-        own_known = _dense(self.known[own[is_member]])
+        filled, known = _filled_and_known(self.values.take(own[is_member]))
+        own_values, own_known = _dense(filled), _dense(known)
         for step in self.steps:
             part = sp.csr_array(step[labels])
             counts, sums = _dense(part @ self.counts), _dense(part @ self.sums)
@@ -161,7 +163,7 @@ class FamilyMeans:
         return found
 
 
-def _sums_and_counts(values: MaskedMatrix) -> tuple[Any, Any]:
+def _filled_and_known(values: MaskedMatrix) -> tuple[Any, Any]:
     """Values with zeros for missing ones, and ones where they are known.
 
     Sparse values stay sparse. If all of them are known, one column of ones is enough.
@@ -170,6 +172,21 @@ def _sums_and_counts(values: MaskedMatrix) -> tuple[Any, Any]:
     if not sp.issparse(stored):
         return np.nan_to_num(stored, nan=0.0), (~np.isnan(stored)).astype(np.float64)
     return stored, np.ones((values.shape[0], 1)) if mask is None else mask
+
+
+def _sums(below: sp.csr_array, values: MaskedMatrix) -> tuple[Any, Any]:
+    """Sums and counts of the known values of every group."""
+    stored, _ = values.arrays
+    if sp.issparse(stored):
+        filled, known = _filled_and_known(values)
+        return below @ filled, below @ known
+    sums, counts = (np.empty((below.shape[0], values.shape[1])) for _ in range(2))
+    for start in range(0, values.shape[1], COLUMNS):  # no copies of the whole table
+        part = slice(start, start + COLUMNS)
+        at = np.arange(values.shape[1])[part]
+        filled, known = _filled_and_known(values.on_columns(at))
+        sums[:, part], counts[:, part] = below @ filled, below @ known
+    return sums, counts
 
 
 def _dense(matrix: Any) -> Floats:
