@@ -1757,6 +1757,97 @@ class ContextHelp(Answer):
 
 
 @dataclass(frozen=True)
+class ColumnSkill(Answer):
+    """How well hidden cells of a column are predicted, beside simple rules.
+
+    Attributes
+    ----------
+    context, column : str
+        The table and its column.
+    kind : {"number", "truth", "category", "tag"}
+        What the column holds.
+    cells : int
+        Number of hidden cells.
+    measure : str
+        What the scores are: "R²", or "share right".
+    score : float
+        Score of the embedding.
+    usual : float
+        Score of the mean or most common value.
+    family : float or None
+        Score of the family; None without a hierarchy.
+    nearest : float or None
+        Score of the nearest labels by known cells; None if the table is too large.
+    best_rule : str
+        The best of these rules.
+    error : float
+        Standard error of the lead over it, clustered by label.
+    verdict : {"better", "as good", "worse"}
+        How the embedding compares with it.
+    """
+
+    context: str
+    column: str
+    kind: str
+    cells: int
+    measure: str
+    score: float
+    usual: float
+    family: float | None
+    nearest: float | None
+    best_rule: str
+    error: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class CompletionSkill(Answer):
+    """How well the tables of an embedding are completed.
+
+    Attributes
+    ----------
+    file : str or None
+        The embedding's file, if it was asked from the shell.
+    cells : int
+        Number of hidden cells.
+    columns : tuple of ColumnSkill
+        The scores of every column with enough hidden cells.
+    """
+
+    file: str | None
+    cells: int
+    columns: tuple[ColumnSkill, ...]
+
+    @property
+    def summary(self) -> str:
+        """The result in one sentence."""
+        if not self.columns:
+            return "Too few cells could be hidden to say how good a completion is."
+        n = {
+            x: sum(c.verdict == x for c in self.columns)
+            for x in ("better", "as good", "worse")
+        }
+        columns = (
+            "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
+        )
+        return (
+            f"Completion of {columns} on hidden cells: better than the best simple "
+            f"rule in {n['better']}, as good in {n['as good']}, worse in {n['worse']}."
+        )
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        for x in self.columns:
+            rules = {"usual": x.usual, "family": x.family, "nearest": x.nearest}
+            shown = ", ".join(f"{k} {v:.2f}" for k, v in rules.items() if v is not None)
+            lines.append(
+                f"{x.context}, {x.column}: {x.measure} {x.score:.2f} ({shown}), "
+                f"{x.verdict}"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
 class Evaluation(Answer):
     """Zero-shot accuracy of an embedding on the user's own images.
 

@@ -25,8 +25,9 @@ ENOUGH = 1_000
 """Trials end when this many hidden cells of each table have their attribute: in labels
 that are described in part, and in others."""
 
-MOST_TRIALS = 5
-"""Most trials, so that small tables do not take long."""
+MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 5
+"""Most trials, and most for a problem with few labels, whose trials take little time
+and hide few cells."""
 
 
 def calibrate(
@@ -102,8 +103,10 @@ def hidden_cells(
     """
     rng = np.random.default_rng(seed)
     found: dict[str, HiddenPredictions] = {}
-    is_large = len(device.problem.labels) > COLD_UP_TO
-    for number in range(MOST_TRIALS if tables else 0):
+    n_labels = len(device.problem.labels)
+    is_large = n_labels > COLD_UP_TO
+    most = MOST_SMALL_TRIALS if n_labels <= SMALL else MOST_TRIALS
+    for number in range(most if tables else 0):
         drawn = {
             at: draw_rows_and_cells(table, rng, is_large=is_large)
             for at, table in tables.items()
@@ -113,7 +116,7 @@ def hidden_cells(
                 is_used = np.asarray(used[name][cells.rows, cells.columns]).ravel() != 0
                 cells = cells.where(~is_used)
             found[name] = found[name].joined(cells) if name in found else cells
-        on_trial(number + 1, MOST_TRIALS)
+        on_trial(number + 1, most)
         if all(_is_enough(found[table.name], table) for table in tables.values()):
             break
     return found

@@ -43,8 +43,9 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS = 10_000, 15
-"""Up to this many labels, a trial starts anew, with this many sweeps."""
+COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 15, 1e-3
+"""Up to this many labels, a trial starts anew, with at most so many sweeps: as soon as
+one lowers the objective by less than this share, predictions hardly change."""
 
 SWEEPS = 5
 """Sweeps of a trial that goes on from the end of the fit."""
@@ -214,7 +215,7 @@ def _fitted_anew(
     """W and all factors of a short fit from the start."""
     rng = np.random.default_rng(seed)
     backend, weights = device.backend, dict(state.weights)
-    solver = MajoriseSolver(DeviceProblem(backend, trial), tol=0.0)
+    solver = MajoriseSolver(DeviceProblem(backend, trial), tol=COLD_TOL)
     start = start_factors(trial, weights, "spectral", rng, backend=backend)
     after = run(solver, solver.init(start, weights), max_iter=COLD_SWEEPS)
     (W,) = device.to_numpy([after.W])
