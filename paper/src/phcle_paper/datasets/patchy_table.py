@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
+from phcle.contexts.family_means import Groups
 from phcle.contexts.readers.delimited import read_text
 from phcle.embedding.family_values import Groups
 from phcle.errors import FileError

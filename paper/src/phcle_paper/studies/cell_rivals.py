@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 
+from phcle.contexts.family_means import TIE, FamilyMeans
 from phcle.contexts.masked import masked_matrix
 from phcle.embedding.family_values import TIE, FamilyMeans
 from phcle.tuning.completion import Floats
