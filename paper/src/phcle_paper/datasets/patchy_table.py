@@ -15,7 +15,6 @@ import numpy.typing as npt
 from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.family_means import Groups
 from phcle.contexts.readers.delimited import read_text
-from phcle.embedding.family_values import Groups
 from phcle.errors import FileError
 from phcle_paper.datasets.releases import Release
 

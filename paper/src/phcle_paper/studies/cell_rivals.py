@@ -16,7 +16,6 @@ import scipy.linalg
 
 from phcle.contexts.family_means import TIE, FamilyMeans
 from phcle.contexts.masked import masked_matrix
-from phcle.embedding.family_values import TIE, FamilyMeans
 from phcle.tuning.completion import Floats
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
