@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.files_to_contexts import read_contexts
     from phcle.embedding import LabelEmbedding, load
     from phcle.estimator import PHCLE
+    from phcle.solver.completion_skill import completion_skill
     from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
+    from phcle.solver.suspicious_cells import suspicious_cells
     from phcle.tuning import tune
 
 __version__ = "0.1.0"
@@ -28,12 +30,14 @@ __all__ = [
     "LabelEmbedding",
     "RelationalContext",
     "__version__",
+    "completion_skill",
     "context_help",
     "datasets",
     "errors",
     "fold_in",
     "load",
     "read_contexts",
+    "suspicious_cells",
     "tune",
 ]
 
@@ -42,10 +46,12 @@ _HOMES = {
     "DescriptiveContext": "phcle.contexts",
     "LabelEmbedding": "phcle.embedding",
     "RelationalContext": "phcle.contexts",
+    "completion_skill": "phcle.solver.completion_skill",
     "context_help": "phcle.solver.context_help",
     "fold_in": "phcle.solver.foldin",
     "load": "phcle.embedding",
     "read_contexts": "phcle.contexts.readers.files_to_contexts",
+    "suspicious_cells": "phcle.solver.suspicious_cells",
     "tune": "phcle.tuning",
 }
 

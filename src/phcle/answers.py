@@ -595,6 +595,8 @@ class EmbeddingSummary(Answer):
         The files that were read, with their checksums.
     chosen : ChosenSettings or None
         The settings that were left open; None if the file does not say.
+    completion : CompletionSkill or None
+        How well cells were predicted that the fit hid; None if the file does not say.
     format_version : int
         Version of the file format.
     """
@@ -610,6 +612,7 @@ class EmbeddingSummary(Answer):
     run: dict[str, Any]
     files: tuple[dict[str, Any], ...]
     chosen: ChosenSettings | None
+    completion: CompletionSkill | None
     format_version: int
 
 
@@ -823,6 +826,42 @@ class CompletedCell(Answer):
     family: float | bool | str | None
     why: str
     probabilities: Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class SuspiciousCell(Answer):
+    """A known cell that the model, asked without it, finds unlikely.
+
+    Attributes
+    ----------
+    label : str
+        The label.
+    context, column : str
+        Name of the context, and the column of the user's table or the tag.
+    kind : {"number", "truth", "category", "tag"}
+        What the column holds.
+    value : float, bool or str
+        The known value.
+    expected : float, bool or str
+        The value that is predicted without it.
+    low, high : float or None
+        Interval of a predicted number.
+    chance : float
+        Probability of the known value; of a number, of one as far from the prediction.
+    family : float, bool, str or None
+        Mean or most common value of the nearest group of a hierarchy.
+    """
+
+    label: str
+    context: str
+    column: str
+    kind: str
+    value: float | bool | str
+    expected: float | bool | str
+    low: float | None
+    high: float | None
+    chance: float
+    family: float | bool | str | None
 
 
 @dataclass(frozen=True)

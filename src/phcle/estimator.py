@@ -488,7 +488,7 @@ class PHCLE(EstimatorOptions):
     def _calibrate(self, device: DeviceProblem, state: State) -> None:
         """Learn how sure predictions are, and keep it with the contexts."""
         with counted_progress("calibrating", enabled=self.verbose) as show:
-            found = calibrate(
+            found, skill = calibrate(
                 device,
                 state,
                 seed=self.random_state,
@@ -499,7 +499,8 @@ class PHCLE(EstimatorOptions):
             context.with_calibration(found.get(context.name))
             for context in self.embedding_.contexts
         )
-        self.embedding_ = replace(self.embedding_, contexts=contexts)
+        origin = {**self.embedding_.origin, "completion": skill.to_dict()}
+        self.embedding_ = replace(self.embedding_, contexts=contexts, origin=origin)
 
 
 def _refuse_uninformed(problem: Problem, weights: Mapping[str, float]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,10 +18,18 @@ from phcle.cli.query_commands import labels_or_files
 from phcle.errors import OptionError, some
 
 if TYPE_CHECKING:
-    from phcle.answers import FilledTable
+    from phcle.answers import FilledTable, SuspiciousCell
     from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["complete"]
+
+SUSPICIOUS = ("label", "column", "value", "chance", "expected", "low", "high", "family")
+
+SURE = "how sure"
+"""Title of confidences and intervals on the terminal."""
+
+NOTHING = "No cell is unknown, or none is likely enough to be shown."
+NO_SUSPICION = "No known cell is unlikely."
 
 SHOWN = 20
 """Cells that are printed without --out."""
@@ -80,6 +88,14 @@ def complete(
     why: Annotated[
         bool, typer.Option("--why/--no-why", help="Give reasons, which takes time.")
     ] = True,
+    suspicious: Annotated[
+        bool,
+        typer.Option(
+            "--suspicious",
+            help="Instead of unknown cells: known ones that are unlikely when they are "
+            "asked for without being seen. Takes about as long as five fits.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Complete tables: predict every unknown cell, with confidence and reasons.
@@ -103,6 +119,10 @@ def complete(
         check_can_write(out, [file])
     embedding = load(file)
     chosen = labels_or_files(labels)
+    if suspicious:
+        found = _suspicious(embedding, chosen, columns, contexts)
+        _write_or_show(embedding, found, SUSPICIOUS, chosen, out, as_json=as_json)
+        return
     cells = completed_cells(
         embedding,
         labels=chosen,
@@ -114,6 +134,26 @@ def complete(
     )
     titles = (*COLUMNS, "probabilities") if probabilities else COLUMNS
     _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
+
+
+def _suspicious(
+    embedding: LabelEmbedding,
+    labels: Sequence[str] | None,
+    columns: Sequence[str] | None,
+    contexts: Sequence[str] | None,
+) -> list[SuspiciousCell]:
+    """Suspicious cells, perhaps of some labels only."""
+    from phcle.progress import counted_progress
+    from phcle.solver.suspicious_cells import suspicious_cells
+
+    with counted_progress("checking", enabled=sys.stderr.isatty()) as progress:
+        found = suspicious_cells(
+            embedding, columns=columns, contexts=contexts, progress=progress
+        )
+    if labels is None:
+        return found
+    wanted = set(map(embedding.resolve, labels))
+    return [cell for cell in found if cell.label in wanted]
 
 
 def _write_or_show(
@@ -143,9 +183,12 @@ def _write_or_show(
             typer.echo(piece, nl=False)
     else:
         first = list(islice(cells, SHOWN + 1))
-        show_table(titles, [_row(cell, titles, embedding) for cell in first[:SHOWN]])
+        shown = [SURE if x == "confidence" else x for x in titles]
+        shown = [x for x in shown if x not in ("low", "high")]
+        rows = [_row(cell, shown, embedding) for cell in first[:SHOWN]]
+        show_table(shown, rows)
         if not first:
-            show_line("No cell is unknown, or none is likely enough to be shown.")
+            show_line(NO_SUSPICION if "chance" in titles else NOTHING)
         if len(first) > SHOWN:
             show_line(f"The first {SHOWN} cells; --out filled.csv writes all of them.")
 
@@ -170,9 +213,17 @@ def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[st
     """The texts of a cell, with the readable name of its label."""
     from phcle.uses.completion_files import cell_texts
 
-    label, *rest = cell_texts(cell, titles)
-    name = embedding.name_of(label)
-    return [label if name == label else f"{name} ({label})", *rest]
+    names = [x.name for x in fields(cell)]
+    texts = dict(zip(names, cell_texts(cell, names), strict=True))
+    name = embedding.name_of(cell.label)
+    if name != cell.label:
+        texts["label"] = f"{name} ({cell.label})"
+    interval = f"{texts['low']} to {texts['high']}" if texts["low"] else ""
+    if "confidence" in texts:
+        texts[SURE] = f"{cell.confidence:.0%}" if texts["confidence"] else interval
+    elif interval:
+        texts["expected"] += f" ({interval})"
+    return [texts[title] for title in titles]
 
 
 def _tracked(

@@ -1,4 +1,4 @@
-"""`phcle evaluate`: zero-shot classification of images, and what each context adds."""
+"""`phcle evaluate`: zero-shot classification, what contexts add, and completion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phcle.uses.zero_shot import CLASSIFIERS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from phcle.answers import ContextHelp, Evaluation
+    from phcle.answers import ColumnSkill, CompletionSkill, ContextHelp, Evaluation
 
 __all__ = ["evaluate"]
 
@@ -54,6 +54,14 @@ def evaluate(
             "predicted without each context.",
         ),
     ] = False,
+    complete: Annotated[
+        bool,
+        typer.Option(
+            "--complete",
+            help="Instead of images: how well hidden cells of every column are "
+            "predicted, beside simple rules.",
+        ),
+    ] = False,
     classifiers: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,14 +88,16 @@ def evaluate(
 
     The options of the classifiers are chosen on validation classes among the seen ones.
     With --contexts it is tested whether each context helps to predict hidden cells of
-    tables.
+    tables, and with --complete how well the cells of every column are predicted.
     """
     from phcle.errors import OptionError
 
-    if contexts == (features is not None):
-        raise OptionError("give either --features FOLDER or --contexts.")
-    if features is None:
+    if [contexts, complete, features is not None].count(True) != 1:
+        raise OptionError("give one of --features FOLDER, --contexts and --complete.")
+    if contexts:
         show(_context_help(file), _show_help, as_json=as_json)
+    elif features is None:
+        show(_completion_skill(file), _show_skill, as_json=as_json)
     else:
         answer = _evaluation(
             file, features, classifiers, splits, generalised=generalised
@@ -105,6 +115,56 @@ def _context_help(file: Path) -> ContextHelp:
     embedding = load(file)
     with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
         return replace(context_help(embedding, progress=progress), file=str(file))
+
+
+def _completion_skill(file: Path) -> CompletionSkill:
+    from phcle.embedding import load
+    from phcle.progress import counted_progress
+    from phcle.solver.completion_skill import completion_skill
+
+    embedding = load(file)
+    with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
+        return replace(completion_skill(embedding, progress=progress), file=str(file))
+
+
+def _show_skill(answer: CompletionSkill) -> None:
+    show_line(answer.summary)
+    if answer.columns:
+        show_table(
+            (
+                "column",
+                "cells",
+                "score",
+                "PHCLE",
+                "usual",
+                "family",
+                "near",
+                "PHCLE is",
+            ),
+            [
+                (
+                    row.column,
+                    f"{row.cells:,}",
+                    row.measure,
+                    f"{row.score:.2f}",
+                    f"{row.usual:.2f}",
+                    "–" if row.family is None else f"{row.family:.2f}",
+                    "–" if row.nearest is None else f"{row.nearest:.2f}",
+                    row.verdict,
+                )
+                for row in answer.columns
+            ],
+        )
+        show_line("usual: mean or most common value; near: 10 nearest by known cells.")
+    for row in answer.columns:
+        if row.verdict != "better":
+            show_line(
+                f"{row.column}: a simple rule is {_as_good(row)}: {row.best_rule}"
+            )
+
+
+def _as_good(row: ColumnSkill) -> str:
+    return "better" if row.verdict == "worse" else "as good"
 
 
 def _show_help(answer: ContextHelp) -> None:

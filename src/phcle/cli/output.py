@@ -203,6 +203,8 @@ def show_summary(answer: answers.EmbeddingSummary) -> None:
     if answer.chosen is not None:
         for sentence in answer.chosen.words:
             show_line(sentence)
+    if answer.completion is not None and answer.completion.columns:
+        show_line(answer.completion.summary)
     if answer.objective is not None:
         took = f" in {answer.seconds:.1f} s" if isinstance(answer, FitSummary) else ""
         show_line(

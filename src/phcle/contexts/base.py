@@ -437,6 +437,7 @@ class FittedContext(ABC):
         rng: np.random.Generator,
         *,
         rows: Ints | None = None,
+        start: float = 0.0,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, to see how well a fit predicts them.
 
@@ -451,6 +452,9 @@ class FittedContext(ABC):
         rows : array of int, optional
             Positions of labels that are hidden altogether, beside that share of the
             others' cells.
+        start : float, default 0.0
+            Where the share begins. With generators of one seed, shares that do not
+            overlap hide different cells.
 
         Returns
         -------
@@ -1099,6 +1103,7 @@ class PredictingContext(Protocol):
         rng: np.random.Generator,
         *,
         rows: Ints | None = None,
+        start: float = 0.0,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, as in `FittedContext`.
 
@@ -1112,6 +1117,8 @@ class PredictingContext(Protocol):
             Draws the cells.
         rows : array of int, optional
             Positions of labels that are hidden altogether.
+        start : float, default 0.0
+            Where the share begins.
 
         Returns
         -------

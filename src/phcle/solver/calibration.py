@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.base import PredictingContext
+from phcle.answers import CompletionSkill
 from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.descriptive.confidence_learning import learn_calibration
-from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-from phcle.solver.hidden_trials import (
-    COLD_UP_TO,
-    draw_rows_and_cells,
-    judged_tables,
-    predict_hidden,
-)
+from phcle.solver.column_scores import score_columns
+from phcle.solver.hidden_trials import hidden_cells, judged_tables
 from phcle.solver.problem import DeviceProblem, State
 
 __all__ = ["calibrate"]
-
-ENOUGH = 1_000
-"""Trials end when this many hidden cells of each table have their attribute: in labels
-that are described in part, and in others."""
-
-MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 5
-"""Most trials, and most for a problem with few labels, whose trials take little time
-and hide few cells."""
 
 
 def calibrate(
@@ -37,7 +23,7 @@ def calibrate(
     seed: int,
     used: Mapping[str, sp.csr_array] | None = None,
     on_trial: Callable[[int, int], None] = lambda done, most: None,
-) -> dict[str, Calibration]:
+) -> tuple[dict[str, Calibration], CompletionSkill]:
     """Learn the confidence of predictions for every table with enough labels.
 
     Parameters
@@ -55,9 +41,11 @@ def calibrate(
 
     Returns
     -------
-    dict
+    calibrations : dict
         A calibration by context. Contexts that predict no readable columns, or have too
         few labels, are not in it.
+    skill : CompletionSkill
+        How well the same cells are predicted.
     """
     tables = judged_tables(device.problem, state.weights)
     hidden = hidden_cells(
@@ -67,64 +55,5 @@ def calibrate(
         table.name: learn_calibration(hidden[table.name], table)
         for table in tables.values()
     }
-    return {name: found for name, found in learned.items() if found is not None}
-
-
-def hidden_cells(
-    device: DeviceProblem,
-    state: State,
-    tables: Mapping[int, PredictingContext],
-    *,
-    seed: int,
-    used: Mapping[str, sp.csr_array] | None = None,
-    on_trial: Callable[[int, int], None] = lambda done, most: None,
-) -> dict[str, HiddenPredictions]:
-    """Hide cells in trials, until there are enough, and predict them.
-
-    Parameters
-    ----------
-    device : DeviceProblem
-        The problem on its back end.
-    state : State
-        Factors at the end of the fit.
-    tables : mapping from int to PredictingContext
-        What `judged_tables` returns.
-    seed : int
-        Seed of the choice of hidden cells.
-    used : mapping from str to csr_array of shape (labels, columns), optional
-        Cells to leave out.
-    on_trial : callable, optional
-        Called after each trial with its number and the most there may be.
-
-    Returns
-    -------
-    dict
-        Hidden cells by the name of their table.
-    """
-    rng = np.random.default_rng(seed)
-    found: dict[str, HiddenPredictions] = {}
-    n_labels = len(device.problem.labels)
-    is_large = n_labels > COLD_UP_TO
-    most = MOST_SMALL_TRIALS if n_labels <= SMALL else MOST_TRIALS
-    for number in range(most if tables else 0):
-        drawn = {
-            at: draw_rows_and_cells(table, rng, is_large=is_large)
-            for at, table in tables.items()
-        }
-        for name, cells in predict_hidden(device, state, drawn, seed=number).items():
-            if used and name in used and len(cells.rows):
-                is_used = np.asarray(used[name][cells.rows, cells.columns]).ravel() != 0
-                cells = cells.where(~is_used)
-            found[name] = found[name].joined(cells) if name in found else cells
-        on_trial(number + 1, most)
-        if all(_is_enough(found[table.name], table) for table in tables.values()):
-            break
-    return found
-
-
-def _is_enough(cells: HiddenPredictions, table: PredictingContext) -> bool:
-    """Whether there are enough hidden cells of both sorts, or of the only one."""
-    has_it = table.has(cells.columns, cells.truth)
-    n_alone = np.count_nonzero(has_it & cells.is_alone)
-    n_gaps = np.count_nonzero(has_it & ~cells.is_alone)
-    return bool(n_gaps >= ENOUGH and (n_alone >= ENOUGH or not cells.is_alone.any()))
+    found = {name: x for name, x in learned.items() if x is not None}
+    return found, score_columns(device.problem, hidden, found)

@@ -8,12 +8,13 @@ one a few labels leave little trace, so the trial goes on from the end of the fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.backends.protocol import Array
 from phcle.contexts.base import FittedContext, PredictingContext
@@ -24,7 +25,7 @@ from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, run
 
-__all__ = ["Drawn", "draw_rows_and_cells", "judged_tables", "predict_hidden"]
+__all__ = ["Drawn", "hidden_cells", "judged_tables", "predict_hidden"]
 
 Floats = npt.NDArray[np.floating[Any]]
 Doubles = npt.NDArray[np.float64]
@@ -49,6 +50,14 @@ one lowers the objective by less than this share, predictions hardly change."""
 
 SWEEPS = 5
 """Sweeps of a trial that goes on from the end of the fit."""
+
+ENOUGH = 1_000
+"""Trials end when this many hidden cells of each table have their attribute: in labels
+that are described in part, and in others."""
+
+MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 5
+"""Most trials, and most for a problem with few labels, whose trials take little time
+and hide few cells."""
 
 FEW = 0.02
 """Below this share of labels with hidden cells, only they and their factors are
@@ -103,7 +112,7 @@ def judged_tables(
     }
 
 
-def draw_rows_and_cells(
+def _draw_rows_and_cells(
     table: PredictingContext, rng: np.random.Generator, *, is_large: bool
 ) -> Drawn:
     """Hide whole rows of some labels, and some cells of the others.
@@ -129,6 +138,66 @@ def draw_rows_and_cells(
     left, cells = table.hide_cells(CELL_SHARE, most, rng, rows=rows)
     assert cells is not None
     return Drawn(table, left, cells)
+
+
+def hidden_cells(
+    device: DeviceProblem,
+    state: State,
+    tables: Mapping[int, PredictingContext],
+    *,
+    seed: int,
+    used: Mapping[str, sp.csr_array] | None = None,
+    on_trial: Callable[[int, int], None] = lambda done, most: None,
+) -> dict[str, HiddenPredictions]:
+    """Hide cells in trials, until there are enough, and predict them.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem on its back end.
+    state : State
+        Factors at the end of the fit.
+    tables : mapping from int to PredictingContext
+        What `judged_tables` returns.
+    seed : int
+        Seed of the choice of hidden cells.
+    used : mapping from str to csr_array of shape (labels, columns), optional
+        Cells to leave out.
+    on_trial : callable, optional
+        Called after each trial with its number and the most there may be.
+
+    Returns
+    -------
+    dict
+        Hidden cells by the name of their table.
+    """
+    rng = np.random.default_rng(seed)
+    found: dict[str, HiddenPredictions] = {}
+    n_labels = len(device.problem.labels)
+    is_large = n_labels > COLD_UP_TO
+    most = MOST_SMALL_TRIALS if n_labels <= SMALL else MOST_TRIALS
+    for number in range(most if tables else 0):
+        drawn = {
+            at: _draw_rows_and_cells(table, rng, is_large=is_large)
+            for at, table in tables.items()
+        }
+        for name, cells in predict_hidden(device, state, drawn, seed=number).items():
+            if used and name in used and len(cells.rows):
+                is_used = np.asarray(used[name][cells.rows, cells.columns]).ravel() != 0
+                cells = cells.where(~is_used)
+            found[name] = found[name].joined(cells) if name in found else cells
+        on_trial(number + 1, most)
+        if all(_is_enough(found[table.name], table) for table in tables.values()):
+            break
+    return found
+
+
+def _is_enough(cells: HiddenPredictions, table: PredictingContext) -> bool:
+    """Whether there are enough hidden cells of both sorts, or of the only one."""
+    has_it = table.has(cells.columns, cells.truth)
+    n_alone = np.count_nonzero(has_it & cells.is_alone)
+    n_gaps = np.count_nonzero(has_it & ~cells.is_alone)
+    return bool(n_gaps >= ENOUGH and (n_alone >= ENOUGH or not cells.is_alone.any()))
 
 
 def predict_hidden(
@@ -161,15 +230,9 @@ def predict_hidden(
         ],
     )
     touched = np.unique(np.concatenate([each.cells.rows for each in drawn.values()]))
-    if len(problem.labels) <= COLD_UP_TO:
-        W, factors = _fitted_anew(device, trial, state, seed)
-    else:
-        state = _without_nodes(device, trial, state)
-        if len(touched) > FEW * len(problem.labels):
-            W, factors = _forget_all(device, trial, state)
-        else:
-            W, factors = _forget_nearby(device, trial, state, touched, list(drawn))
-    W, factors = _solved(device, trial, W, factors, state.weights, touched)
+    # Blocks have their own threads; those of BLAS would only compete with them.
+    with device.backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+        W, factors = _without_cells(device, trial, state, drawn, touched, seed)
     informed = np.any([context.observed for context in trial.contexts], axis=0)
     found = {}
     for number, each in drawn.items():
@@ -186,6 +249,26 @@ def predict_hidden(
         )
         found[each.table.name] = hidden.where(informed[rows])
     return found
+
+
+def _without_cells(
+    device: DeviceProblem,
+    trial: Problem,
+    state: State,
+    drawn: Mapping[int, Drawn],
+    touched: Ints,
+    seed: int,
+) -> tuple[Floats, Sequence[Floats]]:
+    """W and all factors of a fit that does not see the drawn cells."""
+    if len(trial.labels) <= COLD_UP_TO:
+        W, factors = _fitted_anew(device, trial, state, seed)
+    else:
+        state = _without_nodes(device, trial, state)
+        if len(touched) > FEW * len(trial.labels):
+            W, factors = _forget_all(device, trial, state)
+        else:
+            W, factors = _forget_nearby(device, trial, state, touched, list(drawn))
+    return _solved(device, trial, W, factors, state.weights, touched)
 
 
 def _support(table: FittedContext, W: Floats, rows: Ints) -> Doubles:

@@ -7,7 +7,7 @@ the same. The shapes of the answers are in `phcle.answers`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -270,6 +270,7 @@ def summarise(embedding: LabelEmbedding) -> answers.EmbeddingSummary:
         run=dict(embedding.origin.get("run", {})),
         files=tuple(embedding.origin.get("files", ())),
         chosen=_chosen(embedding),
+        completion=_completion(embedding),
         format_version=VERSION,
     )
 
@@ -290,6 +291,16 @@ def _chosen(embedding: LabelEmbedding) -> answers.ChosenSettings | None:
             shown = some(context.log_columns)
             words.append(f"{context.name}: {shown} fitted on a log scale.")
     return answers.ChosenSettings(setting, tuple(trials), tuple(words))
+
+
+def _completion(embedding: LabelEmbedding) -> answers.CompletionSkill | None:
+    """What the fit measured on hidden cells; an older or forged file has nothing."""
+    found: Any = embedding.origin.get("completion")
+    try:
+        columns = [answers.ColumnSkill(**column) for column in found["columns"]]
+        return answers.CompletionSkill(None, int(found["cells"]), tuple(columns))
+    except (TypeError, KeyError, ValueError):
+        return None
 
 
 def named(embedding: LabelEmbedding, label: str) -> answers.Named:

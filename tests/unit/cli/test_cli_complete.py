@@ -61,7 +61,7 @@ def test_labels_columns_and_contexts_can_be_chosen(phcle, fitted, zoo):
 
 def test_without_a_file_the_first_cells_are_shown(phcle, fitted):
     shown = phcle("complete", fitted, "--context", "looks").stdout
-    assert "confidence" in shown
+    assert "how sure" in shown
     assert "stripes" in shown
 
 

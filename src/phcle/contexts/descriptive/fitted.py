@@ -115,6 +115,7 @@ class FittedDescriptive(FittedContext):
         rng: np.random.Generator,
         *,
         rows: Ints | None = None,
+        start: float = 0.0,
     ) -> tuple[FittedDescriptive, HiddenCells | None]:
         if not self.can_be_completed:
             return self, None
@@ -126,7 +127,7 @@ class FittedDescriptive(FittedContext):
             _, own = values.take(rows).hide_cells(groups, 1.0, most, rng)
             hidden = replace(own, rows=rows[own.rows], is_alone=~own.is_alone)
             values = values.hide_rows(rows)
-        values, cells = values.hide_cells(groups, share, most, rng)
+        values, cells = values.hide_cells(groups, share, most, rng, start)
         return replace(self, values=values), cells.joined(hidden) if hidden else cells
 
     def again(self, labels: Sequence[str]) -> FittedContext:

@@ -74,13 +74,13 @@ class HiddenCells:
         total = float((self.truth**2).sum())
         return 1 - float(errors.sum()) / total if total else float("nan")
 
-    def where(self, kept: Flags) -> Self:
+    def where(self, kept: Flags | Ints) -> Self:
         """Return some of the cells.
 
         Parameters
         ----------
-        kept : array of bool
-            Which cells.
+        kept : array of bool or int
+            Which cells, or their positions.
 
         Returns
         -------

@@ -197,7 +197,12 @@ class ScaledValues:
         return [self.full_rows, *self.full.arrays, self.entries]
 
     def hide_cells(
-        self, groups: Ints, share: float, most: int, rng: np.random.Generator
+        self,
+        groups: Ints,
+        share: float,
+        most: int,
+        rng: np.random.Generator,
+        start: float = 0.0,
     ) -> tuple[ScaledValues, HiddenCells]:
         """Hide a share of the known cells.
 
@@ -212,6 +217,8 @@ class ScaledValues:
             that tags need no full matrix.
         rng : numpy.random.Generator
             Draws the cells.
+        start : float, default 0.0
+            Where the share begins, between 0 and 1.
 
         Returns
         -------
@@ -232,7 +239,8 @@ class ScaledValues:
         found = sp.coo_array(part.entries)
         values[found.coords] = found.data
         known = ~np.isnan(values)
-        is_drawn = rng.random((len(known_rows), int(groups.max(initial=0)) + 1)) < share
+        place = rng.random((len(known_rows), int(groups.max(initial=0)) + 1))
+        is_drawn = (place >= start) & (place < start + share)
         hidden = known & is_drawn[:, groups]
         at, columns = np.nonzero(hidden)
         is_alone = np.zeros(len(at), dtype=bool)
