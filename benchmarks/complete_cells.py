@@ -10,7 +10,9 @@ short: its quality does not matter here. Each way to complete runs in its own pr
 from __future__ import annotations
 
 import argparse
+import csv
 import warnings
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,16 +20,23 @@ import numpy as np
 from own_process import Stopwatch, peak_mb, run_apart
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.contexts import Context
 from phcle.errors import PhcleWarning
 
 NUMBERS, TRUTHS, CATEGORIES, VALUES = 80, 60, 60, 4
 HIDDEN_DIM = 8
 PER_GROUP = 20
-WAYS = {"with reasons": ("--why",), "without": ("--no-why",)}
+WAYS = {
+    "with reasons": ("--out", "filled.csv"),
+    "without reasons": ("--no-why", "--out", "filled.csv"),
+    "the own table": ("--wide", "table.csv", "--out", "table_filled.csv"),
+}
 
 
-def planted(n_labels: int, unknown: float, seed: int = 0) -> list[object]:
-    """A tree and a table whose values follow it."""
+def planted(
+    n_labels: int, unknown: float, seed: int = 0
+) -> tuple[list[str], dict[str, np.ndarray], list[Context]]:
+    """Labels, cells of a table by column, and contexts: a tree and the table."""
     rng = np.random.default_rng(seed)
     labels = [f"label {i}" for i in range(n_labels)]
     n_groups = max(n_labels // PER_GROUP, 1)
@@ -51,31 +60,34 @@ def planted(n_labels: int, unknown: float, seed: int = 0) -> list[object]:
         cells[f"category {i}"] = names[scores(VALUES).argmax(axis=1)]
     for column in cells.values():
         column[rng.random(n_labels) < unknown] = None
-    return [
-        RelationalContext.from_hierarchy(edges, labels=labels, role="family"),
-        DescriptiveContext.from_cells(labels, cells, "table"),
-    ]
+    tree = RelationalContext.from_hierarchy(edges, labels=labels, role="family")
+    return labels, cells, [tree, DescriptiveContext.from_cells(labels, cells, "table")]
 
 
-def fit(n_labels: int, unknown: float, dim: int, file: Path) -> dict[str, float]:
-    """Fit a planted table for a few sweeps, and save it."""
+def fit(n_labels: int, unknown: float, dim: int, folder: Path) -> dict[str, float]:
+    """Fit a planted table for a few sweeps; save the embedding and the table."""
     watch = Stopwatch()
+    labels, cells, contexts = planted(n_labels, unknown)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PhcleWarning)
         model = PHCLE(dim=dim, choose=False, max_iter=2)
-        model.fit(planted(n_labels, unknown)).embedding_.save(file)
+        model.fit(contexts).embedding_.save(folder / "table.phcle")
+    with (folder / "table.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["label", *cells])
+        writer.writerows(zip(labels, *cells.values(), strict=True))
     return {**watch.read(), "peak_mb": peak_mb()}
 
 
-def complete(file: Path, out: Path, flags: tuple[str, ...]) -> dict[str, float]:
+def complete(folder: Path, flags: tuple[str, ...]) -> dict[str, float]:
     """Run the command in this process."""
     from typer.testing import CliRunner
 
     from phcle.cli.app import app
 
     watch = Stopwatch()
-    command = ["complete", str(file), "--out", str(out), *flags]
-    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    with chdir(folder):
+        result = CliRunner().invoke(app, ["complete", "table.phcle", *flags])
     assert result.exit_code == 0, result.output
     print(result.stdout, end="", flush=True)
     return {**watch.read(), "peak_mb": peak_mb()}
@@ -102,14 +114,13 @@ def main(arguments: list[str] | None = None) -> None:
         seconds, peak = found["seconds"], found["peak_mb"]
         print(f"{title}: {seconds:,.1f} s, peak {peak:,.0f} MB", flush=True)
 
-    with TemporaryDirectory() as folder:
-        file, out = Path(folder) / "table.phcle", Path(folder) / "filled.csv"
+    with TemporaryDirectory() as name:
+        folder = Path(name)
         size = (options.labels, options.unknown, options.dim)
-        show("fit", run_apart(fit, *size, file))
-        show("load", run_apart(load_only, file))
+        show("fit", run_apart(fit, *size, folder))
+        show("load", run_apart(load_only, folder / "table.phcle"))
         for title, flags in WAYS.items():
-            show(title, run_apart(complete, file, out, flags))
-            print(f"{out.stat().st_size / 1e6:,.0f} MB of CSV", flush=True)
+            show(title, run_apart(complete, folder, flags))
 
 
 if __name__ == "__main__":

@@ -86,6 +86,16 @@ def test_memory_reports_time_gap_and_peak(benchmarks, capsys):
     assert "peak resident memory" in printed
 
 
+def test_completion_reports_time_and_peak_of_every_way(benchmarks, capfd):
+    import complete_cells
+
+    complete_cells.main(["--labels", "100", "--dim", "4"])
+    printed = capfd.readouterr().out
+    for title in ("fit", "load", *complete_cells.WAYS):
+        assert f"{title}: " in printed
+    assert "cells" in printed
+
+
 def test_retrieval_reports_ratio_and_recall(benchmarks, tmp_path, capsys):
     pytest.importorskip("faiss", reason="the extra 'index' is not installed")
     import retrieval

@@ -88,7 +88,7 @@ def complete(
     is the mean or most common value of the nearest group of a hierarchy.
     """
     from phcle.embedding import load
-    from phcle.uses.completion import completed_cells
+    from phcle.embedding.complete import completed_cells
     from phcle.uses.completion_files import COLUMNS, check_ending
 
     if wide is not None:

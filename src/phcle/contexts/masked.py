@@ -669,7 +669,7 @@ class _Sparse(MaskedMatrix):
     def is_truth(self) -> Flags:
         stored = sp.coo_array(self.values)
         others = stored.coords[1][(stored.data != 0) & (stored.data != 1)]
-        return np.bincount(others, minlength=self.shape[1]) == 0
+        return np.asarray(np.bincount(others, minlength=self.shape[1]) == 0)
 
     def moments(self) -> Moments:
         unit = _unit_of(self.values.data)

@@ -469,8 +469,8 @@ class LabelEmbedding:
         -------
         Completion
             Every unknown cell with its value, confidence or interval, what the family
-            says, and why. `phcle.uses.completion.completed_cells` gives the same cells
-            one by one, for tables that do not fit into memory.
+            says, and why. `phcle.embedding.complete.completed_cells` gives the same
+            cells one by one, for tables that do not fit into memory.
 
         Examples
         --------
@@ -482,7 +482,7 @@ class LabelEmbedding:
         >>> [(cell.label, cell.column) for cell in found.cells]
         [('owl', 'wings')]
         """
-        from phcle.uses.completion import completed_cells
+        from phcle.embedding.complete import completed_cells
 
         cells = completed_cells(
             self,

@@ -145,7 +145,7 @@ def _contexts(opened: Opened, new: NewLabelForm, label: str) -> list[Context]:
     by_context: dict[str, dict[str, float]] = {}
     for each in new.values:
         context = descriptive_context(embedding, each.context)
-        context.only(each.column)  # raises if there is no such column
+        context.field_of(each.column)  # raises if there is no such column
         by_context.setdefault(each.context, {})[each.column] = each.value
     for name, values in by_context.items():
         columns = tuple(values)

@@ -124,4 +124,4 @@ def _is_enough(cells: HiddenPredictions, table: PredictingContext) -> bool:
     has_it = table.has(cells.columns, cells.truth)
     n_alone = np.count_nonzero(has_it & cells.is_alone)
     n_gaps = np.count_nonzero(has_it & ~cells.is_alone)
-    return n_gaps >= ENOUGH and (n_alone >= ENOUGH or not cells.is_alone.any())
+    return bool(n_gaps >= ENOUGH and (n_alone >= ENOUGH or not cells.is_alone.any()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,8 @@ from phcle.solver.sweep import MajoriseSolver, run
 
 __all__ = ["Drawn", "draw_rows_and_cells", "judged_tables", "predict_hidden"]
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
+Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 ROW_SHARE, MOST_ROWS = 0.1, 200
@@ -186,7 +187,7 @@ def predict_hidden(
     return found
 
 
-def _support(table: FittedContext, W: Floats, rows: Ints) -> Floats:
+def _support(table: FittedContext, W: Floats, rows: Ints) -> Doubles:
     """Support of the labels of some cells."""
     labels, at = np.unique(rows, return_inverse=True)
     described = np.flatnonzero(table.observed)
@@ -195,7 +196,7 @@ def _support(table: FittedContext, W: Floats, rows: Ints) -> Floats:
     return support(W[labels], W[described], own[labels])[at]
 
 
-def _presence(drawn: Drawn) -> Floats:
+def _presence(drawn: Drawn) -> Doubles:
     """Share of labels that have each attribute, without the hidden cells."""
     assert drawn.table.data is not None
     matrix, columns = drawn.table.data.on_fit_scale().matrix, drawn.cells.columns

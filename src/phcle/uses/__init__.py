@@ -6,8 +6,6 @@ Each module is one use of a `LabelEmbedding`:
   nearest labels, exactly, by an index, from a table, or as a scikit-learn estimator;
 - `neighbourhood_comparison`: labels whose neighbours differ between two embeddings;
 - `attribute_search`: labels that have some attributes and lack others;
-- `completion`, `cell_reasons`, `family_values`, `cell_texts`: unknown cells of tables,
-  why a value is predicted, what relatives have, and all of that as texts;
 - `completion_files`, `table_filling`, `raw_tables`: completed cells in files, and in a
   user's own table;
 - `node_names`: nodes of a taxonomy by their readable names;

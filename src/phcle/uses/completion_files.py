@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from phcle.answers import as_json
+from phcle.embedding.cell_texts import probabilities_text, value_text
 from phcle.errors import BackendError, OptionError
 from phcle.files.writing import write_whole
-from phcle.uses.cell_texts import probabilities_text, value_text
 
 __all__ = [
     "COLUMNS",

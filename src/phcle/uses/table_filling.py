@@ -1,25 +1,24 @@
 """Fill the gaps of a user's own table and leave everything else as it is, to the byte.
 
-The table is read twice: once to see how its columns are written, once to fill it. Only
-some rows are in memory at a time.
+The table is read twice: once to see its gaps and how its columns are written, once to
+fill it. Only one row is in memory at a time, and the labels with gaps.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from phcle.answers import FilledTable
 from phcle.contexts.descriptive.encoding import as_number
+from phcle.embedding.cell_texts import number_text, value_text
+from phcle.embedding.complete import completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
 from phcle.files.writing import write_whole
-from phcle.uses.cell_texts import number_text, value_text
-from phcle.uses.completion import completed_cells
 from phcle.uses.raw_tables import (
     RawRow,
     choose_delimiter,
@@ -30,8 +29,8 @@ from phcle.uses.raw_tables import (
 
 __all__ = ["complete_table", "fill_table", "table_titles"]
 
-ROWS = 2_000
-"""Rows that are predicted at a time."""
+SOMETIMES = 500
+"""Rows after which the progress is shown again."""
 
 EXAMPLES = 5
 """Labels without a prediction that an answer names."""
@@ -40,8 +39,7 @@ OPPOSITE = {"yes": "no", "true": "false", "y": "n", "t": "f", "1": "0", "1.0": "
 """How "no" is written in a column that says "yes" so."""
 
 Value = float | bool | str
-_Gap = tuple[RawRow, str, list[int]]  # a row, its label, positions of unknown cells
-Predict = Callable[[Sequence[str]], Mapping[tuple[str, str], Value]]
+Predict = Callable[[Sequence[str]], Iterable[tuple[str, str, Value]]]
 
 
 def complete_table(
@@ -84,19 +82,18 @@ def complete_table(
     context_of = _contexts_of_titles(embedding, table, columns, contexts)
     wanted = None if labels is None else set(map(embedding.resolve, labels))
 
-    def predict(asked: Sequence[str]) -> Mapping[tuple[str, str], Value]:
-        return {
-            (cell.label, cell.column): cell.value
-            for cell in completed_cells(
-                embedding,
-                labels=asked,
-                columns=list(context_of),
-                contexts=list(dict.fromkeys(context_of.values())),
-                min_confidence=min_confidence,
-                why=False,
-            )
-            if context_of[cell.column] == cell.context
-        }
+    def predict(asked: Sequence[str]) -> Iterator[tuple[str, str, Value]]:
+        cells = completed_cells(
+            embedding,
+            labels=asked,
+            columns=list(context_of),
+            contexts=list(dict.fromkeys(context_of.values())),
+            min_confidence=min_confidence,
+            why=False,
+        )
+        for cell in cells:
+            if context_of[cell.column] == cell.context:
+                yield cell.label, cell.column, cell.value
 
     return fill_table(
         table,
@@ -165,8 +162,8 @@ def fill_table(
     is_label : callable
         Tells whether a label can be predicted. Rows of other labels stay as they are.
     predict : callable
-        Returns the predicted values of some labels by label and title; cells without a
-        value stay empty.
+        Returns label, title and value of the predicted cells of some labels, label by
+        label in the given order. Cells without a value stay empty.
     wanted : collection of str, optional
         Labels whose rows are filled; by default all.
     progress : callable, optional
@@ -178,30 +175,37 @@ def fill_table(
         How many cells were filled, and what was left.
     """
     delimiter = choose_delimiter(table)
-    spellings, n_rows = _spellings(table, delimiter, titles)
-    count = _Count()
-    header, rows = _header_and_rows(table, delimiter)
-    at = _positions(header, titles)
+    gaps = _Gaps(table, delimiter, titles, is_label, wanted)
+    values = _Values(predict(list(gaps.asked)), gaps.asked)
+    n_filled = n_left = 0
     with (
         write_whole(out) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as file,
     ):
+        header, rows = _header_and_rows(table, delimiter)
         file.write(header.text(delimiter))
-        while chunk := list(islice(rows, ROWS)):
-            gaps = list(_gaps(chunk, at, is_label, count))
-            if wanted is not None:
-                gaps = [gap for gap in gaps if gap[1] in wanted]
-            _fill(gaps, at, spellings, predict, delimiter, count)
-            file.writelines(row.text(delimiter) for row in chunk)
-            progress(count.rows, n_rows)
+        for n_done, row in enumerate(rows, 1):
+            label, empty = gaps.of(row)
+            found = values.of(label) if empty else {}
+            for i in empty:
+                title = gaps.titles[i]
+                if title in found:
+                    text = gaps.spellings[title].text(found[title])
+                    row.cells[i] = quoted(text, row.cells[i], delimiter)
+                    n_filled += 1
+                else:
+                    n_left += 1
+            file.write(row.text(delimiter))
+            if n_done % SOMETIMES == 0:
+                progress(n_done, max(n_done, gaps.n_rows))
     return FilledTable(
         table=str(table),
         file=str(out),
-        rows=count.rows,
-        filled=count.filled,
-        left_empty=count.left,
-        unknown_rows=count.unknown,
-        unknown_labels=tuple(count.examples),
+        rows=gaps.n_rows,
+        filled=n_filled,
+        left_empty=n_left,
+        unknown_rows=gaps.n_unknown,
+        unknown_labels=tuple(gaps.unknown),
     )
 
 
@@ -222,17 +226,6 @@ def table_titles(table: Path) -> list[str]:
         raise FileError(f"{table}: only tables of text can be filled; give a CSV file.")
     header, _ = _header_and_rows(table, choose_delimiter(table))
     return [unquoted(cell) for cell in header.cells[1:]]
-
-
-@dataclass
-class _Count:
-    """What happened to the cells of a table."""
-
-    rows: int = 0
-    filled: int = 0
-    left: int = 0
-    unknown: int = 0
-    examples: list[str] = field(default_factory=list)
 
 
 def _header_and_rows(table: Path, delimiter: str) -> tuple[RawRow, Iterator[RawRow]]:
@@ -258,47 +251,83 @@ def _is_unknown(cell: str) -> bool:
     return number is not None and math.isnan(number)
 
 
-def _gaps(
-    chunk: Sequence[RawRow],
-    at: Mapping[int, str],
-    is_label: Callable[[str], bool],
-    count: _Count,
-) -> Iterator[_Gap]:
-    """Rows of known labels with unknown cells."""
-    for row in chunk:
-        label = unquoted(row.cells[0])
-        if not label:
-            continue
-        count.rows += 1
-        if not is_label(label):
-            count.unknown += 1
-            if len(count.examples) < EXAMPLES:
-                count.examples.append(label)
-            continue
-        empty = [i for i in at if _is_unknown(row.cells[i])]
-        if empty:
-            yield row, label, empty
+class _Gaps:
+    """What a first look at a table tells: its gaps, and how its columns are written."""
 
-
-def _fill(
-    gaps: Sequence[_Gap],
-    at: Mapping[int, str],
-    spellings: Mapping[str, _Spelling],
-    predict: Predict,
-    delimiter: str,
-    count: _Count,
-) -> None:
-    """Fill the unknown cells of some rows."""
-    found = predict(list(dict.fromkeys(label for _, label, _ in gaps))) if gaps else {}
-    for row, label, empty in gaps:
-        for i in empty:
-            value = found.get((label, at[i]))
-            if value is None:
-                count.left += 1
+    def __init__(
+        self,
+        table: Path,
+        delimiter: str,
+        titles: Sequence[str],
+        is_label: Callable[[str], bool],
+        wanted: Collection[str] | None,
+    ) -> None:
+        header, rows = _header_and_rows(table, delimiter)
+        self.titles = _positions(header, titles)
+        self.is_label, self.wanted = is_label, wanted
+        self.spellings = {title: _Spelling() for title in titles}
+        self.asked: Counter[str] = Counter()  # labels with gaps
+        self.unknown: list[str] = []
+        self.n_rows = self.n_unknown = 0
+        for row in rows:
+            if not any(map(unquoted, row.cells)):
                 continue
-            text = spellings[at[i]].text(value)
-            row.cells[i] = quoted(text, row.cells[i], delimiter)
-            count.filled += 1
+            if len(row.cells) != len(header.cells):
+                raise FileError(
+                    f"{table}, line {row.line}: has {len(row.cells)} cells, but the "
+                    f"header has {len(header.cells)}; quote a cell that holds the "
+                    "separator."
+                )
+            self._see(row)
+
+    def _see(self, row: RawRow) -> None:
+        self.n_rows += 1
+        label, empty = self.of(row)
+        if label and not self.is_label(label):
+            self.n_unknown += 1
+            if len(self.unknown) < EXAMPLES:
+                self.unknown.append(label)
+        if empty:
+            self.asked[label] += 1
+        for i, title in self.titles.items():
+            if not _is_unknown(row.cells[i]):
+                self.spellings[title].see(unquoted(row.cells[i]))
+
+    def of(self, row: RawRow) -> tuple[str, list[int]]:
+        """The label of a row, and the positions of its cells that are to be filled."""
+        label = unquoted(row.cells[0])
+        if not label or not self.is_label(label):
+            return label, []
+        if self.wanted is not None and label not in self.wanted:
+            return label, []
+        return label, [i for i in self.titles if _is_unknown(row.cells[i])]
+
+
+class _Values:
+    """Predicted values of one label after the other, as they come."""
+
+    def __init__(
+        self, cells: Iterable[tuple[str, str, Value]], asked: Mapping[str, int]
+    ) -> None:
+        self.ahead = groupby(cells, key=lambda cell: cell[0])
+        self.asked = asked
+        self.repeated: dict[str, dict[str, Value]] = {}
+        self.label: str | None = None
+        self.values: dict[str, Value] = {}
+
+    def of(self, label: str) -> dict[str, Value]:
+        """The values of a label by title, in the order in which labels were asked."""
+        if label in self.repeated:
+            return self.repeated[label]
+        if self.label is None:
+            self.label, cells = next(self.ahead, ("", iter(())))
+            self.values = {title: value for _, title, value in cells}
+        found: dict[str, Value] = {}
+        if label == self.label:
+            found, self.label = self.values, None
+        if self.asked[label] > 1:  # the label stands in several rows
+            self.repeated[label] = found
+        return found
 
 
 class _Spelling:
@@ -344,26 +373,3 @@ class _Spelling:
 
 def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
-
-
-def _spellings(
-    table: Path, delimiter: str, titles: Sequence[str]
-) -> tuple[dict[str, _Spelling], int]:
-    """How each column is written, and the number of rows."""
-    found = {title: _Spelling() for title in titles}
-    header, rows = _header_and_rows(table, delimiter)
-    at = _positions(header, titles)
-    n_rows = 0
-    for row in rows:
-        if not any(map(unquoted, row.cells)):
-            continue
-        if len(row.cells) != len(header.cells):
-            raise FileError(
-                f"{table}, line {row.line}: has {len(row.cells)} cells, but the header "
-                f"has {len(header.cells)}; quote a cell that holds the separator."
-            )
-        n_rows += 1
-        for i, title in at.items():
-            if not _is_unknown(row.cells[i]):
-                found[title].see(unquoted(row.cells[i]))
-    return found, n_rows

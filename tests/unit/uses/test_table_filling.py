@@ -22,11 +22,11 @@ def filled(table, values, titles=("weight", "wild", "size"), labels=None):
     out = table.with_name("filled" + table.suffix)
 
     def predict(asked):
-        return {
-            (label, title): value
+        return (
+            (label, title, value)
             for label in asked
             for title, value in (values.get(label, values)).items()
-        }
+        )
 
     is_label = (lambda _: True) if labels is None else labels.__contains__
     return fill_table(table, out, titles, is_label, predict), out.read_bytes()
@@ -166,10 +166,23 @@ def test_only_wanted_labels_are_filled(table, tmp_path):
     out = tmp_path / "o.csv"
     fill_table(
         *(table, out, ["size"], lambda _: True),
-        lambda asked: {(label, "size"): "big" for label in asked},
+        lambda asked: [(label, "size", "big") for label in asked],
         wanted={"dog"},
     )
     assert out.read_bytes() == table.read_bytes().replace(b"No,\r", b"No,big\r")
+
+
+def test_labels_without_values_and_repeated_labels_are_no_trouble(tmp_path):
+    table, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    table.write_text("label,x\n" + "".join(f"{x},\n" for x in "abacadbe"))
+
+    def predict(asked):
+        assert list(asked) == list("abcde")
+        return [(label, "x", label.upper()) for label in "ade"]
+
+    fill_table(table, out, ["x"], lambda _: True, predict)
+    found = [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
+    assert found == ["A", "", "A", "", "A", "D", "", "E"]
 
 
 def test_a_table_with_broken_rows_is_refused_by_line(tmp_path):

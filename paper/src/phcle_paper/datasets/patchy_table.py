@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
+from phcle.contexts.family_means import Groups
 from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError
-from phcle.uses.family_values import Groups
 from phcle_paper.datasets.releases import Release
 
 __all__ = ["Field", "PatchyTable", "numbers_of", "read_cells"]

@@ -14,9 +14,9 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 
+from phcle.contexts.family_means import TIE, FamilyMeans
 from phcle.contexts.masked import masked_matrix
 from phcle.tuning.completion import Floats
-from phcle.uses.family_values import TIE, FamilyMeans
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
 from phcle_paper.studies.completion_rivals import context_block

@@ -16,7 +16,7 @@ from cells that were hidden from trial fits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 import numpy as np
@@ -109,9 +109,12 @@ class Curves:
         Curves
             Their curves.
         """
-        found = {x.name: getattr(self, x.name) for x in fields(self)}
-        return Curves(
-            **{k: x[at] if isinstance(x, np.ndarray) else x for k, x in found.items()}
+        return replace(
+            self,
+            intercept=self.intercept[at],
+            slope=self.slope[at],
+            low=self.low[at],
+            high=self.high[at],
         )
 
 

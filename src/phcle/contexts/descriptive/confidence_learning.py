@@ -7,6 +7,7 @@ others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -221,7 +222,7 @@ def _values_of_categories(
     return found[:3], found[3 : 3 + n], found[3 + n :]
 
 
-def _minimum(loss: object, start: Floats) -> Floats:
+def _minimum(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
     """The smallest value of a convex function that also gives its gradient."""
     from scipy.optimize import minimize
 

@@ -187,7 +187,7 @@ class FittedRelational(FittedContext):
         return None if self.data is None else self.data.hierarchy
 
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
-        return self._pulls([label], vector[None], lam)[0][0]
+        return np.asarray(self._pulls([label], vector[None], lam)[0][0])
 
     def _pulls(
         self, labels: Sequence[str], vectors: Floats, lam: Penalties

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base import Evidence, FittedContext, Penalties
-from phcle.uses.cell_texts import value_text
+from phcle.embedding.cell_texts import value_text
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fields import Field
@@ -81,10 +81,7 @@ class CellReasons:
         factor = np.asarray(context.factor, np.float64)
         self.targets = factor * np.asarray(context.scale)[:, None]  # (columns, dim)
         self.offset = np.asarray(context.offset)
-        self.near = np.zeros(len(self.offset))
-        if context.data is not None:
-            values = context.data.matrix.with_logs(context.is_log)
-            self.near = NEAR * values.moments().deviation
+        self.near = _near(context)
         self.contexts = [x for x in embedding.contexts if x.weight > 0]
         self.knows = _known_fields(context)  # (labels of the context, fields)
         self.label_rows = {} if context.data is None else context.data.index
@@ -341,5 +338,21 @@ def _known_fields(context: FittedDescriptive) -> Flags | None:
     """Which label knows which field; None for tags, which are known all together."""
     if context.data is None or context.data.is_sparse:
         return None
-    values, _ = context.data.matrix.arrays
-    return np.asarray(~np.isnan(values[:, [x.at.start for x in context.fields]]))
+    matrix = context.data.matrix
+    known = np.empty((matrix.shape[0], len(context.fields)), dtype=bool)
+    for i, field in enumerate(context.fields):
+        known[:, i] = ~np.isnan(matrix.column(field.at.start))
+    return known
+
+
+def _near(context: FittedDescriptive) -> Floats:
+    """How far a number may be from the mean of its column to be a usual one."""
+    near = np.zeros(len(context.columns))
+    for field in context.fields:
+        if field.kind == "number" and context.data is not None:
+            at = field.at.start
+            values = context.data.matrix.column(at)
+            values = values[~np.isnan(values)]
+            values = np.log(values) if context.is_log[at] else values
+            near[at] = NEAR * values.std() if len(values) else 0.0
+    return near

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,11 @@ from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.labels import listed
+from phcle.embedding.cell_reasons import CellReasons
+from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError, check_choice
-from phcle.uses.cell_reasons import CellReasons
-from phcle.uses.family_values import FamilyValues
 
 __all__ = ["completable", "completed_cells"]
 
@@ -168,18 +168,21 @@ class _Completer:
         first = [field.at.start for field in fields]
         is_known = np.stack([~np.isnan(table.observed_row(x)[first]) for x in labels])
         vectors = self.embedding.vectors[rows]
-        read = read_predictions(self.embedding, table, vectors, labels)
-        chosen, confidence = _most_likely(table, read)
+        # A frozen dataclass has no settable attributes, as the protocol's seem to be.
+        context = cast(PredictingContext, table)
+        read = read_predictions(self.embedding, context, vectors, labels)
+        chosen, confidence = _most_likely(context, read)
         is_shown = self.is_wanted & ~is_known & self._is_likely(confidence, chosen)
         family = self.family.at(rows, fields)
         if self.reasons is None:
             why = [[""] * int(own.sum()) for own in is_shown]
         else:
             why = self.reasons.words(rows, chosen, is_shown)
+        shown = [np.flatnonzero(own).tolist() for own in is_shown]
         for i, label in enumerate(labels):
             yield [
                 self._cell(label, i, n, read, chosen, confidence, family[n][i], text)
-                for n, text in zip(np.flatnonzero(is_shown[i]), why[i], strict=True)
+                for n, text in zip(shown[i], why[i], strict=True)
             ]
 
     def _is_likely(self, confidence: Any, chosen: Ints) -> Flags:

@@ -7,7 +7,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.base import Penalties
-from phcle.uses.cell_reasons import USUAL, CellReasons
+from phcle.embedding.cell_reasons import USUAL, CellReasons
 
 FAMILIES = {
     "felid": ["cat", "lion", "tiger", "lynx", "puma", "serval"],

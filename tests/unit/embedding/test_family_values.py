@@ -8,9 +8,10 @@ import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.family_means import FamilyMeans, Groups
 from phcle.contexts.masked import masked_matrix
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.uses.family_values import FamilyMeans, FamilyValues, Groups
+from phcle.embedding.family_values import FamilyValues
 
 
 def plain_means(values, labels, tree):

@@ -1,36 +1,32 @@
-"""What the family of a label says about its cells.
+"""Means over families: the simple rule for the unknown cells of a label.
 
 The family is the nearest group of a hierarchy, from the parent upwards, in which
-another label has a known value. It says the mean of a number (the geometric mean of one
-on a log scale), or the most common value. The label itself is left out.
+another label has a known value. The label itself is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.labels import index_of
 from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.relational.taxonomy import Hierarchy
 
-if TYPE_CHECKING:
-    from phcle.contexts.descriptive.fields import Field
-    from phcle.contexts.descriptive.fitted import FittedDescriptive
-    from phcle.embedding.label_embedding import LabelEmbedding
-
-__all__ = ["TIE", "FamilyMeans", "FamilyValues", "Groups"]
+__all__ = ["TIE", "FamilyMeans", "Groups"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""
+
+COLUMNS = 16
+"""Columns of a dense table that are summed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,20 +118,19 @@ class FamilyMeans:
     def __init__(
         self, values: MaskedMatrix, groups: Groups, rows: Ints | None = None
     ) -> None:
-        self.shape = values.shape
-        self.steps = groups.steps
-        self.values, self.known = _sums_and_counts(values)
-        every = np.arange(self.shape[0])
+        self.values, self.steps = values, groups.steps
+        every = np.arange(values.shape[0])
         self.rows = every if rows is None else np.asarray(rows, np.int64)
-        total = _dense(self.known.sum(axis=0)).ravel()
-        self.overall = _dense(self.values.sum(axis=0)).ravel() / np.maximum(total, 1)
-        if not self.steps:
-            return
-        n_labels = self.steps[0].shape[0]
-        self.row_of = np.full(n_labels, -1)
-        self.row_of[self.rows] = np.arange(len(self.rows))
-        below = sp.csr_array(sum(self.steps[1:], start=self.steps[0])[self.rows].T)
-        self.sums, self.counts = below @ self.values, below @ self.known
+        below = sp.csr_array(np.ones((1, values.shape[0])))  # the last group has all
+        if self.steps:
+            self.row_of = np.full(self.steps[0].shape[0], -1)
+            self.row_of[self.rows] = np.arange(len(self.rows))
+            above = sum(self.steps[1:], start=self.steps[0])[self.rows]
+            below = sp.csr_array(sp.vstack([above.T, below]))
+        sums, counts = _sums(below, values)
+        self.sums, self.counts = sums[:-1], counts[:-1]
+        total = _dense(sums[[-1]])[0]
+        self.overall = total / np.maximum(_dense(counts[[-1]])[0], 1)
 
     def at(self, labels: Ints) -> Floats:
         """Compute the means for some labels.
@@ -150,13 +145,13 @@ class FamilyMeans:
         array of shape (labels, columns)
             The means; NaN where no other label of any group has a known value.
         """
-        found = np.full((len(labels), self.shape[1]), np.nan)
+        found = np.full((len(labels), self.values.shape[1]), np.nan)
         if not self.steps:
             return found
         own = self.row_of[labels]
         is_member = np.flatnonzero(own >= 0)
-        own_values = _dense(self.values[own[is_member]])
-        own_known = _dense(self.known[own[is_member]])
+        filled, known = _filled_and_known(self.values.take(own[is_member]))
+        own_values, own_known = _dense(filled), _dense(known)
         for step in self.steps:
             part = sp.csr_array(step[labels])
             counts, sums = _dense(part @ self.counts), _dense(part @ self.sums)
@@ -168,7 +163,7 @@ class FamilyMeans:
         return found
 
 
-def _sums_and_counts(values: MaskedMatrix) -> tuple[Any, Any]:
+def _filled_and_known(values: MaskedMatrix) -> tuple[Any, Any]:
     """Values with zeros for missing ones, and ones where they are known.
 
     Sparse values stay sparse. If all of them are known, one column of ones is enough.
@@ -179,96 +174,22 @@ def _sums_and_counts(values: MaskedMatrix) -> tuple[Any, Any]:
     return stored, np.ones((values.shape[0], 1)) if mask is None else mask
 
 
+def _sums(below: sp.csr_array, values: MaskedMatrix) -> tuple[Any, Any]:
+    """Sums and counts of the known values of every group."""
+    stored, _ = values.arrays
+    if sp.issparse(stored):
+        filled, known = _filled_and_known(values)
+        return below @ filled, below @ known
+    sums, counts = (np.empty((below.shape[0], values.shape[1])) for _ in range(2))
+    for start in range(0, values.shape[1], COLUMNS):  # no copies of the whole table
+        part = slice(start, start + COLUMNS)
+        at = np.arange(values.shape[1])[part]
+        filled, known = _filled_and_known(values.on_columns(at))
+        sums[:, part], counts[:, part] = below @ filled, below @ known
+    return sums, counts
+
+
 def _dense(matrix: Any) -> Floats:
     """An array of a sparse or dense matrix."""
     found = matrix.toarray() if hasattr(matrix, "toarray") else matrix
     return np.asarray(found, np.float64)
-
-
-class FamilyValues:
-    """What the families of an embedding's labels say about the fields of a context.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        An embedding.
-    context : FittedDescriptive
-        One of its contexts.
-    groups : Groups, optional
-        What `FamilyValues.groups_of` returns, for use with several contexts.
-    """
-
-    def __init__(
-        self,
-        embedding: LabelEmbedding,
-        context: FittedDescriptive,
-        groups: Groups | None = None,
-    ) -> None:
-        groups = self.groups_of(embedding) if groups is None else groups
-        self.is_log = context.is_log
-        self.means: FamilyMeans | None = None
-        if groups.steps and context.data is not None:
-            position = index_of(embedding.labels)
-            inside = [x for x in context.data.labels if x in position]
-            matrix = context.data.matrix.with_logs(context.is_log)
-            if len(inside) < len(context.data.labels):
-                matrix = matrix.take([context.data.index[x] for x in inside])
-            rows = np.array([position[x] for x in inside], dtype=np.int64)
-            self.means = FamilyMeans(matrix, groups, rows)
-
-    @staticmethod
-    def groups_of(embedding: LabelEmbedding) -> Groups:
-        """Find the groups of all labels of an embedding.
-
-        Parameters
-        ----------
-        embedding : LabelEmbedding
-            An embedding.
-
-        Returns
-        -------
-        Groups
-            The groups of all its hierarchies; none if it has no hierarchy.
-        """
-        # A hierarchy with two roles is there twice, under one name.
-        trees = {x.given_name: x.hierarchy for x in embedding.contexts if x.hierarchy}
-        return Groups.of(embedding.labels, (x for x in trees.values() if x is not None))
-
-    def at(
-        self, labels: Ints, fields: Sequence[Field]
-    ) -> list[Sequence[float | bool | str | None]]:
-        """Say what the families of some labels say.
-
-        Parameters
-        ----------
-        labels : array of int
-            Positions of the labels in the embedding.
-        fields : sequence of Field
-            The fields asked for.
-
-        Returns
-        -------
-        list of sequence
-            For each field the values of all labels; None where the family knows none.
-        """
-        if self.means is None:
-            return [[None] * len(labels) for _ in fields]
-        found = self.means.at(labels)
-        return [self._read(field, found[:, field.at]) for field in fields]
-
-    def _read(self, field: Field, means: Floats) -> list[float | bool | str | None]:
-        """One value for each label from its means."""
-        assert self.means is not None
-        at = field.at
-        is_known = ~np.isnan(means[:, 0])
-        if field.kind == "number":
-            numbers = np.exp(means[:, 0]) if self.is_log[at.start] else means[:, 0]
-            found: list[Any] = numbers.tolist()
-        else:
-            means = means + TIE * (self.means.overall[at] - means)
-            if field.kind == "category":
-                best = np.nan_to_num(means, nan=-1.0).argmax(axis=1)
-                found = [field.values[i] for i in best.tolist()]
-            else:
-                found = (means[:, 0] > 0.5).tolist()
-        return [x if known else None for x, known in zip(found, is_known, strict=True)]
