@@ -153,8 +153,18 @@ def run_trial(
 
     Parameters
     ----------
-    dataset, hides, data, seed, share, quick
-        See `hidden_task`.
+    dataset : str
+        One of `cell_tasks.TASKS`.
+    hides : {"cells", "labels"}
+        What to hide.
+    data : Path
+        Folder of all data.
+    seed : int
+        Seed of the draw.
+    share : float
+        Share of the labels to hide whole.
+    quick : bool
+        Whether few labels are enough.
 
     Returns
     -------
@@ -250,21 +260,26 @@ def _intervals(
 def _sums(cells: HiddenCells) -> Row:
     """Sums by label and bin, and of labels for intervals, as lists."""
     number = np.minimum((cells.said * N_BINS).astype(int), N_BINS - 1)
-    bins = []
-    for i in range(N_BINS):
-        at = number == i
-        labels, which = np.unique(cells.labels[at], return_inverse=True)
-        said = cells.said[at]
-        # Cells, what was said, what is true, and the variance that was said.
-        parts = (np.ones(len(said)), said, cells.is_true[at], said * (1 - said))
-        sums = [np.bincount(which, x, len(labels)).tolist() for x in parts]
-        bins.append([labels.tolist(), *sums])
+    said = cells.said
+    # Cells, what was said, what is true, and the variance that was said.
+    parts = np.stack([np.ones(len(said)), said, cells.is_true, said * (1 - said)])
     at = ~np.isnan(cells.is_inside)
-    labels, which = np.unique(cells.labels[at], return_inverse=True)
-    parts = (np.ones(at.sum()), cells.is_inside[at])
-    sums = [np.bincount(which, x, len(labels)).tolist() for x in parts]
-    width = float(np.nanmedian(cells.width[at])) if at.any() else None
-    return {"bins": bins, "intervals": [labels.tolist(), *sums], "width": width}
+    inside = np.stack([np.ones(at.sum()), cells.is_inside[at]])
+    return {
+        "bins": [
+            _by_label(cells.labels[number == i], parts[:, number == i])
+            for i in range(N_BINS)
+        ],
+        "intervals": _by_label(cells.labels[at], inside),
+        "width": float(np.nanmedian(cells.width[at])) if at.any() else None,
+    }
+
+
+def _by_label(labels: Ints, parts: Floats) -> list[list[Any]]:
+    """Labels, and the sums of each part by label."""
+    unique, which = np.unique(labels, return_inverse=True)
+    sums = [np.bincount(which, own, len(unique)) for own in parts]
+    return [x.tolist() for x in (unique, *sums)]
 
 
 def reliability(trials: Sequence[Row]) -> list[Row]:
@@ -284,7 +299,7 @@ def reliability(trials: Sequence[Row]) -> list[Row]:
     """
     found = []
     for parts in zip(*(x["bins"] for x in trials), strict=True):
-        n, said, true, variance = _by_label(parts)
+        n, said, true, variance = _over_draws(parts)
         if not n.sum():
             continue
         gap, moves = score_of("gap", true - said, n)
@@ -321,7 +336,7 @@ def coverage(trials: Sequence[Row]) -> Row:
         `coverage` with its standard error, clustered by label, and the median `width`;
         empty without intervals.
     """
-    n, inside = _by_label([x["intervals"] for x in trials])
+    n, inside = _over_draws([x["intervals"] for x in trials])
     if not n.sum():
         return {}
     share, moves = score_of("coverage", inside, n)
@@ -332,10 +347,7 @@ def coverage(trials: Sequence[Row]) -> Row:
     }
 
 
-def _by_label(parts: Sequence[Sequence[Any]]) -> list[Floats]:
-    """Sums over draws, by label."""
-    labels, which = np.unique(
-        np.concatenate([np.asarray(x[0], int) for x in parts]), return_inverse=True
-    )
-    columns = zip(*(x[1:] for x in parts), strict=True)
-    return [np.bincount(which, np.concatenate(x), len(labels)) for x in columns]
+def _over_draws(parts: Sequence[Sequence[Sequence[float]]]) -> Floats:
+    """Sums by label over several draws."""
+    labels, *sums = (np.concatenate(own) for own in zip(*parts, strict=True))
+    return np.array(_by_label(labels, np.stack(sums))[1:])
