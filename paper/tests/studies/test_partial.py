@@ -6,8 +6,6 @@ import pytest
 from phcle.embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError
 from phcle_paper.studies.partial_contexts import _drift
-from phcle_paper.studies.prediction_confidence import Settings as ConfidenceSettings
-from phcle_paper.studies.prediction_confidence import _row
 from phcle_paper.studies.registry import Request, run_study
 
 
@@ -36,14 +34,3 @@ def test_settings_of_a_study_are_checked(tmp_path, text, message):
     file.write_text(text)
     with pytest.raises((OptionError, FileError), match=message):
         run_study("partial", Request(tmp_path, tmp_path / "out"), config=file)
-
-
-def test_a_confidence_that_is_right_has_no_calibration_error():
-    sure = np.repeat([0.2, 0.8], 100)
-    truth = np.tile(np.arange(100) < 20, 2) ^ (sure > 0.5)
-    settings = ConfidenceSettings((), 0.2, 1, 0, 2, {})
-    row = _row("tags", sure, np.full(200, 0.5), truth, settings)
-    assert row["error"] == pytest.approx(0.0)
-    assert row["brier"] == pytest.approx(0.16)
-    assert row["brier_of_presence"] == pytest.approx(0.25)
-    assert row["sure_and_right"] == pytest.approx(0.8)

@@ -37,7 +37,7 @@ from phcle_paper.tables.saved_results import SavedResults, digest_of
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
 
-__all__ = ["METHODS", "NEEDS", "Settings", "run", "score_cells"]
+__all__ = ["METHODS", "NEEDS", "Settings", "code_digest", "run", "score_cells"]
 
 Row = dict[str, Any]
 
@@ -127,7 +127,10 @@ def _scored(
     kept = SavedResults(request.out / f"cells-{name}.cells.jsonl", mark)
     seeds = [settings.split_seed + n for n in range(settings.n_splits)]
     cells = {
-        f"{seed} {method}" + (f" {_code()}" if method == PHCLE else ""): (seed, method)
+        f"{seed} {method}" + (f" {code_digest()}" if method == PHCLE else ""): (
+            seed,
+            method,
+        )
         for seed in seeds
         for method in methods
     }
@@ -149,7 +152,7 @@ def _scored(
 
 
 @lru_cache
-def _code() -> str:
+def code_digest() -> str:
     """A fingerprint of phcle's code: results of another model are not reused."""
     digest = sha256()
     for path in sorted(Path(phcle.__file__).parent.rglob("*.py")):
@@ -164,7 +167,7 @@ def _log(settings: Settings, request: Request) -> Path:
 
 def _record(log: Path, method: str, scores: Mapping[str, float]) -> None:
     """Add a scoring of the test split to the log; nothing removes it."""
-    entry = {"method": method, "code": _code(), "scores": dict(scores)}
+    entry = {"method": method, "code": code_digest(), "scores": dict(scores)}
     with log.open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
 

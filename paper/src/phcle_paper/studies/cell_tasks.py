@@ -29,6 +29,7 @@ from phcle_paper.datasets.pantheria import load_pantheria
 from phcle_paper.datasets.patchy_table import CATEGORY, TAGS, TRUTH, PatchyTable
 from phcle_paper.datasets.shop import load_shop
 from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
+from phcle_paper.studies.noun_contexts import noun_table
 
 __all__ = [
     "RMSE",
@@ -405,6 +406,13 @@ def _debian_facets(data: Path, seed: int) -> CellTask:
     return CellTask(table, hidden, table.values)
 
 
+def _nouns(name: str, data: Path, seed: int) -> CellTask:
+    """Hide a share of the attributes of AWA or LAD."""
+    table = noun_table(name, data)
+    hidden = draw_cells(table.known, 0.1, np.random.default_rng(seed))
+    return CellTask(table, hidden, table.values)
+
+
 def _shop(data: Path, seed: int) -> CellTask:
     """What the shop's table lacks; every seed gives the same."""
     table, truth = load_shop(data / "shop")
@@ -418,6 +426,8 @@ TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {
     "sigtyp-test": _sigtyp_test,
     "shop": _shop,
     "debian-facets": _debian_facets,
+    "awa": partial(_nouns, "AWA"),
+    "lad": partial(_nouns, "LAD"),
 }
 """Tasks by data set: each takes the folder of all data and a seed."""
 

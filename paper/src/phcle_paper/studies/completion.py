@@ -32,9 +32,8 @@ from phcle_paper.studies.completion_readings import CHOSEN, READINGS, choose, re
 from phcle_paper.studies.completion_rivals import rivals
 from phcle_paper.studies.noun_contexts import (
     ATTRIBUTES,
-    gloss_texts,
+    attributes_with_sentences,
     noun_hierarchy,
-    noun_sentences,
 )
 from phcle_paper.studies.whole_label_rivals import cell_rivals
 from phcle_paper.tables.saved_results import SavedResults, digest_of, digest_of_context
@@ -165,11 +164,9 @@ def _task(
     name: str, nouns: WordNetNouns, request: Request
 ) -> tuple[CompletionTask, str]:
     """Attributes of a data set under wnids, with hierarchy and sentence vectors."""
-    attributes = ATTRIBUTES[name](nouns, request.data)
-    sentences, note = noun_sentences(nouns, attributes.labels, request.sentences)
-    if sentences is None:
-        texts = gloss_texts(nouns, attributes.labels)
-        sentences = DescriptiveContext.from_texts(texts, name="sentences")
+    attributes, sentences, note = attributes_with_sentences(
+        name, nouns, request.data, request.sentences
+    )
     hierarchy = noun_hierarchy(nouns, attributes.labels)
     return CompletionTask(attributes, (hierarchy, sentences)), note
 

@@ -7,16 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext, RelationalContext, has_sentence_encoder
-from phcle.datasets import WordNetNouns
+from phcle.datasets import WordNetNouns, load_wordnet_nouns
 from phcle.errors import OptionError
+from phcle.tuning.completion import dense_values
 from phcle_paper.datasets import load_awa, load_lad, match_nouns
 from phcle_paper.datasets.lad import FALSE_FRIENDS, GROUPS
+from phcle_paper.datasets.patchy_table import Field, PatchyTable
 
 __all__ = [
     "ATTRIBUTES",
+    "attributes_with_sentences",
     "gloss_texts",
     "noun_hierarchy",
     "noun_sentences",
+    "noun_table",
 ]
 
 ANIMAL = "n00015388"
@@ -96,3 +100,29 @@ ATTRIBUTES: Mapping[str, Callable[[WordNetNouns, Path], DescriptiveContext]] = {
     "LAD": _lad,
 }
 """Attributes of a data set in a folder of all data, under wnids."""
+
+
+def attributes_with_sentences(
+    name: str, nouns: WordNetNouns, data: Path, sentences: Path | None = None
+) -> tuple[DescriptiveContext, DescriptiveContext, str]:
+    """Attributes of a data set, sentence vectors or words of glosses, and a note."""
+    attributes = ATTRIBUTES[name](nouns, data)
+    found, note = noun_sentences(nouns, attributes.labels, sentences)
+    if found is None:
+        texts = gloss_texts(nouns, attributes.labels)
+        found = DescriptiveContext.from_texts(texts, name="sentences")
+    return attributes, found, note
+
+
+def noun_table(name: str, data: Path) -> PatchyTable:
+    """Attributes of a data set as a table, with hierarchy and sentence vectors."""
+    nouns = load_wordnet_nouns()
+    attributes, sentences, _ = attributes_with_sentences(name, nouns, data)
+    return PatchyTable(
+        attributes.name,
+        attributes.labels,
+        tuple(map(Field, attributes.columns)),
+        dense_values(attributes, attributes.labels),
+        tuple(nouns.edges(attributes.labels)),
+        (sentences,),
+    )

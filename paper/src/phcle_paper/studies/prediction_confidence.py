@@ -1,167 +1,213 @@
-"""How well the confidences of predicted attributes are calibrated.
+"""How far the confidences and intervals of predicted cells can be trusted.
 
-Some described labels are hidden from one context, PHCLE learns from the rest, and the
-confidences of its predictions for the hidden labels are compared with the truth. The
-calibration has seen neither: it hides values of its own inside the fit.
+Cells of real tables are hidden, and PHCLE predicts them: single cells of labels that
+are otherwise known, and all cells of some labels. What it said is compared with the
+truth. It learned its confidences from hidden cells of its own, and saw none of these.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from phcle import PHCLE
-from phcle.contexts import Context, DescriptiveContext
-from phcle.datasets import load_imagenet1k
-from phcle.embedding.describe import confidences
-from phcle.errors import ContextError, ConvergenceWarning, check_choice
-from phcle.tuning.completion import dense_values
-from phcle_paper.datasets import load_lad, match_lad
+from phcle.datasets import WORDNET_FOLDER
+from phcle.errors import check_choice
 from phcle_paper.parallel import in_parallel
-from phcle_paper.studies.partial_contexts import awa_of_imagenet
+from phcle_paper.studies.cell_completion import code_digest
+from phcle_paper.studies.cell_tasks import TASKS
+from phcle_paper.studies.confidence_trials import (
+    ALLOWED,
+    CELLS,
+    FEWEST,
+    LABELS,
+    coverage,
+    reliability,
+    run_trial,
+)
+from phcle_paper.tables.saved_results import SavedResults, digest_of
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
 
 __all__ = ["NEEDS", "Settings", "run"]
 
-NEEDS = ("awa", "lad")
+NEEDS = (
+    "sigtyp2020",
+    "grambank",
+    "lad",
+    "debian",
+    "pantheria",
+    "awa",
+    WORDNET_FOLDER,
+)
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+Row = dict[str, Any]
+
+TITLES = {
+    "sigtyp": "SIGTYP (development)",
+    "grambank": "Grambank",
+    "lad": "LAD",
+    "debian-facets": "Debian",
+    "pantheria": "PanTHERIA",
+    "awa": "AWA",
+}
+TYPES = {
+    "category": "categories",
+    "truth": "yes or no",
+    "tag": "tags",
+    "number": "numbers",
+}
+HIDDEN = {CELLS: "single cells", LABELS: "whole labels"}
+COVERED = 0.8
+"""Share of the truths that an interval should hold."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """All that the study depends on."""
 
-    sources: Sequence[str]
+    datasets: Sequence[str]
     share: float
-    n_splits: int
     seed: int
-    n_bins: int
-    options: Mapping[str, Any]
+    n_splits: Mapping[str, int] | int  # by data set, or of every one
 
 
 def run(settings: Settings, request: Request) -> dict[str, Any]:
-    """The table: how far stated and true shares lie apart, by context and in bins."""
+    """The table: how far said and true shares lie apart, and what intervals hold."""
     if request.quick:
         settings = replace(settings, n_splits=1)
-    calls = [
-        (source, split, settings, request.data)
-        for source in settings.sources
-        for split in range(settings.n_splits)
-    ]
-    found: dict[str, list[tuple[Floats, Floats, Flags]]] = {}
-    for done, (n, result) in enumerate(in_parallel(_trial, calls, request.jobs), 1):
-        found.setdefault(str(calls[n][0]), []).append(result)
-        request.tell(f"{done} of {len(calls)} fits")
+    for dataset in settings.datasets:
+        check_choice("a data set", dataset, TASKS)
+    found = _tried(settings, request)
     rows = [
-        _row(source, *_joined(found[source]), settings) for source in settings.sources
+        _row(dataset, hides, kind, trials)
+        for (dataset, hides), by_type in found.items()
+        for kind, trials in by_type.items()
     ]
     return {
-        "title": "Confidence of predicted attributes against the truth",
-        "dataset": "imagenet-1k",
+        "title": "Confidence of predicted cells against the truth",
+        "dataset": ", ".join(TITLES.get(x, x) for x in settings.datasets),
         "lead": [
-            f"Whole labels hidden from one context ({settings.share:.0%} of those it "
-            f"describes, {settings.n_splits} draws), predicted from the others:"
+            "Cells are hidden, and predicted by PHCLE with default options. ECE is the "
+            "mean distance between what is said and what is true, over bins of the "
+            f"probability; a bin may be off by {100 * ALLOWED:.0f} points and two "
+            "standard errors, clustered by label. Intervals should hold "
+            f"{COVERED:.0%} of the numbers:"
         ],
         "columns": {
-            "source": ("context",),
-            "n_values": ("hidden values", ","),
-            "presence": ("present", ".1%"),
-            "brier": ("Brier score", ".4f"),
-            "brier_of_presence": ("of the attribute's share", ".4f"),
-            "error": ("calibration error", ".1%"),
-            "sure": ("at least 50 % sure", ","),
-            "sure_and_right": ("of them right", ".1%"),
+            "dataset": ("data",),
+            "type": ("type",),
+            "hidden": ("hidden",),
+            "n_cells": ("cells", ","),
+            "ece": ("ECE", ".1%"),
+            "worst_gap": ("worst bin", "+.1%"),
+            "worst_allowed": ("allowed", ".1%"),
+            "outside": ("bins outside",),
+            "coverage": ("coverage", ".1%", "coverage_error"),
+            "width": ("width", ".2f"),
         },
         "rows": rows,
-        "findings": [
-            f"{row['source']}: said → true: "
-            + ", ".join(f"{x['said']:.0%} → {x['true']:.0%}" for x in row["bins"])
-            for row in rows
-        ],
+        "findings": [x for row in rows for x in _findings(row)],
         "caveats": [
-            "calibration error: mean distance of said and true share over bins of "
-            f"equally many values ({settings.n_bins})",
+            "said and true: the probability of the value shown and whether it is right "
+            "(categories), or the probability of a yes, a tag or a number above its "
+            "mean and whether it is so",
+            "worst bin: the one that is farthest beyond what is allowed, or nearest to "
+            f"it, of those with {FEWEST} cells or more; + if more is true than was "
+            "said",
+            "width: median width of the intervals, where 1 is the interval from the "
+            "10 % to the 90 % quantile of the column",
+            f"whole labels: all cells of {settings.share:.0%} of the labels, or of the "
+            "development languages of SIGTYP; its test is never read",
         ],
     }
 
 
-def _joined(
-    trials: Sequence[tuple[Floats, Floats, Flags]],
-) -> tuple[Floats, Floats, Flags]:
-    """Values of several draws, one after the other."""
-    sure, usual, has_it = zip(*trials, strict=True)
-    return np.concatenate(sure), np.concatenate(usual), np.concatenate(has_it)
-
-
-def _trial(
-    source: str, split: int, settings: Settings, data: Path
-) -> tuple[Floats, Floats, Flags]:
-    """Confidences, usual shares and truth of the values of hidden labels."""
-    contexts, place = _contexts(source, data)
-    described = contexts[place]
-    assert isinstance(described, DescriptiveContext)
-    rng = np.random.default_rng([settings.seed, split])
-    labels = rng.permutation(sorted(described.observed_labels)).tolist()
-    n_hidden = max(1, round(settings.share * len(labels)))
-    hidden, kept = labels[:n_hidden], labels[n_hidden:]
-    contexts[place] = described.rows_for(kept)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = PHCLE(**settings.options, random_state=settings.seed).fit(contexts)
-    embedding = model.embedding_
-    fitted: Any = next(c for c in embedding.contexts if c.name == source)
-    sure = confidences(embedding, fitted, embedding.select(hidden).vectors)
-    if fitted.calibration is None or sure is None:
-        raise ContextError(f"context {source!r} has too few labels to calibrate.")
-    truth = dense_values(described, hidden)
-    has_it = truth > described.matrix.threshold(fitted.offset)
-    is_known = ~np.isnan(truth)
-    usual = np.broadcast_to(fitted.calibration.presence, sure.shape)
-    return sure[is_known], usual[is_known], has_it[is_known]
-
-
-def _contexts(source: str, data: Path) -> tuple[list[Context], int]:
-    """The contexts of ImageNet-1K, and the place of the one that is judged."""
-    own: list[Context] = list(load_imagenet1k().contexts())
-    loaders = {
-        "AWA attributes": lambda: awa_of_imagenet(data / "awa"),
-        "LAD attributes": lambda: match_lad(load_lad(data / "lad")).context,
+def _tried(
+    settings: Settings, request: Request
+) -> dict[tuple[str, str], dict[str, list[Row]]]:
+    """Sums by data set, what is hidden, and type; saved ones are read."""
+    mark = digest_of([settings.share, request.quick])
+    kept = SavedResults(request.out / "confidence.cells.jsonl", mark)
+    cells = {
+        f"{dataset} {hides} {seed} {code_digest()}": (dataset, hides, seed)
+        for dataset in settings.datasets
+        for hides in HIDDEN
+        for seed in _seeds(settings, dataset)
     }
-    names = [context.name for context in own]
-    check_choice("a source", source, [*names, *loaders])
-    if source in names:
-        return own, names.index(source)
-    return [*own, replace(loaders[source](), name=source)], len(own)
-
-
-def _row(
-    source: str, sure: Floats, usual: Floats, has_it: Flags, settings: Settings
-) -> dict[str, Any]:
-    order = np.argsort(sure, kind="stable")
-    bins = [
-        {"said": float(sure[part].mean()), "true": float(has_it[part].mean())}
-        for part in np.array_split(order, settings.n_bins)
-        if len(part)
+    left = [cell for cell in cells if cell not in kept.cells]
+    calls = [
+        (dataset, hides, request.data, seed, settings.share, request.quick)
+        for dataset, hides, seed in map(cells.__getitem__, left)
     ]
-    likely = sure >= 0.5
+    start = perf_counter()
+    for done, (i, rows) in enumerate(in_parallel(run_trial, calls, request.jobs), 1):
+        kept.add(left[i], rows)
+        dataset, hides, seed = cells[left[i]]
+        request.tell(
+            f"{done} of {len(left)}: {TITLES.get(dataset, dataset)}, {HIDDEN[hides]}, "
+            f"draw {seed}, after {perf_counter() - start:.0f} s"
+        )
+    found: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for cell, (dataset, hides, _) in cells.items():
+        for row in kept.cells[cell]:
+            by_type = found.setdefault((dataset, hides), {})
+            by_type.setdefault(row["type"], []).append(row)
+    return found
+
+
+def _seeds(settings: Settings, dataset: str) -> list[int]:
+    n = settings.n_splits
+    n = n if isinstance(n, int) else n.get(dataset, 1)
+    return [settings.seed + i for i in range(n)]
+
+
+def _row(dataset: str, hides: str, kind: str, trials: Sequence[Row]) -> Row:
+    """One row of the table, with its bins."""
+    bins = reliability(trials)
+    n = sum(x["n_cells"] for x in bins)
+    # With few cells anywhere, all bins are compared.
+    judged = [x for x in bins if x["n_cells"] >= FEWEST] or bins
+    worst = max(judged, key=lambda x: abs(x["gap"]) - x["allowed"])
     return {
-        "source": source,
-        "n_values": len(sure),
-        "presence": float(has_it.mean()),
-        "brier": float(((sure - has_it) ** 2).mean()),
-        "brier_of_presence": float(((usual - has_it) ** 2).mean()),
-        "error": float(np.mean([abs(x["said"] - x["true"]) for x in bins])),
-        "sure": int(likely.sum()),
-        "sure_and_right": float(has_it[likely].mean()) if likely.any() else None,
+        "dataset": TITLES.get(dataset, dataset),
+        "type": TYPES[kind],
+        "hidden": HIDDEN[hides],
+        "n_cells": n,
+        "ece": sum(x["n_cells"] * abs(x["gap"]) for x in bins) / n,
+        "worst_gap": worst["gap"],
+        "worst_allowed": worst["allowed"],
+        "outside": sum(map(_is_outside, bins)),
+        **coverage(trials),
         "bins": bins,
     }
+
+
+def _is_outside(each: Row) -> bool:
+    return bool(abs(each["gap"]) > each["allowed"] and each["n_cells"] >= FEWEST)
+
+
+def _findings(row: Row) -> Iterator[str]:
+    """Which bins are outside, and whether intervals hold what they should."""
+    about = f"{row['dataset']}, {row['type']}, {row['hidden']} hidden"
+    outside = [
+        f"{x['said']:.0%} said, {x['true']:.0%} true ({x['n_cells']:,} cells of "
+        f"{x['n_labels']:,} labels, allowed {x['allowed']:.1%})"
+        for x in row["bins"]
+        if _is_outside(x)
+    ]
+    if outside:
+        yield f"{about}: **outside**: {'; '.join(outside)}"
+    else:
+        yield f"{about}: all {len(row['bins'])} bins are inside"
+    if "coverage" in row:
+        gap, error = abs(row["coverage"] - COVERED), row["coverage_error"]
+        words = "as they should"
+        if gap > ALLOWED:
+            words = "within two errors" if gap <= ALLOWED + 2 * error else "**not**"
+        yield (
+            f"{about}: intervals hold {row['coverage']:.1%} ± {error:.1%} of the "
+            f"numbers, {words}"
+        )
