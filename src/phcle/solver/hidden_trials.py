@@ -44,7 +44,7 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 15, 1e-3
+COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 2e-4
 """Up to this many labels, a trial starts anew, with at most so many sweeps: as soon as
 one lowers the objective by less than this share, predictions hardly change."""
 
