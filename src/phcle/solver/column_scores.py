@@ -36,11 +36,11 @@ Ints = npt.NDArray[np.int64]
 NEIGHBOURS = 10
 """Labels whose values the rule of the nearest labels averages."""
 
-MOST_COMPARED = 20_000_000
+MOST_COMPARED = 2_000_000
 """Most cells of a table for the rule of the nearest labels, which takes a distance to
 every label; above, it is left out."""
 
-MOST_ASKED = 500
+MOST_ASKED = 200
 """Most labels for which the nearest ones are looked for."""
 
 FEWEST = 10
