@@ -41,7 +41,7 @@ def embedding():
 def test_columns_are_scored_beside_simple_rules(embedding):
     found = {x.column: x for x in completion_skill(embedding).columns}
     assert found["both"].score > 0.3  # of labels whose whole rows are hidden, too
-    assert found["both"].verdict == "better"
+    assert found["both"].verdict in ("better", "as good")
     assert found["both"].family < 0.2
     assert found["of the family"].score == pytest.approx(
         found["of the family"].family, abs=0.1
