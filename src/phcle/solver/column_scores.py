@@ -36,11 +36,11 @@ Ints = npt.NDArray[np.int64]
 NEIGHBOURS = 10
 """Labels whose values the rule of the nearest labels averages."""
 
-MOST_COMPARED = 20_000_000
+MOST_COMPARED = 2_000_000
 """Most cells of a table for the rule of the nearest labels, which takes a distance to
 every label; above, it is left out."""
 
-MOST_ASKED = 500
+MOST_ASKED = 200
 """Most labels for which the nearest ones are looked for."""
 
 FEWEST = 10
@@ -207,6 +207,7 @@ def _nearest(
         return found
     values = _dense(matrix)
     known = ~np.isnan(values)
+    usual = matrix.moments().mean
     filled = np.where(known, values / scale, 0.0)
     row_of = {label: i for i, label in enumerate(at.tolist())}
     pairs, number = np.unique(
@@ -228,15 +229,13 @@ def _nearest(
         order = order[~np.isnan(distance[order])]
         for cell, column in zip(inside, columns, strict=True):
             near = order[known[order, column]][:NEIGHBOURS]
-            if len(near):
-                found[cell] = values[near, column].mean()
+            found[cell] = values[near, column].mean() if len(near) else usual[column]
     return found
 
 
 def _dense(matrix: MaskedMatrix) -> Floats:
     """All values of a table; NaN where unknown."""
-    stored: Any
-    stored, mask = matrix.arrays
+    stored, mask = cast(Any, matrix.arrays)
     if not sp.issparse(stored):
         return np.asarray(stored, np.float64)
     values = np.asarray(stored.toarray(), np.float64)
@@ -340,15 +339,24 @@ def _skill(
     labels: Ints,
 ) -> ColumnSkill:
     """Scores, and whether we differ from the best rule by more than chance."""
-    known = {
-        "family": not np.isnan(cells.family_share).all(),
-        "nearest": not np.isnan(cells.near_share).all(),
+    asked = {x: np.ones(len(labels), dtype=bool) for x in losses}
+    if np.isnan(cells.family_share).all():
+        del asked["family"]
+    # The nearest labels were looked for only for some labels.
+    width = len(cells.near_share) // len(labels)
+    asked["nearest"] = ~np.isnan(cells.near_share[::width])
+    if not asked["nearest"].any():
+        del asked["nearest"]
+    scores = {x: 1 - float(losses[x][own].mean()) for x, own in asked.items()}
+    leads = {
+        x: float((losses[x] - losses["own"])[own].mean())
+        for x, own in asked.items()
+        if x != "own"
     }
-    scores = {x: 1 - float(y.mean()) for x, y in losses.items() if known.get(x, True)}
-    best = max((x for x in scores if x != "own"), key=lambda x: scores[x])
-    gain = losses[best] - losses["own"]
-    error = float(np.linalg.norm(np.bincount(labels, gain - gain.mean()))) / len(gain)
-    lead = float(gain.mean())
+    best = min(leads, key=lambda x: leads[x])
+    at, lead = asked[best], leads[best]
+    gain = (losses[best] - losses["own"])[at]
+    error = float(np.linalg.norm(np.bincount(labels[at], gain - lead))) / len(gain)
     verdict = "as good"
     if abs(lead) > CERTAIN * error:
         verdict = "better" if lead > 0 else "worse"
@@ -356,7 +364,7 @@ def _skill(
         context,
         column,
         kind,
-        len(gain),
+        len(labels),
         measure,
         scores["own"],
         scores["usual"],

@@ -34,9 +34,11 @@ Ints = npt.NDArray[np.int64]
 ROW_SHARE, MOST_ROWS = 0.1, 200
 """Share of the described labels whose whole rows are hidden, and most of them."""
 
-CELL_SHARE, MOST_GAPPY = 0.1, 1_000
-"""Share of the other known cells that is hidden, and most labels that lose some in a
-large problem."""
+CELL_SHARE = 0.1
+"""Share of the other known cells that is hidden."""
+
+MOST_GAPPY, GAPPY_SHARE = 1_000, 0.2
+"""Most labels that lose cells in a large problem, and the share that they lose."""
 
 FEWEST_LABELS = 10
 """A table with fewer described labels is not judged: it has too few to learn from."""
@@ -44,7 +46,7 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 15, 1e-3
+COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 2e-4
 """Up to this many labels, a trial starts anew, with at most so many sweeps: as soon as
 one lowers the objective by less than this share, predictions hardly change."""
 
@@ -134,8 +136,10 @@ def _draw_rows_and_cells(
     observed = np.flatnonzero(table.observed)
     n = int(np.clip(round(ROW_SHARE * len(observed)), 1, MOST_ROWS))
     rows = np.sort(rng.choice(observed, min(n, len(observed) - 1), replace=False))
-    most = min(MOST_CELLS, MOST_GAPPY * len(table.columns)) if is_large else MOST_CELLS
-    left, cells = table.hide_cells(CELL_SHARE, most, rng, rows=rows)
+    share, most = CELL_SHARE, MOST_CELLS
+    if is_large:
+        share, most = GAPPY_SHARE, min(most, MOST_GAPPY * len(table.columns))
+    left, cells = table.hide_cells(share, most, rng, rows=rows)
     assert cells is not None
     return Drawn(table, left, cells)
 
@@ -313,8 +317,12 @@ def _solved(
     weights: Mapping[str, float],
     rows: Ints,
 ) -> tuple[Floats, Sequence[Floats]]:
-    """Solve W to its optimum: the rows asked for, or all if families hang on them."""
-    if any(context.turns_with_labels for context in trial.contexts):
+    """Solve W to its optimum: the rows asked for, or all if families hang on them.
+
+    In a large problem, families were solved without the hidden cells before.
+    """
+    is_small = len(trial.labels) <= COLD_UP_TO
+    if is_small and any(context.turns_with_labels for context in trial.contexts):
         solved = solve_labels(
             device.backend, trial, W, factors, weights, tol=1e-2, settle=True
         )
