@@ -1263,16 +1263,21 @@ class ComparedCell(Answer):
     Attributes
     ----------
     value : float or None
-        The observed value; None if there is none.
+        The observed value, or a predicted number; None if there is neither.
     observed : bool
         Whether the value is observed.
-    confidence : float or None
-        Probability that the label has the attribute, if it is not observed.
+    confidence : float or None, default=None
+        Probability that the label has the attribute, if it is not observed. None for a
+        number.
+    low, high : float or None, default=None
+        Interval that holds a predicted number in 80 of 100 cases.
     """
 
     value: float | None
     observed: bool
-    confidence: float | None
+    confidence: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -1837,6 +1842,12 @@ class ColumnSkill(Answer):
     best_rule: str
     error: float
     verdict: str
+
+    @property
+    def words(self) -> str:
+        """How the embedding compares with the best rule, in words."""
+        than = "as" if self.verdict == "as good" else "than"
+        return f"{self.verdict} {than} the {self.best_rule}"
 
 
 @dataclass(frozen=True)

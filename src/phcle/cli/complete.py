@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import check_can_write, show, show_line, show_table, show_written
+from phcle.cli.output import (
+    SURE,
+    check_can_write,
+    show,
+    show_line,
+    show_table,
+    show_written,
+)
 from phcle.cli.query_commands import labels_or_files
 from phcle.errors import OptionError, some
 
@@ -24,9 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["complete"]
 
 SUSPICIOUS = ("label", "column", "value", "chance", "expected", "low", "high", "family")
-
-SURE = "how sure"
-"""Title of confidences and intervals on the terminal."""
 
 NOTHING = "No cell is unknown, or none is likely enough to be shown."
 NO_SUSPICION = "No known cell is unlikely."

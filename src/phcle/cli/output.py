@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from phcle import answers
 
 __all__ = [
+    "SURE",
     "check_can_write",
     "show",
     "show_description",
@@ -33,6 +34,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+SURE = "how sure"
+"""Title of confidences and intervals."""
 
 
 def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
@@ -127,7 +131,7 @@ def show_description(answer: answers.DescribedLabel) -> None:
         ((f"{x.share:.0%}", *_similarity(x), _title(x)) for x in answer.related),
     )
     rows = [
-        (kind, x.name, f"{x.value:.3g}", _confidence(x), x.context)
+        (kind, x.name, f"{x.value:.3g}", _how_sure(x), x.context)
         for kind, found in (
             ("observed", answer.observed),
             ("predicted", answer.predicted),
@@ -135,16 +139,20 @@ def show_description(answer: answers.DescribedLabel) -> None:
         for x in found
     ]
     if rows:
-        show_table(("", "attribute", "value", "sure", "context"), rows)
+        show_table(("", "attribute", "value", SURE, "context"), rows)
     if answer.not_predictable:
         show_line(
             f"Too little is known to predict {', '.join(answer.not_predictable)}."
         )
 
 
-def _confidence(attribute: answers.Attribute) -> str:
-    """Confidence in percent; nothing for an observed attribute."""
-    return "" if attribute.confidence is None else f"{attribute.confidence:.0%}"
+def _how_sure(attribute: answers.Attribute) -> str:
+    """Confidence in percent, or the interval of a number; nothing if it is observed."""
+    from phcle.embedding.cell_texts import interval_text
+
+    if attribute.confidence is None:
+        return interval_text(attribute.low, attribute.high)
+    return f"{attribute.confidence:.0%}"
 
 
 def show_explanation(answer: answers.ExplainedPair) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-__all__ = ["number_text", "probabilities_text", "value_text"]
+__all__ = ["interval_text", "number_text", "probabilities_text", "value_text"]
 
 DIGITS = 3
 """Significant digits of predicted numbers. An interval is seldom narrower than 1 %."""
@@ -41,6 +41,35 @@ def number_text(number: float, digits: int = DIGITS) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def interval_text(
+    low: float | None, high: float | None, value: float | None = None
+) -> str:
+    """Write the interval of a number, perhaps after the number itself.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Ends of the interval; None if there is none.
+    value : float, optional
+        The number; it stands before the interval, which is then in brackets.
+
+    Returns
+    -------
+    str
+        The text; only the number, or nothing, without an interval.
+
+    Examples
+    --------
+    >>> interval_text(119.8, 610), interval_text(119.8, 610, 271)
+    ('120 to 610', '271 (120 to 610)')
+    """
+    number = "" if value is None else number_text(value)
+    if low is None or high is None:
+        return number
+    interval = f"{number_text(low)} to {number_text(high)}"
+    return f"{number} ({interval})" if number else interval
 
 
 def value_text(value: float | bool | str | None) -> str:

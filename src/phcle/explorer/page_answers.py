@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from phcle import answers
-from phcle.embedding.read import read_predictions
+from phcle.contexts.base import PredictingContext
+from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError
 from phcle.explorer.workspace import Opened, Workspace
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
@@ -250,24 +251,39 @@ def _compared_attributes(
             strengths[key] = max(strengths.get(key, 0.0), x.strength)
     vectors = embedding.select(labels).vectors
     contexts = {name: descriptive_context(embedding, name) for name, _ in strengths}
-    chances = {
-        name: read_predictions(embedding, context, vectors, labels).chance
+    readings = {
+        name: read_predictions(embedding, context, vectors, labels)
         for name, context in contexts.items()
     }
     rows = []
     for (name, column), strength in strengths.items():
-        context, sure = contexts[name], chances[name]
+        context = contexts[name]
         at = context.columns.index(column)
         cells = []
         for i, label in enumerate(labels):
             known = float(context.observed_row(label)[at])
-            if not np.isnan(known):
-                cells.append(answers.ComparedCell(known, True, None))
-                continue
-            chance = None if sure is None else float(sure[i, at])
-            cells.append(answers.ComparedCell(None, False, chance))
+            if np.isnan(known):
+                cells.append(_predicted_cell(context, readings[name], i, at))
+            else:
+                cells.append(answers.ComparedCell(known, observed=True))
         rows.append(answers.ComparedAttribute(name, column, strength, tuple(cells)))
     return tuple(sorted(rows, key=lambda row: -row.strength))
+
+
+def _predicted_cell(
+    context: PredictingContext, read: Reading, row: int, column: int
+) -> answers.ComparedCell:
+    """A predicted number with its interval, or the probability of another value."""
+    if read.chance is None or read.low is None or read.high is None:
+        return answers.ComparedCell(None, observed=False)
+    if not context.is_number[column]:
+        chance = float(read.chance[row, column])
+        return answers.ComparedCell(None, observed=False, confidence=chance)
+    number = float(read.values[row, column])
+    low, high = float(read.low[row, column]), float(read.high[row, column])
+    if np.isnan(low):
+        return answers.ComparedCell(number, observed=False)
+    return answers.ComparedCell(number, observed=False, low=low, high=high)
 
 
 def found_labels(opened: Opened, typed: str, limit: int) -> answers.LabelsFound:

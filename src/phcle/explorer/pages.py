@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from phcle import __version__
 from phcle.answers import WantedAttribute
+from phcle.embedding.cell_texts import interval_text
 from phcle.explorer import page_answers
 from phcle.explorer.assets import Assets
 from phcle.explorer.attribute_query import BETWEEN, Has, HasNot, parse_wanted
@@ -48,11 +49,13 @@ class Pages:
     """
 
     def __init__(self, workspace: Workspace, assets: Assets) -> None:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
         self.workspace = workspace
         self.environment = Environment(
-            loader=PackageLoader("phcle.explorer"),
+            loader=ChoiceLoader(
+                [PackageLoader(x) for x in ("phcle.explorer", "phcle.web")]
+            ),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -69,6 +72,7 @@ class Pages:
             percent="{:.0%}".format,
             percentile=shown_percentile,
             number="{:.3g}".format,
+            interval=lambda x: interval_text(x.low, x.high, x.value),
             pair_label=lambda label: ("label", label),
             pair_wanted=_pair_wanted,
         )

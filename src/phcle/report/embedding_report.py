@@ -18,6 +18,7 @@ from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.map_data import colourings, map_data
 from phcle.report.map_layout import lay_out
 from phcle.report.report_libraries import needed
+from phcle.uses.named_answers import summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,6 +109,7 @@ def write_report(
         title=title,
         pictures=pictures,
         method=layout.method,
+        completion=summarise(embedding).completion,
         map=map_data(embedding, layout, ways),
         **data,
     )

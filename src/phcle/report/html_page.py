@@ -32,14 +32,14 @@ def write_page(
         Name of a template.
     package : str
         The package whose folder `templates` holds the template; those of `phcle.report`
-        can be extended.
+        and `phcle.web` can be used in it.
     **values : Any
         The values that the template uses.
     """
     jinja2 = needed("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader(x) for x in (package, "phcle.report")]
+            [jinja2.PackageLoader(x) for x in (package, "phcle.report", "phcle.web")]
         ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,

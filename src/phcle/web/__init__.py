@@ -1,4 +1,4 @@
-"""Scripts and styles that the report and the explorer share, such as the map.
+"""Scripts, styles and templates that the report and the explorer share.
 
 There is no Python code here, so nothing is imported.
 """

@@ -61,12 +61,6 @@ def test_evaluate_says_which_context_helps(phcle, shop):
     assert verdicts["noise"] == "no effect"
 
 
-def test_evaluate_needs_images_or_contexts(phcle, fitted):
-    for flags in ((), ("--contexts", "--features", "images")):
-        said = phcle("evaluate", fitted, *flags, code=2).stderr
-        assert "give either --features FOLDER or --contexts" in said
-
-
 def test_the_report_draws_what_each_context_adds(phcle, shop, zoo):
     pytest.importorskip("matplotlib")
     answer = json.loads(phcle("report", "shop.phcle", "--out", "r", "--json").stdout)

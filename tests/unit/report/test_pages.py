@@ -7,12 +7,14 @@ import hashlib
 import json
 import re
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 import pytest
+from patchy_table import write_patchy_table
 
-from phcle import LabelEmbedding
+from phcle import PHCLE, LabelEmbedding, read_contexts
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.report import write_report
 
@@ -81,6 +83,34 @@ def test_an_embedding_without_contexts_has_a_report_too(tmp_path, rng):
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "no history of a fit" in page
     assert "vectors only" in page
+
+
+def test_the_report_says_how_good_the_completion_is(tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    write_patchy_table(tmp_path)
+    found = read_contexts(
+        hierarchy=tmp_path / "tree.csv", attributes=tmp_path / "looks.csv"
+    )
+    embedding = PHCLE(dim=8).fit(found.contexts).embedding_
+    made = write_report(embedding, tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "How good is the completion? Completion of 5 columns on hidden" in text
+    columns = made.summary["completion"]["columns"]
+    assert len(columns) == 5
+    for x in columns:
+        than = "as" if x["verdict"] == "as good" else "than"
+        shown = f"{x['column']} looks {x['cells']} {x['measure']} {x['score']:.2f}"
+        assert shown in text
+        assert f"{x['verdict']} {than} the {x['best_rule']}" in text
+
+
+def test_a_report_on_an_unmeasured_fit_says_how_to_measure(zoo_embedding, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    origin = {k: v for k, v in zoo_embedding.origin.items() if k != "completion"}
+    write_report(replace(zoo_embedding, origin=origin), tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "phcle evaluate FILE --complete" in page
 
 
 def test_an_unknown_label_is_refused_before_anything_is_written(

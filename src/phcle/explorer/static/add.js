@@ -132,22 +132,27 @@
     else landing.append(Phcle.failure(new Error("the file could not be written")));
   }
 
+  // A number with its interval, or a bar for the confidence of another value.
+  function how_sure({ confidence, value, low, high }) {
+    if (confidence === null) {
+      const interval = low === null ? "" : ` (${Phcle.number(low)} to ${Phcle.number(high)})`;
+      return [element("span", { class: "near-value interval" }, Phcle.number(value) + interval)];
+    }
+    const sure = `${Math.round(100 * confidence)}% sure`;
+    return [Phcle.bar(confidence, "faint"), element("span", { class: "near-value" }, sure)];
+  }
+
   function attributes(rows) {
     return element(
       "ul",
       { class: "attributes predicted" },
-      ...rows.slice(0, 8).map(({ name, context, confidence }) =>
+      ...rows.slice(0, 8).map((each) =>
         element(
           "li",
           {},
-          element("span", { class: "attribute-name" }, name),
-          element("span", { class: "quiet" }, context),
-          Phcle.bar(confidence ?? 0, "faint"),
-          element(
-            "span",
-            { class: "near-value" },
-            confidence === null ? "" : `${Math.round(100 * confidence)}% sure`,
-          ),
+          element("span", { class: "attribute-name" }, each.name),
+          element("span", { class: "quiet" }, each.context),
+          ...how_sure(each),
         ),
       ),
     );

@@ -52,6 +52,11 @@
     );
   };
 
+  // A number with three significant digits; digits before the point are never rounded away.
+  Phcle.number = function (number) {
+    return String(Math.abs(number) < 999.5 ? Number(number.toPrecision(3)) : Math.round(number));
+  };
+
   // A cosine and how unusual it is: whole percents, from 99 % on tenths.
   Phcle.similarity = function ({ similarity, percentile }) {
     const digits = percentile < 99 ? 1 : 10;

@@ -1,0 +1,134 @@
+"""How good a completion is, and which known cells are suspicious, in the shell."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from patchy_table import WRONG, write_patchy_table
+from typer.testing import CliRunner
+
+from phcle.cli.app import app
+
+RULES = "mean or most common value", "family", "nearest labels"
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """What `phcle fit` says about a patchy table, and its file."""
+    folder = tmp_path_factory.mktemp("patchy")
+    write_patchy_table(folder)
+    file = folder / "patchy.phcle"
+    words = ["fit", "--hierarchy", folder / "tree.csv", "--dim", 8, "--out", file]
+    words += ["--attributes", folder / "looks.csv"]
+    result = CliRunner().invoke(app, [str(x) for x in words])
+    assert result.exit_code == 0, result.output
+    return result.stdout, file
+
+
+def test_fit_and_info_say_how_good_the_completion_is(phcle, learned):
+    said, file = learned
+    line = "Completion of 5 columns on hidden cells: better than the best simple rule"
+    assert line in said
+    assert line in phcle("info", file).stdout
+    answer = json.loads(phcle("info", file, "--json").stdout)["completion"]
+    assert {x["column"] for x in answer["columns"]} == {
+        *("mass", "length", "noise", "size", "wild")
+    }
+
+
+def test_evaluate_shows_each_column_beside_the_rules(phcle, learned):
+    said = phcle("evaluate", learned[1], "--complete").stdout
+    assert said.startswith("Completion of 5 columns on hidden cells:")
+    titles = ("column", "cells", "PHCLE", "usual", "family", "near", "PHCLE is")
+    assert all(title in said for title in titles)
+    assert "size: a simple rule is as good: family" in said
+    assert "noise: a simple rule is " in said
+
+
+def test_evaluate_gives_the_same_as_json(phcle, learned):
+    found = json.loads(phcle("evaluate", learned[1], "--complete", "--json").stdout)
+    assert found["file"] == str(learned[1])
+    assert found["cells"] >= 100
+    columns = {x["column"]: x for x in found["columns"]}
+    assert columns["size"]["measure"] == "share right"
+    assert columns["size"]["kind"] == "category"
+    assert columns["size"]["score"] > 0.9 > columns["size"]["usual"]
+    assert columns["length"]["measure"] == "R²"
+    assert columns["length"]["score"] > columns["length"]["family"]
+    assert columns["noise"]["verdict"] != "better"
+    assert {x["best_rule"] for x in columns.values()} <= set(RULES)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        (),
+        ("--contexts", "--complete"),
+        ("--complete", "--features", "images"),
+        ("--contexts", "--features", "images"),
+    ],
+)
+def test_evaluate_needs_one_question(phcle, fitted, flags):
+    said = phcle("evaluate", fitted, *flags, code=2).stderr
+    assert "give one of --features FOLDER, --contexts and --complete" in said
+
+
+def test_describe_shows_the_interval_of_a_number(phcle, learned):
+    file = learned[1]
+    for label in (f"x{i}" for i in range(40)):
+        answer = json.loads(phcle("describe", file, label, "--json").stdout)
+        numbers = [x for x in answer["predicted"] if x["low"] is not None]
+        if numbers:
+            break
+    (first, *_) = numbers
+    assert first["confidence"] is None
+    assert first["low"] < first["value"] < first["high"]
+    said = phcle("describe", file, label).stdout
+    (row,) = [x for x in said.splitlines() if f"predicted   {first['name']} " in x]
+    assert " to " in row
+    assert "%" not in row
+
+
+def test_suspicious_cells_are_written(phcle, learned, zoo):
+    said = phcle("complete", learned[1], "--suspicious", "--out", "odd.csv").stdout
+    with (zoo / "odd.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert said == f"written to odd.csv: {len(rows)} cells\n"
+    assert list(rows[0]) == [
+        *("label", "column", "value", "chance", "expected", "low", "high", "family")
+    ]
+    assert (rows[0]["label"], rows[0]["column"]) == WRONG
+    assert (rows[0]["value"], rows[0]["expected"]) == ("large", "small")
+    assert rows[0]["family"] == "small"
+    assert float(rows[0]["chance"]) < 0.1
+
+
+def test_suspicious_cells_are_shown(phcle, learned):
+    said = phcle("complete", learned[1], "--suspicious").stdout
+    titles = said.splitlines()[1].split()
+    assert titles == ["label", "column", "value", "chance", "expected", "family"]
+    (row,) = [x.split() for x in said.splitlines() if x.split()[:2] == list(WRONG)]
+    assert row[2] == "large"
+
+
+def test_suspicious_cells_are_json(phcle, learned):
+    found = json.loads(phcle("complete", learned[1], "--suspicious", "--json").stdout)
+    assert (found[0]["label"], found[0]["column"]) == WRONG
+    assert found[0]["context"] == "looks"
+
+
+def test_suspicious_cells_of_some_labels_or_columns(phcle, learned):
+    def found(*flags):
+        command = ("complete", learned[1], "--suspicious", *flags, "--json")
+        return json.loads(phcle(*command).stdout)
+
+    everything = found()
+    assert found("--labels", "x7") == [x for x in everything if x["label"] == "x7"]
+    assert found("--labels", "x8") == [x for x in everything if x["label"] == "x8"]
+    assert {x["column"] for x in found("--columns", "size")} == {"size"}
+    none = phcle("complete", learned[1], "--suspicious", "--columns", "wild").stdout
+    assert "No known cell is unlikely." in none
+    said = phcle("complete", learned[1], "--suspicious", "--columns", "siz", code=2)
+    assert "Did you mean 'size'" in said.stderr

@@ -1,0 +1,89 @@
+"""Intervals of predicted numbers, and how good the completion is, on the pages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from patchy_table import write_patchy_table
+
+from phcle import PHCLE, read_contexts
+from phcle.embedding.cell_texts import interval_text
+
+
+@pytest.fixture(scope="module")
+def patchy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("patchy")
+    write_patchy_table(folder)
+    found = read_contexts(
+        hierarchy=folder / "tree.csv", attributes=folder / "looks.csv"
+    )
+    return PHCLE(dim=8).fit(found.contexts).embedding_
+
+
+@pytest.fixture(scope="module")
+def pages(patchy):
+    testclient = pytest.importorskip(
+        "starlette.testclient", reason="no client for tests is installed"
+    )
+    for module in ("fastapi", "jinja2", "rapidfuzz"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+    from phcle.explorer.workspace import Opened, Workspace
+
+    workspace = Workspace(Opened(patchy, "patchy"))
+    workspace.opened.background.wait()
+    app = make_app(workspace, Rules(frozenset({"testserver"}), most_bytes=1 << 20))
+    with testclient.TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def number(patchy):
+    """A label with a predicted number, and the number."""
+    for label in patchy.labels:
+        for attribute in patchy.describe(label).predicted:
+            if attribute.low is not None:
+                return label, attribute
+    raise AssertionError("no number is predicted")
+
+
+def text_of(page):
+    return " ".join(re.sub(r"<[^>]+>", " ", page.text).split())
+
+
+def test_about_shows_the_scores_of_every_column(pages, patchy):
+    text = text_of(pages.get("/about"))
+    assert "How good is the completion? Completion of 5 columns on hidden" in text
+    skill = pages.get("/api/info").json()["completion"]
+    assert [x["column"] for x in skill["columns"]] == [
+        *("mass", "length", "noise", "size", "wild")
+    ]
+    for x in skill["columns"]:
+        scores = [x["score"], x["usual"], x["family"], x["nearest"]]
+        shown = " ".join("–" if y is None else f"{y:.2f}" for y in scores)
+        row = f"{x['column']} looks {x['cells']} {x['measure']} {shown} {x['verdict']}"
+        assert row in text
+
+
+def test_the_page_of_a_label_shows_intervals_of_numbers(pages, number):
+    label, attribute = number
+    shown = interval_text(attribute.low, attribute.high, attribute.value)
+    assert re.fullmatch(r"-?[\d.]+ \(-?[\d.]+ to -?[\d.]+\)", shown)
+    text = text_of(pages.get("/label", params={"label": label}))
+    assert f"{attribute.name} looks {shown}" in text
+
+
+def test_compared_numbers_have_intervals(pages, number):
+    label, attribute = number
+    other = "x1" if label == "x0" else "x0"
+    params = {"label": [label, other]}
+    answer = pages.get("/api/compare", params=params).json()
+    (row,) = [x for x in answer["attributes"] if x["name"] == attribute.name]
+    assert row["cells"][0] == {
+        **{"value": attribute.value, "observed": False, "confidence": None},
+        **{"low": attribute.low, "high": attribute.high},
+    }
+    shown = interval_text(attribute.low, attribute.high, attribute.value)
+    assert shown in text_of(pages.get("/compare", params=params))
