@@ -85,7 +85,7 @@ def _show(answer: answers.FileInfo) -> None:
     if isinstance(answer, answers.EmbeddingInfo):
         show_summary(answer)
         skipped |= {"labels", "dim", "contexts", "sweeps", "objective", "seed"}
-        skipped.add("chosen")
+        skipped |= {"chosen", "completion"}
     values = answer.to_dict()
     for title, value in values.items():
         if title not in skipped and value not in ({}, [], None):

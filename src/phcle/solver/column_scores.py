@@ -235,10 +235,10 @@ def _nearest(
 
 def _dense(matrix: MaskedMatrix) -> Floats:
     """All values of a table; NaN where unknown."""
-    stored, mask = cast(Any, matrix.arrays)
+    stored, mask = matrix.arrays
     if not sp.issparse(stored):
         return np.asarray(stored, np.float64)
-    values = np.asarray(stored.toarray(), np.float64)
+    values = np.asarray(cast(Any, stored).toarray(), np.float64)
     return values if mask is None else np.where(mask.toarray() > 0, values, np.nan)
 
 

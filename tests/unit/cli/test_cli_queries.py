@@ -84,6 +84,7 @@ def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
     shown = phcle("info", fitted).stdout
     assert "options: " in shown
     assert "format version: 3" in shown
+    assert "completion:" not in shown  # a sentence says it
 
 
 def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):
