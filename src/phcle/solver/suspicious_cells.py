@@ -32,12 +32,9 @@ FOLDS = 5
 MOST_CELLS = 50_000_000
 """Most cells of a table that are looked at, known or not: 400 MB."""
 
-UNLIKELY = 0.05
-"""Largest chance of a value that is listed."""
-
-SURPRISING = 0.2
-"""A value is listed if its chance is below this share of how common it is. Without
-that, every rare value would be listed."""
+UNLIKELY, SURPRISING = 0.3, 0.5
+"""A value is listed if its chance is below the first, and below the second times how
+common it is. Without the second, every rare value would be listed."""
 
 LEAST = 0.001
 """Least chance that is said: how much thinner tails are, the trials cannot tell."""
@@ -48,6 +45,9 @@ normal distribution."""
 
 END = 1.6377
 """Units of that distribution between the prediction and an end of the 80 % interval."""
+
+USUAL = 0.78
+"""Such a unit of a column as a whole, in its standard deviations."""
 
 
 def suspicious_cells(
@@ -179,10 +179,11 @@ def _of_field(
         spread = calibration.deviation[field.at.start]
         truth = cells.truth[at] * table.scale[field.at.start] / (spread or 1.0)
         ends = np.where(truth < number, number - read.low[at], read.high[at] - number)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.abs(truth - number) / (ends / END)
+        size = np.maximum(ends / END, np.finfo(float).tiny)
+        far = np.abs(truth - number) / size
         chance = 2 * stdtr(TAILS, -far)
-        surprise, limit = chance, UNLIKELY
+        # Densities: of the value as predicted, and in the column.
+        surprise = _density(far) / size * USUAL / _density(np.abs(truth) / USUAL)
         values, expected, low, high = (
             _in_units(table, field, x)
             for x in (truth, number, read.low[at], read.high[at])
@@ -201,8 +202,8 @@ def _of_field(
             chance, common = shares[rows, own], usual[rows, own]
             values = [field.values[i] for i in own]
             expected = [field.values[i] for i in best]
-        surprise, limit = chance / common, SURPRISING
-    is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < limit))
+        surprise = chance / common
+    is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < SURPRISING))
     rows = cells.rows[first[is_listed]]
     said = family.at(rows, [field])[0] if len(rows) else []
     for n, i in enumerate(is_listed.tolist()):
@@ -221,6 +222,11 @@ def _of_field(
                 said[n],
             ),
         )
+
+
+def _density(far: Floats) -> Floats:
+    """Density of errors, up to a factor."""
+    return np.asarray((1 + far**2 / TAILS) ** (-(TAILS + 1) / 2))
 
 
 def _in_units(table: PredictingContext, field: Field, steps: Floats) -> list[float]:
