@@ -167,7 +167,8 @@ class Attribute(Answer):
     name : str
         Name of the attribute.
     value : float
-        Its observed or predicted value.
+        Its observed or predicted value. Predicted tags, truth values and values of a
+        category have their probability, if the fit could calibrate the context.
     strength : float
         Distance from the mean of the attribute, in units of the context's scale.
     observed : bool

@@ -3,12 +3,15 @@
 - `problem`: the contexts over common labels, on the host and on a back end, and the
   state of a solution; `objective` is the reference in plain NumPy;
 - `start`: where factors start; `weights`: weights of the contexts;
-- `settings`, `choosing`: settings that are chosen on hidden cells;
+- `settings`, `choosing`, `trials`: settings that are chosen on hidden cells;
 - `left_out`, `near_copies`, `useful_weights`, `context_help`: what each context adds;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
 - `rows`, `balance`, `column_samples`: the parts of a sweep;
 - `foldin`: labels that are added later (`phcle.fold_in`), and the last step of a fit;
-- `calibration`: probabilities of predicted attributes;
+- `hidden_trials`, `calibration`: probabilities and intervals of predicted values;
+- `column_scores`, `completion_skill`, `suspicious_cells`: how well cells are predicted,
+  and which known ones are unlikely;
+- `embedding_problem`: the problem of an embedding, for questions asked later;
 - `checkpoint`, `provenance`: storing and recording a fit.
 
 Solvers use contexts through `contexts.base` and `contexts.terms` and never ask for

@@ -22,21 +22,30 @@ def patchy(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pages(patchy):
+def workspace(patchy):
+    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    from phcle.explorer.workspace import Opened, Workspace
+
+    made = Workspace(Opened(patchy, "patchy"))
+    made.opened.background.wait()
+    return made
+
+
+@pytest.fixture(scope="module")
+def pages(workspace):
     testclient = pytest.importorskip(
         "starlette.testclient", reason="no client for tests is installed"
     )
-    for module in ("fastapi", "jinja2", "rapidfuzz"):
-        pytest.importorskip(module, reason=f"{module} is not installed")
     from phcle.explorer.app import make_app
     from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
 
-    workspace = Workspace(Opened(patchy, "patchy"))
-    workspace.opened.background.wait()
     app = make_app(workspace, Rules(frozenset({"testserver"}), most_bytes=1 << 20))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
         yield client
+
+
+INTERVAL = re.compile(r"-?[\d.]+ \(-?[\d.]+ to -?[\d.]+\)")
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +79,7 @@ def test_about_shows_the_scores_of_every_column(pages, patchy):
 def test_the_page_of_a_label_shows_intervals_of_numbers(pages, number):
     label, attribute = number
     shown = interval_text(attribute.low, attribute.high, attribute.value)
-    assert re.fullmatch(r"-?[\d.]+ \(-?[\d.]+ to -?[\d.]+\)", shown)
+    assert INTERVAL.fullmatch(shown)
     text = text_of(pages.get("/label", params={"label": label}))
     assert f"{attribute.name} looks {shown}" in text
 
@@ -87,3 +96,14 @@ def test_compared_numbers_have_intervals(pages, number):
     }
     shown = interval_text(attribute.low, attribute.high, attribute.value)
     assert shown in text_of(pages.get("/compare", params=params))
+
+
+def test_a_new_label_has_intervals_of_numbers(workspace, serving, browser, number):
+    label, attribute = number
+    group = f"g{int(label[1:]) // 20}"
+    with serving(workspace) as address:
+        page = browser.new_page()
+        page.goto(f"{address.rstrip('/')}/add?label=new&parent={group}")
+        row = page.locator(".attributes.predicted li", has_text=attribute.name)
+        assert INTERVAL.fullmatch(row.locator(".interval").inner_text())
+        page.close()
