@@ -3,7 +3,8 @@
     python tools/confidence_figures.py [--after results/confidence.json]
 
 The numbers are in docs/figures/confidence.json. `--after` takes new ones from the study
-`phcle reproduce confidence`, and `--before` the same from older code.
+`phcle reproduce confidence`, and `--before` the same from older code. The table of
+docs/uses.md is printed.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _panel(
         ("after", after, BLUE, "o"),
     ):
         for row in rows:
-            if (row["dataset"], row["type"], row["hidden"]) != key:
+            if _key(row) != key:
                 continue
             bins = [x for x in row["bins"] if x["n_cells"] >= FEWEST]
             axes.errorbar(
@@ -116,6 +117,38 @@ def coverage(after: Sequence[Row]) -> Figure:
     return figure
 
 
+def table(before: Sequence[Row], after: Sequence[Row]) -> str:
+    """Return the table of the documentation, and how many bins are outside."""
+    columns = "data | type | hidden | cells | error before | error now"
+    columns += " | bins outside before | now | 80 % intervals hold | width"
+    lines = [f"| {columns} |", "| --- " * len(columns.split("|")) + "|"]
+    old = {_key(row): row for row in before}
+    for row in after:
+        was = old[_key(row)]
+        cells = [row["dataset"].replace(" (", ", ").rstrip(")"), *_key(row)[1:]]
+        cells += [f"{row['n_cells']:,}", f"{100 * was['ece']:.1f} %"]
+        cells += [f"{100 * row['ece']:.1f} %", _outside(was), _outside(row)]
+        if "coverage" in row:
+            share, error = 100 * row["coverage"], 100 * row["coverage_error"]
+            cells += [f"{share:.1f} ± {error:.1f} %", f"{row['width']:.2f}"]
+        else:
+            cells += ["–", "–"]
+        lines.append(f"| {' | '.join(cells)} |")
+    for name, rows in (("before", before), ("now", after)):
+        bins = [x for row in rows for x in row["bins"] if x["n_cells"] >= FEWEST]
+        lines.append(f"{name}: {sum(x['outside'] for x in rows)} of {len(bins)}")
+    return "\n".join(lines)
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return row["dataset"], row["type"], row["hidden"]
+
+
+def _outside(row: Row) -> str:
+    n = sum(x["n_cells"] >= FEWEST for x in row["bins"])
+    return f"{row['outside']} of {n}"
+
+
 def _rounded(value: Any) -> Any:
     """The same numbers with few digits."""
     if isinstance(value, float):
@@ -143,6 +176,7 @@ def main() -> None:
         path = FOLDER / f"{name}.svg"
         figure.savefig(path, metadata={"Date": None}, facecolor="white")
         print(path.relative_to(FOLDER.parents[1]))
+    print(table(numbers.get("before", ()), numbers["after"]))
 
 
 if __name__ == "__main__":
