@@ -1023,6 +1023,8 @@ class PredictingContext(Protocol):
         Mean of each column on the scale of the fit.
     scale : array of shape (columns,)
         Scale of each column on the scale of the fit.
+    is_log : array of bool of shape (columns,)
+        Columns whose offset and scale are those of the logarithms.
     data : Context or None
         The user's rows of the present labels.
     calibration : Calibration or None
@@ -1035,6 +1037,7 @@ class PredictingContext(Protocol):
     factor: Floats
     offset: npt.NDArray[np.float64]
     scale: npt.NDArray[np.float64]
+    is_log: Flags
     data: Any
     calibration: Calibration | None
 

@@ -22,8 +22,8 @@ from phcle.contexts.base import Evidence, FittedContext, Penalties
 from phcle.embedding.cell_texts import value_text
 
 if TYPE_CHECKING:
+    from phcle.contexts.base import PredictingContext
     from phcle.contexts.descriptive.fields import Field
-    from phcle.contexts.descriptive.fitted import FittedDescriptive
     from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["USUAL", "CellReasons"]
@@ -71,11 +71,11 @@ class CellReasons:
     ----------
     embedding : LabelEmbedding
         An embedding that `PHCLE` learned.
-    context : FittedDescriptive
+    context : PredictingContext
         The context whose cells are predicted.
     """
 
-    def __init__(self, embedding: LabelEmbedding, context: FittedDescriptive) -> None:
+    def __init__(self, embedding: LabelEmbedding, context: PredictingContext) -> None:
         self.embedding, self.fields = embedding, context.fields
         self.lam = Penalties(**embedding.penalties)
         factor = np.asarray(context.factor, np.float64)
@@ -334,7 +334,7 @@ def _named(text: str, names: Sequence[str], n_groups: int) -> str:
     return f"{text} {', '.join(names[: MOST_MEMBERS - (n_groups > 1)])}"
 
 
-def _known_fields(context: FittedDescriptive) -> Flags | None:
+def _known_fields(context: PredictingContext) -> Flags | None:
     """Which label knows which field; None for tags, which are known all together."""
     if context.data is None or context.data.is_sparse:
         return None
@@ -345,7 +345,7 @@ def _known_fields(context: FittedDescriptive) -> Flags | None:
     return known
 
 
-def _near(context: FittedDescriptive) -> Floats:
+def _near(context: PredictingContext) -> Floats:
     """How far a number may be from the mean of its column to be a usual one."""
     near = np.zeros(len(context.columns))
     for field in context.fields:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from phcle.answers import CompletedCell
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.labels import listed
 from phcle.embedding.cell_reasons import CellReasons
 from phcle.embedding.family_values import FamilyValues
@@ -114,7 +113,7 @@ def completed_cells(
 
 def completable(
     embedding: LabelEmbedding, contexts: Iterable[str] | None = None
-) -> list[FittedDescriptive]:
+) -> list[PredictingContext]:
     """Find the tables whose cells can be completed.
 
     Parameters
@@ -126,15 +125,13 @@ def completable(
 
     Returns
     -------
-    list of FittedDescriptive
+    list of PredictingContext
         The tables.
     """
     tables = [
-        context
+        cast(PredictingContext, context)
         for context in embedding.contexts
-        if isinstance(context, FittedDescriptive)
-        and context.can_be_completed
-        and context.weight > 0
+        if context.can_be_completed and context.weight > 0
     ]
     if contexts is None:
         return tables
@@ -150,7 +147,7 @@ class _Completer:
     def __init__(
         self,
         embedding: LabelEmbedding,
-        table: FittedDescriptive,
+        table: PredictingContext,
         family: FamilyValues,
         reasons: CellReasons | None,
         is_wanted: Flags,
@@ -168,10 +165,8 @@ class _Completer:
         first = [field.at.start for field in fields]
         is_known = np.stack([~np.isnan(table.observed_row(x)[first]) for x in labels])
         vectors = self.embedding.vectors[rows]
-        # A frozen dataclass has no settable attributes, as the protocol's seem to be.
-        context = cast(PredictingContext, table)
-        read = read_predictions(self.embedding, context, vectors, labels)
-        chosen, confidence = _most_likely(context, read)
+        read = read_predictions(self.embedding, table, vectors, labels)
+        chosen, confidence = _most_likely(table, read)
         is_shown = self.is_wanted & ~is_known & self._is_likely(confidence, chosen)
         family = self.family.at(rows, fields)
         if self.reasons is None:

@@ -16,8 +16,8 @@ from phcle.contexts.family_means import TIE, FamilyMeans, Groups
 from phcle.contexts.labels import index_of
 
 if TYPE_CHECKING:
+    from phcle.contexts.base import PredictingContext
     from phcle.contexts.descriptive.fields import Field
-    from phcle.contexts.descriptive.fitted import FittedDescriptive
     from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["FamilyValues"]
@@ -33,7 +33,7 @@ class FamilyValues:
     ----------
     embedding : LabelEmbedding
         An embedding.
-    context : FittedDescriptive
+    context : PredictingContext
         One of its contexts.
     groups : Groups, optional
         What `FamilyValues.groups_of` returns, for use with several contexts.
@@ -42,7 +42,7 @@ class FamilyValues:
     def __init__(
         self,
         embedding: LabelEmbedding,
-        context: FittedDescriptive,
+        context: PredictingContext,
         groups: Groups | None = None,
     ) -> None:
         groups = self.groups_of(embedding) if groups is None else groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -123,7 +123,7 @@ def suspicious_cells(
     groups = FamilyValues.groups_of(embedding)
     for learned in embedding.predicting:
         if learned.name in found and learned.calibration is not None:
-            family = FamilyValues(embedding, cast(Any, learned), groups)
+            family = FamilyValues(embedding, learned, groups)
             scored += _unlikely(embedding, learned, found[learned.name], family, asked)
     return _in_order(scored)
 
