@@ -49,6 +49,10 @@ END = 1.6377
 USUAL = 0.78
 """Such a unit of a column as a whole, in its standard deviations."""
 
+FAR = 2.0
+"""Numbers further from the mean of their column, in standard deviations, count as if
+they were this far."""
+
 
 def suspicious_cells(
     embedding: LabelEmbedding,
@@ -182,8 +186,10 @@ def _of_field(
         size = np.maximum(ends / END, np.finfo(float).tiny)
         far = np.abs(truth - number) / size
         chance = 2 * stdtr(TAILS, -far)
-        # Densities: of the value as predicted, and in the column.
-        surprise = _density(far) / size * USUAL / _density(np.abs(truth) / USUAL)
+        # Densities: of the value as predicted, and in the column. A wrong number may be
+        # anywhere, so one far from all others is no less suspicious.
+        usual = _density(np.minimum(np.abs(truth), FAR) / USUAL)
+        surprise = _density(far) / size * USUAL / usual
         values, expected, low, high = (
             _in_units(table, field, x)
             for x in (truth, number, read.low[at], read.high[at])
