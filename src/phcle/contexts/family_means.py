@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ import scipy.sparse as sp
 
 from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.relational.taxonomy import Hierarchy
+
+if TYPE_CHECKING:
+    from phcle.contexts.base import FittedContext
 
 __all__ = ["TIE", "FamilyMeans", "Groups"]
 
@@ -88,6 +91,28 @@ class Groups:
                 for at in each
             )
         )
+
+    @classmethod
+    def of_contexts(
+        cls, labels: Sequence[str], contexts: Iterable[FittedContext]
+    ) -> Groups:
+        """Find the groups of labels in the hierarchies of contexts.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The labels.
+        contexts : iterable of FittedContext
+            The contexts.
+
+        Returns
+        -------
+        Groups
+            The groups; none without a hierarchy.
+        """
+        # A hierarchy with two roles is there twice, under one name.
+        trees = {x.given_name: x.hierarchy for x in contexts if x.hierarchy}
+        return cls.of(labels, (x for x in trees.values() if x is not None))
 
 
 class FamilyMeans:

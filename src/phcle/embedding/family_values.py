@@ -71,9 +71,7 @@ class FamilyValues:
         Groups
             The groups of all its hierarchies; none if it has no hierarchy.
         """
-        # A hierarchy with two roles is there twice, under one name.
-        trees = {x.given_name: x.hierarchy for x in embedding.contexts if x.hierarchy}
-        return Groups.of(embedding.labels, (x for x in trees.values() if x is not None))
+        return Groups.of_contexts(embedding.labels, embedding.contexts)
 
     def at(
         self, labels: Ints, fields: Sequence[Field]

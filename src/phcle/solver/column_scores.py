@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from phcle.answers import ColumnSkill, CompletionSkill
 from phcle.contexts.base import PredictingContext
-from phcle.contexts.descriptive.confidence import Calibration, Read
+from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 from phcle.contexts.family_means import FamilyMeans, Groups
@@ -80,8 +80,7 @@ def score_columns(
     CompletionSkill
         The scores.
     """
-    trees = {x.given_name: x.hierarchy for x in problem.contexts if x.hierarchy}
-    groups = Groups.of(problem.labels, [x for x in trees.values() if x is not None])
+    groups = Groups.of_contexts(problem.labels, problem.contexts)
     position = index_of(problem.labels)
     found: list[ColumnSkill] = []
     for context in problem.contexts:
@@ -171,10 +170,7 @@ def read_cells(
     """
     calibration = calibration or table.calibration
     assert calibration is not None
-    with np.errstate(divide="ignore"):
-        unit = np.where(
-            calibration.deviation > 0, table.scale / calibration.deviation, 0.0
-        )
+    unit = steps_per_unit(table.scale, calibration.deviation)
     pairs, at = np.unique(
         np.stack([cells.trial, cells.rows]), axis=1, return_inverse=True
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from scipy.special import stdtr
 
 from phcle.answers import SuspiciousCell
 from phcle.contexts.base import PredictingContext
+from phcle.contexts.descriptive.confidence import Read
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 from phcle.embedding.family_values import FamilyValues
@@ -169,7 +169,7 @@ def _of_field(
     table: PredictingContext,
     field: Field,
     cells: HiddenPredictions,
-    read: Any,
+    read: Read,
     at: Ints,
     family: FamilyValues,
 ) -> Iterator[tuple[float, SuspiciousCell]]:

@@ -25,7 +25,15 @@ import numpy.typing as npt
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.matrices import check_array, check_number
 
-__all__ = ["Calibration", "Curves", "Read", "logit", "softmax", "support"]
+__all__ = [
+    "Calibration",
+    "Curves",
+    "Read",
+    "logit",
+    "softmax",
+    "steps_per_unit",
+    "support",
+]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -263,6 +271,25 @@ def _read(
     found.number[rows] = number
     found.low[rows] = number + curves.low * width
     found.high[rows] = number + curves.high * width
+
+
+def steps_per_unit(scale: Floats, deviation: Floats) -> Floats:
+    """Compute how many standard deviations one unit of the fit is.
+
+    Parameters
+    ----------
+    scale : array of shape (columns,)
+        Scale of each column.
+    deviation : array of shape (columns,)
+        Standard deviation of each column.
+
+    Returns
+    -------
+    array of shape (columns,)
+        The ratios; 0 for a constant column.
+    """
+    nothing = np.zeros(len(deviation))
+    return np.divide(scale, deviation, out=nothing, where=deviation > 0)
 
 
 def softmax(logs: Floats) -> Floats:

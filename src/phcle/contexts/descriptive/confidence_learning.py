@@ -14,7 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base import PredictingContext
-from phcle.contexts.descriptive.confidence import Calibration, Curves, logit
+from phcle.contexts.descriptive.confidence import (
+    Calibration,
+    Curves,
+    logit,
+    steps_per_unit,
+)
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 
 __all__ = ["COVERED", "learn_calibration"]
@@ -29,7 +34,8 @@ FEWEST = 30
 """Fewest hidden cells to learn curves from."""
 
 MOST_VALUES = 200_000
-"""Most hidden cells that chances are learned from. More would change little."""
+"""Most hidden cells that chances are learned from, evenly taken. More would change
+little."""
 
 CHANCE_FREEDOM, VALUE_FREEDOM = (0.5, 1.0), (0.1, 1.0)
 """How far intercept and slope of one column usually are from those of all: for chances,
@@ -97,8 +103,7 @@ def _curves(
 ) -> Curves:
     """Curves of all columns."""
     n = len(table.columns)
-    with np.errstate(divide="ignore"):
-        unit = np.where(deviation > 0, table.scale / deviation, 0.0)[hidden.columns]
+    unit = steps_per_unit(table.scale, deviation)[hidden.columns]
     steps = hidden.fitted * unit
     has_it = table.has(hidden.columns, hidden.truth)
     kind = np.empty(n, dtype=object)
@@ -110,7 +115,8 @@ def _curves(
 
     # Numbers above their mean are another matter than a yes or a tag.
     for single in (is_number, ~is_number & ~is_category):
-        at = np.flatnonzero(single[hidden.columns])[:MOST_VALUES]
+        at = np.flatnonzero(single[hidden.columns])
+        at = at[:: len(at) // MOST_VALUES + 1]
         if not len(at):
             continue
         shared, own, own_slope = _chances(
@@ -124,7 +130,7 @@ def _curves(
         intercept[single] = usual[single]
         slope[single] = np.maximum(shared[2] + own_slope, 0.0)[single]
 
-    at = np.flatnonzero(is_category[hidden.columns])[:MOST_VALUES]
+    at = np.flatnonzero(is_category[hidden.columns])
     if len(at):
         columns = hidden.columns[at]
         groups = hidden.trial[at] * (int(hidden.rows.max()) + 1) + hidden.rows[at]

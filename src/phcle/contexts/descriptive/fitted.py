@@ -14,7 +14,13 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_columns
-from phcle.contexts.descriptive.confidence import Calibration, Curves, Read, logit
+from phcle.contexts.descriptive.confidence import (
+    Calibration,
+    Curves,
+    Read,
+    logit,
+    steps_per_unit,
+)
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
 from phcle.contexts.descriptive.encoding import Cells, Source, unpack_source
@@ -380,10 +386,7 @@ class FittedDescriptive(FittedContext):
         """
         assert self.calibration is not None
         fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
-        deviation = self.calibration.deviation
-        unit = np.divide(
-            self.scale, deviation, out=np.zeros(len(deviation)), where=deviation > 0
-        )
+        unit = steps_per_unit(self.scale, self.calibration.deviation)
         return np.asarray(fitted * unit)
 
     def read(self, vectors: Floats, is_described: Flags, supports: Doubles) -> Read:
