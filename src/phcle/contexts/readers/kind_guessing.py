@@ -267,9 +267,9 @@ def _by_exact_titles(columns: Sequence[ColumnEvidence]) -> Guess | None:
         if one not in titles or other not in titles:
             continue
         # A table of attributes may well have columns for a name and a text.
-        if kind in ("texts", "names", "tags") and len(columns) > 2:
-            if not titles[one].repeats:
-                continue
+        may_be_more = kind in ("texts", "names", "tags") and len(columns) > 2
+        if may_be_more and not titles[one].repeats:
+            continue
         found = {role: titles[role].title for role in (one, other)}
         if kind == "edges" and "weight" in titles:
             found["weight"] = titles["weight"].title

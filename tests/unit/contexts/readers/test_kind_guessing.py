@@ -219,7 +219,7 @@ REAL = {
 def sample(path):
     if not path.exists():
         pytest.skip("the shared data are not here")
-    with path.open(encoding="cp1252", newline="") as file:
+    with path.open(encoding="latin-1", newline="") as file:
         header, *rows = csv.reader(file)
     return TableSample(header, rows[:2000])
 
