@@ -15,6 +15,7 @@ __all__ = [
     "ContextWarning",
     "ConvergenceWarning",
     "FileError",
+    "GuessWarning",
     "NumericalError",
     "OptionError",
     "PhcleError",
@@ -60,6 +61,10 @@ class PhcleWarning(UserWarning):
 
 class ContextWarning(PhcleWarning):
     """Part of the input was left out; the message says what and how much."""
+
+
+class GuessWarning(PhcleWarning):
+    """Something was guessed; the message says what, and how to say it yourself."""
 
 
 class ConvergenceWarning(PhcleWarning):

@@ -21,7 +21,15 @@ from phcle.contexts.column_evidence import (
 )
 from phcle.errors import ContextError
 
-__all__ = ["Guess", "TableSample", "guess_kind", "guess_kinds", "kind_of_ending"]
+__all__ = [
+    "ROLES",
+    "Guess",
+    "TableSample",
+    "columns_for",
+    "guess_kind",
+    "guess_kinds",
+    "kind_of_ending",
+]
 
 ROLES = {
     "hierarchy": ("child", "parent"),
@@ -209,6 +217,52 @@ def guess_kinds(tables: Mapping[str, TableSample]) -> dict[str, Guess]:
         known = frozenset().union(*(x for other, x in labels.items() if other != name))
         found[name] = guess_kind(table.header, table.rows, known)
     return found
+
+
+def columns_for(kind: str, table: TableSample, where: str) -> Guess:
+    """Find the columns that a kind of table needs.
+
+    They are found by name, or else by what the cells look like, or else by position.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `ROLES`.
+    table : TableSample
+        The table.
+    where : str
+        What the table is, for messages.
+
+    Returns
+    -------
+    Guess
+        The columns; `why` is empty if they were found by name.
+
+    Examples
+    --------
+    >>> jobs = TableSample(["sector", "job"], [("food", "baker"), ("food", "cook")])
+    >>> columns_for("hierarchy", jobs, "jobs").columns
+    {'child': 'job', 'parent': 'sector'}
+    """
+    roles = ROLES[kind]
+    by_title = {plain_title(title): title for title in table.header}
+    if all(role in by_title for role in roles):
+        found = {role: by_title[role] for role in roles}
+        if kind == "edges" and "weight" in by_title:
+            found["weight"] = by_title["weight"]
+        return Guess(kind, found)
+    if len(table.header) < len(roles):
+        raise ContextError(
+            f"{where}: the columns {_quoted(roles)} are needed. Got "
+            f"{_quoted(table.header)} instead."
+        )
+    guess = guess_kind(table.header, table.rows)
+    if guess.kind == kind:
+        return guess
+    if kind == "edges":
+        roles = (*roles, "weight")
+    found = dict(zip(roles, table.header, strict=False))
+    return Guess(kind, found, "they come first")
 
 
 def kind_of_ending(path: Path) -> str | None:
