@@ -16,6 +16,7 @@ __all__ = [
     "ConvergenceWarning",
     "FileError",
     "FileFaults",
+    "GuessWarning",
     "NumericalError",
     "OptionError",
     "PhcleError",
@@ -92,6 +93,10 @@ class PhcleWarning(UserWarning):
 
 class ContextWarning(PhcleWarning):
     """Part of the input was left out; the message says what and how much."""
+
+
+class GuessWarning(PhcleWarning):
+    """Something was guessed; the message says what, and how to say it yourself."""
 
 
 class ConvergenceWarning(PhcleWarning):

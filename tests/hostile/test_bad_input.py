@@ -15,7 +15,7 @@ from reader_cases import READERS, ROWS, npy, npz
 
 from phcle import LabelEmbedding, RelationalContext
 from phcle.contexts.readers import label_files as readers
-from phcle.errors import ContextError, FileError, PhcleError
+from phcle.errors import ContextError, PhcleError
 
 TABLES = [*ROWS, "tsv", "names"]
 ONLY_UTF8 = ["men", "json", "toml", "vectors"]
