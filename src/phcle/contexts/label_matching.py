@@ -14,7 +14,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from phcle.contexts.labels import normal
@@ -197,6 +197,28 @@ class LabelMatch:
         later = [each for each in found if each is not self.own_labels[0]]
         return max(later or found, key=lambda x: x.count / x.total, default=None)
 
+    def after(self, before: LabelMatch) -> LabelMatch:
+        """Add what was joined earlier.
+
+        Parameters
+        ----------
+        before : LabelMatch
+            The match that gave the labels of this one.
+
+        Returns
+        -------
+        LabelMatch
+            This match, with all spellings that stand for its labels.
+        """
+        now = self.spellings
+        joined = (replace(x, label=now.get(x.label, x.label)) for x in before.joined)
+        synonyms = {other: now.get(x, x) for other, x in before.synonyms.items()}
+        return replace(
+            self,
+            joined=(*joined, *self.joined),
+            synonyms={**synonyms, **self.synonyms},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the match as plain values, for JSON.
 
@@ -311,6 +333,7 @@ def match_labels(
         The files; the spelling of the first one wins.
     mode : {"safe", "exact"}, default "safe"
         Join labels that differ in case, spaces or Unicode form, or only equal ones.
+        "exact" suggests nothing, either.
     synonyms : mapping from str to str, optional
         Labels by other spellings of them. These are joined in any case, even in one
         file.
@@ -343,10 +366,13 @@ def match_labels(
     n_files: Counter[str] = Counter()
     for own in names:
         n_files.update(own)
-    joined, undecided = _joined(sources, names, n_files, mode)
+    joined, undecided = _joined(sources, names, n_files) if mode == "safe" else ((), ())
     spelled = {each.spelling: each.label for each in joined}
     names = _renamed(names, spelled)
-    near = _near_spellings(sources, names, {each.spelling for each in undecided})
+    near = NearSpellings()
+    if mode == "safe":
+        decided = {each.spelling for each in undecided}
+        near = _near_spellings(sources, names, decided)
     matched = {**spelled, **{o: spelled.get(x, x) for o, x in used.items()}}
     return LabelMatch(
         mode,
@@ -407,7 +433,6 @@ def _joined(
     sources: Sequence[LabelSource],
     names: Sequence[Sequence[str]],
     spellings: Collection[str],
-    mode: str,
 ) -> tuple[tuple[JoinedLabel, ...], tuple[Suggestion, ...]]:
     """Join spellings of one key; suggest those that have rivals in their file."""
     keys = list(map(match_key, spellings))
@@ -419,7 +444,7 @@ def _joined(
         if key in several:
             groups.setdefault(key, []).append(spelling)
     key_of = {x: key for key, group in groups.items() for x in group}
-    rivals = _rivals(names, key_of) if mode == "safe" else several
+    rivals = _rivals(names, key_of)
     first: dict[str, int] = {}
     for i, own in enumerate(names):
         for x in own:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Iterable, Sequence
 
 from phcle.contexts.label_matching import JoinedLabel, LabelMatch
+from phcle.errors import GuessWarning
 
-__all__ = ["SYNONYM_TITLES", "match_lines", "synonym_lines"]
+__all__ = ["SYNONYM_TITLES", "match_lines", "synonym_lines", "warn_of_match"]
 
 SYNONYM_TITLES = ("label", "synonym")
 """Columns of a file of synonyms: the spelling to use, and the one that it replaces."""
@@ -100,6 +102,35 @@ def synonym_lines(match: LabelMatch) -> list[str]:
     writer.writerow(SYNONYM_TITLES)
     writer.writerows((x.candidates[0], x.spelling) for x in match.suggestions)
     return text.getvalue().splitlines()
+
+
+def warn_of_match(match: LabelMatch, *, stacklevel: int) -> None:
+    """Warn in Python of joined labels, and of labels that may be one.
+
+    Parameters
+    ----------
+    match : LabelMatch
+        What was found.
+    stacklevel : int
+        How far up the caller of the user's function is, as for `warnings.warn`.
+    """
+    if match.joined:
+        only = LabelMatch(joined=match.joined)
+        lines = "; ".join(match_lines(only))
+        warnings.warn(
+            f"{lines}. They are joined; match='exact' keeps them apart.",
+            GuessWarning,
+            stacklevel=stacklevel + 1,
+        )
+    if match.suggestions:
+        pairs = [f"{x.spelling!r}: {x.candidates[0]!r}" for x in match.suggestions]
+        warnings.warn(
+            f"{_labels(len(pairs))} may be misspelled, and not joined with a label of "
+            f"another context. To join them: synonyms={{{_few(pairs)}}}; `match_` or "
+            "`match` has all `suggestions`.",
+            GuessWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _labels(n: int) -> str:
