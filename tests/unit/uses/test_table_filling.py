@@ -28,8 +28,10 @@ def filled(table, values, titles=("weight", "wild", "size"), labels=None):
             for title, value in (values.get(label, values)).items()
         )
 
-    is_label = (lambda _: True) if labels is None else labels.__contains__
-    return fill_table(table, out, titles, is_label, predict), out.read_bytes()
+    def label_of(text):
+        return text if labels is None or text in labels else None
+
+    return fill_table(table, out, titles, label_of, predict), out.read_bytes()
 
 
 def is_known(text):
