@@ -7,7 +7,7 @@ begins with it, names that contain it, and last names and words of similar spell
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 __all__ = ["Suggestions"]
@@ -26,6 +26,8 @@ class Suggestions:
     ----------
     ids, names : sequence of str
         Id and name of each thing.
+    spellings : mapping from str to str, optional
+        Ids by other spellings, which are found as ids are.
 
     Examples
     --------
@@ -34,7 +36,13 @@ class Suggestions:
     ([0], [1], [1])
     """
 
-    def __init__(self, ids: Sequence[str], names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        names: Sequence[str],
+        spellings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._spellings = {x.lower(): y.lower() for x, y in (spellings or {}).items()}
         self._ids = [x.lower() for x in ids]
         self._names = [x.lower() for x in names]
 
@@ -65,8 +73,9 @@ class Suggestions:
         return list(found)
 
     def _exact(self, query: str) -> list[int]:
-        """Ids and names that equal the query."""
-        return self._by_text.get(query, [])
+        """Ids and names that equal the query, or that it is another spelling of."""
+        spelled = self._spellings.get(query, query)
+        return self._by_text.get(query) or self._by_text.get(spelled, [])
 
     def _prefixed(self, query: str) -> Iterator[int]:
         """Names and then words that begin with the query, the shortest names first."""
