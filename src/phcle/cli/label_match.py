@@ -35,8 +35,8 @@ def show_match(match: LabelMatch) -> None:
     if not lines:
         return
     say(
-        f"{len(lines)} labels may be other spellings. Write those that are into "
-        "synonyms.csv, and add --synonyms synonyms.csv:"
+        f"possible misspellings: {len(lines)}. Write those that are into synonyms.csv, "
+        "and add --synonyms synonyms.csv:"
     )
     for line in (header, *lines[:SHOWN_SUGGESTIONS]):
         typer.echo(f"  {line}", err=True)
