@@ -317,6 +317,8 @@ def read_attributes(path: Table, name: str | None = None) -> DescriptiveContext:
         rows.lines.append(line)
         for title, cell in zip(titles, cells[:at] + cells[at + 1 :], strict=True):
             rows.cells[title].append(cell)
+    if len(set(titles)) < len(titles):
+        table.raise_faults()
     rows = merge_rows(table, rows, table.header[at])
     reading = table.reading
     try:
