@@ -32,7 +32,7 @@ SHOWN_PARTS = ("coffeepot", "airliner", "teapot", "throne", "water bottle", "bal
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the result.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write.")] = Path(
         "phcle-demo"
     ),
 ) -> None:
