@@ -66,7 +66,13 @@ UsageError: Any = typer.BadParameter.__base__
 
 
 class AlikeCommand(TyperCommand):
-    """A command whose options are in the common groups."""
+    """A command whose options are in the common groups.
+
+    Parameters
+    ----------
+    *arguments, **settings : object
+        Those of Typer's commands.
+    """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
