@@ -163,7 +163,6 @@ FILES = {
 """Extras that only some files of contexts need."""
 
 NEEDS: dict[Callable[..., None], dict[str, str]] = {
-    demo: {"report": "Pictures need"},
     fit: {**FILES, "torch": "A GPU needs"},
     complete: {"parquet": "Parquet files need"},
     add: FILES,

@@ -13,12 +13,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base import Context
-from phcle.contexts.data_frames import labelled_columns
+from phcle.contexts.data_frames import as_frame, labelled_columns, rows_of
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.encoding import Cells, Source, Words
 from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
-from phcle.contexts.labels import as_label, as_labels, index_of
+from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
@@ -312,7 +312,10 @@ class DescriptiveContext(Context):
             One row per label, one column per attribute.
         labels : str, optional
             Name of the column of labels. By default the labels are the index of a
-            pandas frame, and the first column of any other frame.
+            pandas frame, unless it only numbers the rows. Otherwise they are the column
+            `label`, the first column if its texts are all different, another column
+            with a title such as `name` or `id`, or the only column of different texts.
+            A warning says which column was taken; if none fits, the frame is refused.
         name : str, default "attributes"
             Name of the context.
         standardize : bool, optional
@@ -401,15 +404,16 @@ class DescriptiveContext(Context):
 
     @classmethod
     def from_tags(
-        cls, tags: Mapping[Any, Iterable[Any]], *, name: str = "tags"
+        cls, tags: Mapping[Any, Iterable[Any]] | Any, *, name: str = "tags"
     ) -> DescriptiveContext:
         """Make a context from the tags of each label.
 
         Parameters
         ----------
-        tags : mapping from label to iterable of str
+        tags : mapping from label to iterable of str, or data frame
             A listed label lacks all tags that are not in its list. A label that is not
-            listed has missing values.
+            listed has missing values. A data frame has the columns `label` and `tag`,
+            and one row per tag; an empty tag says that the label has no tags.
         name : str, default "tags"
             Name of the context.
 
@@ -425,6 +429,8 @@ class DescriptiveContext(Context):
         array([[1., 1.],
                [0., 1.]])
         """
+        if as_frame(tags, f"context {name!r}") is not None:
+            tags = _tags_of(tags, name)
         labels, given = _split(tags, name)
         rows = []
         for label, own in zip(labels, given, strict=True):
@@ -445,7 +451,7 @@ class DescriptiveContext(Context):
     @classmethod
     def from_texts(
         cls,
-        texts: Mapping[Any, str],
+        texts: Mapping[Any, str] | Any,
         *,
         name: str = "texts",
         encoder: Callable[[list[str]], Any] | Any | str | None = None,
@@ -455,8 +461,9 @@ class DescriptiveContext(Context):
 
         Parameters
         ----------
-        texts : mapping from label to str
-            One text per label. Leave out labels without a text.
+        texts : mapping from label to str, or data frame
+            One text per label. Leave out labels without a text. A data frame has the
+            columns `label` and `text`; empty texts are left out.
         name : str, default "texts"
             Name of the context.
         encoder : callable, object or "sentences", optional
@@ -485,6 +492,8 @@ class DescriptiveContext(Context):
         array([[25.],
                [11.]])
         """
+        if as_frame(texts, f"context {name!r}") is not None:
+            texts = _texts_of(texts, name)
         labels, documents = _split(texts, name)
         for label, text in zip(labels, documents, strict=True):
             if not isinstance(text, str) or not text.strip():
@@ -521,9 +530,10 @@ class DescriptiveContext(Context):
 
         Parameters
         ----------
-        vectors : mapping from label to vector, path, or gensim KeyedVectors
-            A path is read as a text file of word2vec or GloVe, or as a binary file of
-            word2vec if it ends in `.bin`.
+        vectors : mapping from label to vector, data frame, path, or gensim KeyedVectors
+            A data frame has one row per label, as for `from_frame`. A path is read as a
+            text file of word2vec or GloVe, or as a binary file of word2vec if it ends
+            in `.bin`.
         name : str, default "vectors"
             Name of the context.
         labels : iterable of str, or mapping from label to str, optional
@@ -559,6 +569,9 @@ class DescriptiveContext(Context):
         elif hasattr(vectors, "key_to_index"):  # gensim
             listed = vectors.key_to_index if wanted is None else set(wanted.values())
             found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
+        elif as_frame(vectors, f"context {name!r}") is not None:
+            own, cells = labelled_columns(vectors, None, name)
+            found = dict(zip(own, zip(*cells.values(), strict=True), strict=True))
         else:
             found = dict(zip(*_split(vectors, name), strict=True))
         if wanted is not None:
@@ -581,6 +594,24 @@ def _named_encoder(encoder: str, name: str) -> Callable[[list[str]], Any]:
             f"Got {encoder!r} instead."
         )
     return encode_sentences
+
+
+def _tags_of(frame: Any, name: str) -> dict[Any, list[Any]]:
+    """Tags by label, from a data frame with one row per tag."""
+    found: dict[Any, list[Any]] = {}
+    for label, tag in rows_of(frame, "tags", f"context {name!r}"):
+        own = found.setdefault(as_label(label, f"context {name!r}"), [])
+        if not is_missing(tag):
+            own.append(tag)
+    return found
+
+
+def _texts_of(frame: Any, name: str) -> dict[str, str]:
+    """Texts by label, from a data frame with one row per label."""
+    rows = list(rows_of(frame, "texts", f"context {name!r}"))
+    labels = as_labels([label for label, _ in rows], f"context {name!r}")
+    texts = [text for _, text in rows]
+    return {x: t for x, t in zip(labels, texts, strict=True) if not is_missing(t)}
 
 
 def _split(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:

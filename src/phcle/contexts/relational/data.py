@@ -339,8 +339,8 @@ class RelationalContext(Context):
         edges : iterable of tuples, or data frame
             Rows `(label, label)` or `(label, label, weight)`. The default weight is 1,
             and the weights of repeated edges add up. A data frame has the columns
-            `source`, `target` and optionally `weight`; if one of the first two is
-            missing, its first two or three columns are used.
+            `source`, `target` and optionally `weight`. Other titles are guessed, with a
+            warning.
         name : str, default "edges"
             Name of the context.
         directed : bool, default False
@@ -381,7 +381,8 @@ class RelationalContext(Context):
         ----------
         rows : iterable of (item, label), or data frame
             One row for each label of each item, such as the objects in a picture. A
-            data frame has the columns `item` and `label`, or these two come first.
+            data frame has the columns `item` and `label`; other titles are guessed,
+            with a warning.
             Repeated rows count once, with a warning.
         name : str, default "annotations"
             Name of the context.
@@ -512,7 +513,9 @@ class RelationalContext(Context):
         Parameters
         ----------
         edges : iterable of (child, parent), data frame, or networkx.DiGraph
-            A data frame has the columns `child` and `parent`, or these two come first.
+            A data frame has the columns `child` and `parent`, or one column per level
+            of a lineage, such as species, genus and family. Other titles are guessed,
+            with a warning.
             A graph has an edge from each child to its parent. A node may have several
             parents, and there may be several roots; cycles are an error.
         name : str, default "hierarchy"

@@ -51,7 +51,9 @@ class Hierarchy:
         Parameters
         ----------
         edges : iterable of (child, parent), data frame, or networkx.DiGraph
-            A data frame has the columns `child` and `parent`, or these two come first.
+            A data frame has the columns `child` and `parent`, or one column per level
+            of a lineage, such as species, genus and family. Other titles are guessed,
+            with a warning.
             A repeated edge counts once, with a warning.
         name : str, default "hierarchy"
             Name of the context, for messages.
@@ -322,7 +324,7 @@ def _pairs_of(edges: Any, name: str) -> Iterable[Any]:
     """Pairs of a NetworkX graph or a data frame; other edges stay as they are."""
     if hasattr(edges, "is_directed"):  # NetworkX
         return _pairs_of_graph(edges, name)
-    return rows_of(edges, ("child", "parent"), f"hierarchy {name!r}")
+    return rows_of(edges, "hierarchy", f"hierarchy {name!r}")
 
 
 def _pairs_of_graph(graph: Any, name: str) -> Iterable[Any]:
