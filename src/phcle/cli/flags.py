@@ -23,6 +23,7 @@ __all__ = [
     "Labels",
     "NamesFile",
     "OutFile",
+    "SynonymsFile",
     "context_files",
     "context_flags",
     "make_flag",
@@ -62,6 +63,13 @@ NamesFile = Annotated[
 
 SHELL_NAMES = {"random_state": "seed"}
 """Flags with another name than the option, whose name is that of scikit-learn."""
+
+SynonymsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--synonyms", help="Labels that files spell differently: columns label,synonym."
+    ),
+]
 
 METAVARS = {int: "N", float: "NUMBER"}
 
