@@ -632,9 +632,13 @@ class FitSummary(EmbeddingSummary, _InFile):
     ----------
     seconds : float
         Time that the fit took.
+    match : dict
+        Labels of the files that were joined, may be joined, or match nothing; see
+        `LabelMatch`.
     """
 
     seconds: float
+    match: dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ __all__ = [
     "Json",
     "NamesFile",
     "OutFile",
+    "SynonymsFile",
     "context_files",
     "context_flags",
     "make_flag",
@@ -35,6 +36,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 OutFile = Annotated[Path, typer.Option("--out", help="Where to write the embedding.")]
 NamesFile = Annotated[
     Path | None, typer.Option("--names", help="Readable names: columns label,name.")
+]
+
+SynonymsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--synonyms", help="Labels that files spell differently: columns label,synonym."
+    ),
 ]
 
 METAVARS = {int: "N", float: "NUMBER"}
