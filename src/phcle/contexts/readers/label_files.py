@@ -63,18 +63,23 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
     at = find_columns(table, "hierarchy")
     edges: dict[tuple[str, str], None] = {}
     n_roots = n_again = 0
+    own_parents: list[str] = []
     for line, cells in table.rows():
         child, parent = cells[at["child"]], cells[at["parent"]]
         if not child:
             table.fault(line, "child is empty; fill it or remove the row.")
         elif not parent:
             n_roots += 1
+        elif child == parent:
+            own_parents.append(f"{child} ({table.counted} {line})")
         elif (child, parent) in edges:
             n_again += 1
         else:
             edges[child, parent] = None
     _remark(table, n_roots, "row{s} with an empty parent taken as root{s}")
     _remark(table, n_again, SAME_ROWS)
+    if own_parents:
+        table.remarks.append(f"dropped its own parent: {first_few(own_parents)}")
     if n_roots and not edges:
         table.fault(None, "every parent is empty, so there is no taxonomy.")
     table.raise_faults()
