@@ -957,11 +957,14 @@ class ClusteredLabels(Answer):
     ----------
     clusters : tuple of tuple of Named
         The labels of each group.
+    names : tuple of str
+        A name for each group: what its labels have in common.
     agreement : Agreement or None
         Agreement with a hierarchy of the embedding; None without one.
     """
 
     clusters: tuple[tuple[Named, ...], ...]
+    names: tuple[str, ...]
     agreement: Agreement | None
 
 

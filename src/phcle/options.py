@@ -242,7 +242,7 @@ OPTIONS: tuple[Option, ...] = (
         help="safe: labels that differ only in case, spaces or Unicode form are one.",
         when="Use 'exact' if US and us, or Polish and polish, are two labels in "
         "different contexts.",
-        group="main",
+        group="model",
         **_one_of("safe", "exact"),
     ),
     Option(

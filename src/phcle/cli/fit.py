@@ -44,7 +44,9 @@ def fit(
     out: OutFile,
     labels: Annotated[
         Path | None,
-        typer.Option(help="Embed only the labels in this file, one per line."),
+        typer.Option(
+            metavar="FILE", help="Embed only the labels in this file, one per line."
+        ),
     ] = None,
     names: NamesFile = None,
     synonyms: SynonymsFile = None,
@@ -65,7 +67,9 @@ def fit(
     ] = "auto",
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Save the running fit to this file; see --resume."),
+        typer.Option(
+            metavar="FILE", help="Save the running fit to this file; see --resume."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the checkpoint.")
