@@ -27,7 +27,8 @@ MANY_SHARED_WORDS = 0.3
 
 def check(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILES…", help="Files, or a folder.")
+        list[Path],
+        typer.Argument(metavar="FILES|FOLDER", help="Files, or a folder with files."),
     ],
     match: Annotated[
         str,
