@@ -91,7 +91,7 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
 
 def _reply(
     answer: A,
-    rows: Callable[[A], Iterable[Mapping[str, Any] | answers.Answer]],
+    rows: Callable[[A], Iterable[csv_export.Row | csv_export.Pairs | answers.Answer]],
     form: str,
     name: str,
 ) -> Response:

@@ -123,10 +123,14 @@
   Phcle.failure = (error) =>
     element("p", { class: "failed", role: "alert" }, error.message);
 
-  // CSV made in the browser, without a request.
+  // CSV made in the browser, without a request. A text that a spreadsheet would run as a
+  // formula begins with an apostrophe, as in csv_export.py.
+  const LIVE = /^[=+\-@\t\r\n＝＋－＠]/;
+  const NUMBER = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/;
   function as_csv(rows) {
     const cell = (value) => {
-      const text = String(value ?? "");
+      let text = String(value ?? "");
+      if (typeof value === "string" && LIVE.test(text) && !NUMBER.test(text)) text = `'${text}`;
       return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     const keys = Object.keys(rows[0] || {});
