@@ -1,8 +1,7 @@
-"""Pages in plain words for visitors who may not see the others: no token, or a link
-from another site.
+"""Pages in plain words for visitors without a token, or from another site.
 
-They load nothing, because scripts and styles need the token, too. Their one style stands
-inside the page, and their own content security policy names its digest.
+They load nothing, because scripts and styles need the token, too. Their one style is
+inside the page, and their content security policy names its digest.
 """
 
 from __future__ import annotations
