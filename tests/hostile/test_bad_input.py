@@ -15,10 +15,11 @@ from reader_cases import READERS, ROWS, npy, npz
 
 from phcle import LabelEmbedding, RelationalContext
 from phcle.contexts.readers import label_files as readers
-from phcle.errors import ContextError, FileError, PhcleError
+from phcle.errors import ContextError, PhcleError
 
 TABLES = [*ROWS, "tsv", "names"]
-TEXTS = [*TABLES, "labels", "men", "json", "toml", "vectors"]
+ONLY_UTF8 = ["men", "json", "toml", "vectors"]
+TEXTS = [*TABLES, "labels", *ONLY_UTF8]
 ALL = list(READERS)
 
 
@@ -105,14 +106,23 @@ def test_a_file_that_must_not_be_read_is_refused(tmp_path, name, monkeypatch):
     refused(reader, path, match="Permission denied")
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", ONLY_UTF8)
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf_16_is_refused_with_the_remedy(tmp_path, name, codec):
     text = READERS[name].seeds()[0].decode()
     refused(*write(tmp_path, name, text.encode(codec)), match="UTF-8")
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", [*TABLES, "labels"])
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_tables_in_other_encodings_are_read_as_those_in_utf_8(tmp_path, name, codec):
+    reader, path = write(tmp_path, name)
+    expected = repr(reader.read(path))
+    path.write_bytes(READERS[name].seeds()[0].decode().encode(codec))
+    assert repr(reader.read(path)) == expected
+
+
+@pytest.mark.parametrize("name", ONLY_UTF8)
 def test_latin_1_is_refused_with_its_line(tmp_path, name):
     good = READERS[name].seeds()[0]
     bad = good.rstrip(b"\n") + "\ncaf\xe9".encode("latin-1")
@@ -216,12 +226,12 @@ def test_a_label_with_blanks_inside_survives_files_of_every_kind(tmp_path, label
     assert embedding.labels == (label, "z")
     embedding.save(tmp_path / "x.phcle")
     from phcle import load
-    from phcle.contexts.readers.delimited import read_rows
+    from phcle.contexts.readers.table_files import open_table
     from phcle.embedding.export import export
 
     assert load(tmp_path / "x.phcle").labels == (label, "z")
     export(embedding, tmp_path / "x.csv")
-    _, rows = read_rows(tmp_path / "x.csv")
+    rows = open_table(tmp_path / "x.csv").rows()
     assert next(rows)[1][0] == label
 
 
@@ -251,7 +261,7 @@ def test_two_spellings_of_one_label_in_a_file_are_a_repeated_label(tmp_path):
     both = [unicodedata.normalize(form, "é") for form in ("NFC", "NFD")]
     path = tmp_path / "a.csv"
     path.write_text(f"label,x\n{both[0]},1\n{both[1]},2\n", encoding="utf-8")
-    with pytest.raises(FileError, match=r"line 3: 'é' stands in line 2 already"):
+    with pytest.raises(ContextError, match=r"'é' occurs more than once"):
         readers.read_attributes(path)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from phcle.contexts.readers.file_arguments import split_columns
 from phcle.contexts.readers.files_to_contexts import FILE_KINDS, ContextFile
 from phcle.errors import ContextError, OptionError
 from phcle.files.writing import is_file
@@ -114,11 +115,12 @@ def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
 
 
 def _file(kind: str, text: str) -> ContextFile:
-    """FILE or NAME=FILE; a file whose own name has an equals sign is FILE."""
-    name, equals, path = text.partition("=")
-    if equals and name and not is_file(text):
-        return ContextFile(kind, Path(path), name)
-    return ContextFile(kind, Path(text))
+    """FILE or NAME=FILE, with or without columns; an existing file is FILE."""
+    path, columns = split_columns(kind, text)
+    name, equals, rest = str(path).partition("=")
+    if equals and name and not is_file(path):
+        return ContextFile(kind, Path(rest), name, columns)
+    return ContextFile(kind, path, None, columns)
 
 
 def model_flags() -> Iterable[inspect.Parameter]:
