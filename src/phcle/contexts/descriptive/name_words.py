@@ -1,8 +1,8 @@
 """Words and character pieces of label names: "wine glass" and "glass" share a word.
 
-A piece is three to five characters of a word, with … where the word goes on: `glas…`
-begins a word, `…lass` ends one. Pieces compare what words cannot, such as singular and
-plural or "engineer" and "engineering".
+A piece is three to five characters of a word, with … where the word may go on: `glas…`
+begins a word, `…lass` ends one, and `…las…` stands anywhere in one. Pieces compare what
+words cannot, such as singular and plural, or "engineer" and "engineering".
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from phcle.contexts.matrices import check_array
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["NameWords", "is_piece", "split_name", "weigh_names"]
+__all__ = ["NameWords", "are_within", "is_piece", "split_name", "weigh_names"]
 
 Floats = npt.NDArray[np.float64]
 
 CUT = "…"
-"""Marks the side on which a word goes on beyond a piece."""
+"""Marks the side on which a word may go on beyond a piece."""
 
 WORD = re.compile(r"[^\W_]+[+#]*")
 """A word of a name. Plus and number signs belong to it: C, C++ and C# differ."""
@@ -64,8 +64,8 @@ def split_name(name: str) -> list[str]:
 
     Examples
     --------
-    >>> split_name("Tea_cup")
-    ['tea', 'cup', 'te…', 'tea…', '…tea', '…ea', 'cu…', 'cup…', '…cup', '…up']
+    >>> split_name("Tea_4")
+    ['tea', '4', 'te…', '…tea…', '…ea', 'tea…', '…tea']
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", normal(name).replace(CUT, " "))
     words = WORD.findall(spaced.casefold())
@@ -97,9 +97,39 @@ def is_piece(column: str) -> bool:
     Returns
     -------
     bool
-        Whether the word goes on at either end.
+        Whether the word may go on at either end.
     """
     return column.startswith(CUT) or column.endswith(CUT)
+
+
+def are_within(columns: Sequence[str]) -> list[bool]:
+    """Tell which pieces are part of a longer piece or word.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Words and pieces.
+
+    Returns
+    -------
+    list of bool
+        For each, whether another one contains it.
+
+    Examples
+    --------
+    >>> are_within(["glass", "gla…", "…ass", "win…"])
+    [False, True, True, False]
+    """
+    texts = [x.strip(CUT) for x in columns]
+    longest: list[str] = []
+    found = [False] * len(texts)
+    for i in sorted(
+        range(len(texts)), key=lambda i: (-len(texts[i]), is_piece(columns[i]))
+    ):
+        found[i] = any(texts[i] in other for other in longest)
+        if not found[i]:
+            longest.append(texts[i])
+    return found
 
 
 def weigh_names(
