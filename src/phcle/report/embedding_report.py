@@ -13,7 +13,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
-from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
+from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.map_data import colourings, map_data
 from phcle.report.map_layout import lay_out
@@ -77,7 +77,7 @@ def write_report(
         raise ContextError("a report needs two labels or more. Got one.")
     asked = [embedding.resolve(label) for label in shown]
     folder = make_folder(out / "figures")
-    branches = _branches(embedding)
+    branches = branches_of(embedding)
     tell(f"placing {len(embedding):,} labels on the map")
     layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
     ways = colourings(embedding, branches)
@@ -121,15 +121,6 @@ def write_report(
         clustered=tuple(together),
         **data,
     )
-
-
-def _branches(embedding: LabelEmbedding) -> Branches | None:
-    """The branches of the largest hierarchy, or None."""
-    found = hierarchy_of(embedding)
-    if found is None:
-        return None
-    branches = find_branches(found[1], embedding.labels)
-    return branches if branches.nodes else None
 
 
 def _draw_figures(
