@@ -6,10 +6,10 @@ from pathlib import Path
 
 from phcle.files.writing import is_file
 
-__all__ = ["split_columns"]
+__all__ = ["ROLES", "split_columns"]
 
 ROLES = {
-    "hierarchy": ("child", "parent"),
+    "hierarchy": ("child", "parent", "levels"),
     "edges": ("source", "target", "weight"),
     "annotations": ("item", "label"),
     "attributes": ("label",),
@@ -18,7 +18,8 @@ ROLES = {
     "sentences": ("label", "text"),
     "names": ("label", "name"),
 }
-"""Columns that each kind of table has."""
+"""Columns that each kind of table has. A taxonomy has either children and parents, or
+the levels of a lineage, joined by slashes: `levels=species/genus/family`."""
 
 
 def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:

@@ -209,6 +209,7 @@ def read_contexts(
     delimiter: str | None = None,
     na: Iterable[str] = (),
     keep_na: bool = False,
+    label_words: bool = False,
 ) -> ReadContexts:
     r"""Read files into contexts, as `phcle fit` does.
 
@@ -265,6 +266,9 @@ def read_contexts(
     keep_na : bool, default False
         Take the usual markers, such as `NA`, for ordinary texts. Empty cells stay
         unknown.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context; see
+        `DescriptiveContext.from_label_names`.
 
     Returns
     -------
@@ -311,6 +315,7 @@ def read_contexts(
         role=role,
         language=language,
         reading=Reading(encoding, delimiter, tuple(na), keep_na),
+        label_words=label_words,
     )
 
 
@@ -361,6 +366,7 @@ def read_files(
     role: str = "auto",
     language: str = "en",
     reading: Reading | None = None,
+    label_words: bool = False,
 ) -> ReadContexts:
     """Read a list of files into contexts; see `read_contexts`.
 
@@ -380,12 +386,15 @@ def read_files(
         Language of names and texts in vocabularies and ontologies.
     reading : Reading, optional
         How the user wants tables to be read.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context.
 
     Returns
     -------
     ReadContexts
         The contexts, labels, names, sources and summaries.
     """
+    from phcle.contexts.label_words import label_words_of
     from phcle.contexts.readers.label_files import read_vectors
 
     files = list(files)
@@ -438,6 +447,8 @@ def read_files(
                 contexts.append(read_vectors(file.path, file.name, wanted=wanted))
                 summaries.append(FileSummary(file.path, file.kind))
     faults.raise_all()
+    if label_words:
+        contexts.append(label_words_of(contexts, asked, readable))
     return ReadContexts(
         tuple(contexts),
         asked,

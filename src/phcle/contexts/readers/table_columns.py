@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from phcle.contexts.readers.file_arguments import ROLES
+from phcle.contexts.readers.kind_guessing import SAMPLED_ROWS, guess_kind
 from phcle.contexts.readers.table_files import TableFile
 from phcle.errors import FileError, OptionError, did_you_mean, some
 
-__all__ = ["find_columns", "label_column", "plain_title"]
+__all__ = ["find_columns", "label_column", "lineage_columns", "plain_title"]
 
 LABELS = [
     "labels",
@@ -77,6 +78,7 @@ SYNONYMS = {
         "summary",
     ],
     "name": ["names", "title", "readablename", "displayname"],
+    "levels": [],
 }
 """Other names of columns, as `plain_title` writes them."""
 
@@ -155,6 +157,40 @@ def find_columns(
     return found
 
 
+def lineage_columns(table: TableFile) -> list[int]:
+    """Find the levels of a taxonomy that is given as one lineage per label.
+
+    Parameters
+    ----------
+    table : TableFile
+        The table. A remark says which levels were found without the user's word.
+
+    Returns
+    -------
+    list of int
+        Positions of the levels, labels first; empty for a table of children and
+        parents.
+    """
+    if "levels" in table.given_columns:
+        titles = table.given_columns["levels"].split("/")
+    elif table.given_columns or len(table.header) < 3:
+        return []
+    else:
+        sample = [cells for _, cells in islice(table.rows(), SAMPLED_ROWS)]
+        found = guess_kind(table.header, sample)
+        titles = found.columns.get("levels", "").split("/")
+        if titles == [""]:
+            return []
+        table.remarks.append(f"levels are {'/'.join(titles)}")
+    missing = [title for title in titles if title not in table.header]
+    if missing:
+        raise FileError(
+            f"{table.path}: has no column {missing[0]!r}. Its header has "
+            f"{some(table.header)}.{did_you_mean(missing[0], table.header)}"
+        )
+    return [table.header.index(title) for title in titles]
+
+
 def label_column(table: TableFile) -> int:
     """Find the column of labels in a table of attributes.
 
@@ -228,10 +264,11 @@ def _child_and_parent(table: TableFile) -> dict[str, int]:
 
 def _not_found(table: TableFile, kind: str, missing: Sequence[str]) -> FileError:
     """What is missing, and what to type."""
+    needed = [role for role in ROLES[kind] if role != "levels"]
     titles = chain(table.header, iter(lambda: "COLUMN", ""))
     spelled = ",".join(f"{role}={title}" for role, title in _zipped(kind, titles))
     return FileError(
-        f"{table.path}: needs the columns {some(ROLES[kind])}, but {some(missing)} "
+        f"{table.path}: needs the columns {some(needed)}, but {some(missing)} "
         f"{'is' if len(missing) == 1 else 'are'} not in its header "
         f"{some(table.header)}; say which column is which, such as "
         f"--{kind} {table.path.name}:{spelled}"
@@ -239,5 +276,5 @@ def _not_found(table: TableFile, kind: str, missing: Sequence[str]) -> FileError
 
 
 def _zipped(kind: str, titles: Iterator[str]) -> list[tuple[str, str]]:
-    wanted = [role for role in ROLES[kind] if role != "weight"]
+    wanted = [role for role in ROLES[kind] if role not in ("weight", "levels")]
     return list(zip(wanted, titles, strict=False))

@@ -1,0 +1,249 @@
+"""`phcle.fit`: from files, folders, data frames or contexts to an embedding.
+
+The kind of a file or frame is guessed, and the guess is said in one warning. Whoever
+wants to say it makes contexts: `read_contexts`, `RelationalContext`,
+`DescriptiveContext`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from phcle.contexts import Context, DescriptiveContext, RelationalContext
+from phcle.contexts.data_frames import (
+    as_frame,
+    has_labels_in_index,
+    sample_of,
+    with_columns,
+)
+from phcle.contexts.label_words import label_words_of
+from phcle.contexts.labels import as_label
+from phcle.contexts.readers.file_guessing import data_files, guess_files
+from phcle.contexts.readers.files_to_contexts import (
+    ContextFile,
+    ReadContexts,
+    read_files,
+)
+from phcle.contexts.readers.kind_guessing import Guess
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ContextError, GuessWarning
+from phcle.estimator import PHCLE
+
+__all__ = ["fit"]
+
+
+def fit(
+    *data: Any,
+    labels: Iterable[Any] | str | Path | None = None,
+    names: Mapping[str, str] | str | Path | None = None,
+    label_words: bool = False,
+    **options: Any,
+) -> LabelEmbedding:
+    r"""Learn an embedding from whatever holds the data.
+
+    Parameters
+    ----------
+    *data : path, data frame, Context, or mapping from context names to these
+        Paths of files or folders, frames of pandas, Polars or PyArrow, contexts, what
+        `phcle.read_contexts` returned, or mappings or lists of these. What a file or
+        frame is, such as a taxonomy or a table of attributes, is guessed from its
+        columns, with a warning; where that is not certain, it is refused.
+    labels : iterable of str, or path, optional
+        The labels to embed, or a file with one per line. By default every label is
+        embedded.
+    names : mapping from str to str, or path, optional
+        Readable names of labels, or a file with the columns `label` and `name`.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context; see
+        `DescriptiveContext.from_label_names`.
+    **options : dict
+        Options of `PHCLE`, such as `dim` or `random_state`.
+
+    Returns
+    -------
+    LabelEmbedding
+        One vector per label.
+
+    Examples
+    --------
+    >>> import pandas as pd, phcle
+    >>> tree = pd.DataFrame({
+    ...     "child": ["cat", "lion", "dog", "wolf"],
+    ...     "parent": ["felid", "felid", "canid", "canid"],
+    ... })
+    >>> sizes = pd.DataFrame({"label": ["cat", "wolf"], "kg": [4, 40]})
+    >>> phcle.fit({"tree": tree, "sizes": sizes}, dim=2).labels
+    ('cat', 'lion', 'dog', 'wolf')
+    """
+    given = _Given()
+    given.add(data, None)
+    if isinstance(names, Mapping):
+        given.names.update(names)
+    elif names is not None:
+        given.names_file = Path(names)
+    if isinstance(labels, (str, Path)):
+        given.labels_file = Path(labels)
+    elif labels is not None:
+        given.labels = tuple(labels)
+    contexts = given.read()
+    if label_words:
+        words = label_words_of(contexts.contexts, contexts.labels, contexts.names)
+        contexts = replace(contexts, contexts=(*contexts.contexts, words))
+    return PHCLE(**options).fit(contexts).embedding_
+
+
+@dataclass
+class _Given:
+    """What the user gave, sorted by what it is."""
+
+    contexts: list[Context] = field(default_factory=list)
+    frames: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str | None] = field(default_factory=dict)  # name by path
+    unnamed: set[str] = field(default_factory=set)  # keys of frames
+    n_of_kind: Counter[str] = field(default_factory=Counter)
+    read_before: list[ReadContexts] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    labels: tuple[Any, ...] | None = None
+    names_file: Path | None = None
+    labels_file: Path | None = None
+
+    def add(self, data: Any, name: str | None) -> None:
+        """Sort one thing, or many of them."""
+        if isinstance(data, Context):
+            self.contexts.append(data)
+        elif isinstance(data, ReadContexts):
+            self.read_before.append(data)
+        elif isinstance(data, (str, Path)):
+            found = data_files(data)
+            for path in found:
+                self.files[str(path)] = name if len(found) == 1 else None
+        elif as_frame(data, name or "the data frame") is not None:
+            key = name or f"data frame {len(self.frames) + 1}"
+            if name is None:
+                self.unnamed.add(key)
+            self.frames[key] = data
+        elif isinstance(data, Mapping):
+            for own, each in data.items():
+                self.add(each, str(own))
+        elif isinstance(data, (list, tuple)):
+            for each in data:
+                self.add(each, None)
+        else:
+            raise ContextError(
+                "phcle.fit takes paths, data frames, contexts, or mappings of them. "
+                f"Got {type(data).__name__} instead."
+            )
+
+    def read(self) -> ReadContexts:
+        """Guess what files and frames are, say it, and read them."""
+        samples = {
+            key: sample_of(as_frame(frame, key))
+            for key, frame in self.frames.items()
+            if not has_labels_in_index(frame, key)
+        }
+        guesses = guess_files(map(Path, self.files), beside=samples)
+        _refuse_open(guesses)
+        _say(guesses)
+        for path in [x for x in self.files if guesses[x].kind in ("names", "labels")]:
+            self._take_list(guesses[path].kind, Path(path))
+        files = [
+            ContextFile(guesses[x].kind or "", Path(x), name, guesses[x].columns)
+            for x, name in self.files.items()
+        ]
+        read = ReadContexts(())
+        if files:
+            read = read_files(files, labels=self.labels_file, names=self.names_file)
+        made = [self._from_frame(key, guesses.get(key)) for key in self.frames]
+        before = [context for each in self.read_before for context in each]
+        for each in self.read_before:
+            self.names = {**each.names, **self.names}
+            self.labels = self.labels or each.labels
+        return ReadContexts(
+            (*self.contexts, *before, *read, *(x for x in made if x is not None)),
+            self.labels or read.labels,
+            {**read.names, **self.names},
+            (*(x for each in self.read_before for x in each.sources), *read.sources),
+            read.summaries,
+        )
+
+    def _take_list(self, kind: str | None, path: Path) -> None:
+        """Keep a file of names or labels; a given one comes first."""
+        if kind == "names":
+            self.names_file = self.names_file or path
+        else:
+            self.labels_file = self.labels_file or path
+        del self.files[str(path)]
+
+    def _from_frame(self, key: str, guess: Guess | None) -> Context | None:
+        """The context of a frame; None if it holds names or labels only."""
+        frame = self.frames[key]
+        if guess is None:  # labels in the index
+            return DescriptiveContext.from_frame(frame, name=self._name(key))
+        found: Any = with_columns(frame, guess.columns)
+        match guess.kind:
+            case "hierarchy":
+                name = self._name(key, "hierarchy")
+                return RelationalContext.from_hierarchy(found, name=name)
+            case "edges":
+                return RelationalContext.from_edges(
+                    found, name=self._name(key, "edges")
+                )
+            case "annotations":
+                name = self._name(key, "annotations")
+                return RelationalContext.from_annotations(found, name=name)
+            case "tags":
+                return DescriptiveContext.from_tags(found, name=self._name(key, "tags"))
+            case "texts":
+                name = self._name(key, "texts")
+                return DescriptiveContext.from_texts(found, name=name)
+            case "attributes":
+                own = guess.columns["label"]
+                name = self._name(key)
+                return DescriptiveContext.from_frame(frame, labels=own, name=name)
+        columns = list(guess.columns)
+        rows = list(as_frame(found, key).select(columns).iter_rows())
+        if guess.kind == "names":
+            self.names = {**{as_label(x, key): str(y) for x, y in rows}, **self.names}
+        else:
+            self.labels = self.labels or tuple(x for (x,) in rows)
+        return None
+
+    def _name(self, key: str, kind: str = "attributes") -> str:
+        """The given name of a frame, or its kind, with a number if that is taken."""
+        if key not in self.unnamed:
+            return key
+        self.n_of_kind[kind] += 1
+        n = self.n_of_kind[kind]
+        return kind if n == 1 else f"{kind} {n}"
+
+
+def _refuse_open(guesses: Mapping[str, Guess]) -> None:
+    """Refuse tables that may be of several kinds, all at once."""
+    faults = []
+    for name, guess in guesses.items():
+        if guess.kind is None:
+            ways = " or ".join(f"phcle.read_contexts({x}=…)" for x in guess.between)
+            faults.append(
+                f"{name}: {guess.why.partition('; say')[0]}; say it with {ways}"
+            )
+    if faults:
+        raise ContextError("it is not certain what these are:\n" + "\n".join(faults))
+
+
+def _say(guesses: Mapping[str, Guess]) -> None:
+    """Warn what was guessed; what its titles say is no guess."""
+    taken = []
+    for name, guess in guesses.items():
+        roles = ", ".join(
+            f"{role} is {title!r}" for role, title in guess.columns.items()
+        )
+        taken.append(
+            f"{Path(name).name} as {guess.kind}" + (f" ({roles})" if roles else "")
+        )
+    if any(guess.is_guess for guess in guesses.values()):
+        warnings.warn(f"taken: {'; '.join(taken)}.", GuessWarning, stacklevel=4)
