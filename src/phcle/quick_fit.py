@@ -23,12 +23,8 @@ from phcle.contexts.data_frames import (
 )
 from phcle.contexts.label_words import label_words_of
 from phcle.contexts.labels import as_label
-from phcle.contexts.readers.file_guessing import data_files, guess_files
-from phcle.contexts.readers.files_to_contexts import (
-    ContextFile,
-    ReadContexts,
-    read_files,
-)
+from phcle.contexts.readers.files_to_contexts import ReadContexts, read_files
+from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.kind_guessing import Guess
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
@@ -103,7 +99,7 @@ class _Given:
 
     contexts: list[Context] = field(default_factory=list)
     frames: dict[str, Any] = field(default_factory=dict)
-    files: dict[str, str | None] = field(default_factory=dict)  # name by path
+    files: dict[Path, str | None] = field(default_factory=dict)  # name by path
     unnamed: set[str] = field(default_factory=set)  # keys of frames
     n_of_kind: Counter[str] = field(default_factory=Counter)
     read_before: list[ReadContexts] = field(default_factory=list)
@@ -119,9 +115,7 @@ class _Given:
         elif isinstance(data, ReadContexts):
             self.read_before.append(data)
         elif isinstance(data, (str, Path)):
-            found = data_files(data)
-            for path in found:
-                self.files[str(path)] = name if len(found) == 1 else None
+            self.files[Path(data)] = name
         elif as_frame(data, name or "the data frame") is not None:
             key = name or f"data frame {len(self.frames) + 1}"
             if name is None:
@@ -146,38 +140,31 @@ class _Given:
             for key, frame in self.frames.items()
             if not has_labels_in_index(frame, key)
         }
-        guesses = guess_files(map(Path, self.files), beside=samples)
-        _refuse_open(guesses)
-        _say(guesses)
-        for path in [x for x in self.files if guesses[x].kind in ("names", "labels")]:
-            self._take_list(guesses[path].kind, Path(path))
-        files = [
-            ContextFile(guesses[x].kind or "", Path(x), name, guesses[x].columns)
-            for x, name in self.files.items()
-        ]
+        guessed = guess_files(self.files, beside=samples)
+        _refuse_open(guessed)
+        _say(guessed)
         read = ReadContexts(())
-        if files:
-            read = read_files(files, labels=self.labels_file, names=self.names_file)
-        made = [self._from_frame(key, guesses.get(key)) for key in self.frames]
+        if guessed.files:
+            read = read_files(
+                [replace(x, given_name=self.files.get(x.path)) for x in guessed.files],
+                labels=self.labels_file or guessed.labels,
+                names=self.names_file or guessed.names,
+            )
+        made = [self._from_frame(x, guessed.tables.get(x)) for x in self.frames]
         before = [context for each in self.read_before for context in each]
         for each in self.read_before:
             self.names = {**each.names, **self.names}
             self.labels = self.labels or each.labels
-        return ReadContexts(
-            (*self.contexts, *before, *read, *(x for x in made if x is not None)),
-            self.labels or read.labels,
-            {**read.names, **self.names},
-            (*(x for each in self.read_before for x in each.sources), *read.sources),
-            read.summaries,
+        return replace(
+            read,
+            contexts=(*self.contexts, *before, *read, *(x for x in made if x)),
+            labels=self.labels or read.labels,
+            names={**read.names, **self.names},
+            sources=(
+                *(x for each in self.read_before for x in each.sources),
+                *read.sources,
+            ),
         )
-
-    def _take_list(self, kind: str | None, path: Path) -> None:
-        """Keep a file of names or labels; a given one comes first."""
-        if kind == "names":
-            self.names_file = self.names_file or path
-        else:
-            self.labels_file = self.labels_file or path
-        del self.files[str(path)]
 
     def _from_frame(self, key: str, guess: Guess | None) -> Context | None:
         """The context of a frame; None if it holds names or labels only."""
@@ -222,28 +209,24 @@ class _Given:
         return kind if n == 1 else f"{kind} {n}"
 
 
-def _refuse_open(guesses: Mapping[str, Guess]) -> None:
-    """Refuse tables that may be of several kinds, all at once."""
-    faults = []
-    for name, guess in guesses.items():
+def _refuse_open(guessed: GuessedFiles) -> None:
+    """Refuse files and frames that may be of several kinds, all at once."""
+    faults = [*guessed.faults.values()]
+    for name, guess in guessed.tables.items():
         if guess.kind is None:
-            ways = " or ".join(f"phcle.read_contexts({x}=…)" for x in guess.between)
-            faults.append(
-                f"{name}: {guess.why.partition('; say')[0]}; say it with {ways}"
-            )
+            reason = guess.why.partition("; say what it is")[0]
+            ways = " or ".join(f"from_{x}" for x in guess.between)
+            faults.append(f"{name}: {reason}; make the context yourself with {ways}.")
     if faults:
-        raise ContextError("it is not certain what these are:\n" + "\n".join(faults))
+        raise ContextError("\n".join(faults))
 
 
-def _say(guesses: Mapping[str, Guess]) -> None:
-    """Warn what was guessed; what its titles say is no guess."""
+def _say(guessed: GuessedFiles) -> None:
+    """Warn what was guessed, if the titles of any table leave a doubt."""
+    guesses = {x.name: guess for x, guess in guessed.guesses.items()} | guessed.tables
     taken = []
     for name, guess in guesses.items():
-        roles = ", ".join(
-            f"{role} is {title!r}" for role, title in guess.columns.items()
-        )
-        taken.append(
-            f"{Path(name).name} as {guess.kind}" + (f" ({roles})" if roles else "")
-        )
+        roles = ", ".join(f"{role} is {x!r}" for role, x in guess.columns.items())
+        taken.append(f"{name} as {guess.kind}" + (f" ({roles})" if roles else ""))
     if any(guess.is_guess for guess in guesses.values()):
         warnings.warn(f"taken: {'; '.join(taken)}.", GuessWarning, stacklevel=4)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from phcle.files.writing import is_file
 
-__all__ = ["ROLES", "split_columns"]
+__all__ = ["split_columns"]
 
 ROLES = {
-    "hierarchy": ("child", "parent", "levels"),
+    "hierarchy": ("child", "parent"),
     "edges": ("source", "target", "weight"),
     "annotations": ("item", "label"),
     "attributes": ("label",),
@@ -18,8 +18,10 @@ ROLES = {
     "sentences": ("label", "text"),
     "names": ("label", "name"),
 }
-"""Columns that each kind of table has. A taxonomy has either children and parents, or
-the levels of a lineage, joined by slashes: `levels=species/genus/family`."""
+"""Columns that each kind of table has."""
+
+LEVELS = "levels"
+"""Columns of a lineage, from the labels up: `tree.csv:levels=species/genus/family`."""
 
 
 def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
@@ -51,9 +53,10 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
     if not colon or not path or is_file(text):
         return Path(text), {}
     found: dict[str, str] = {}
+    roles = (*ROLES.get(kind, ()), *([LEVELS] if kind == "hierarchy" else []))
     for piece in columns.split(","):
         role, equals, title = piece.partition("=")
-        if equals and role.strip().lower() in ROLES.get(kind, ()):
+        if equals and role.strip().lower() in roles:
             found[role.strip().lower()] = title.strip()
         elif found:  # a title that holds a comma
             last = next(reversed(found))

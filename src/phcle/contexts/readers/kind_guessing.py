@@ -339,6 +339,26 @@ def _by_exact_titles(columns: Sequence[ColumnEvidence]) -> Guess | None:
 
 def _by_lineage(columns: Sequence[ColumnEvidence]) -> Guess | None:
     """A wide table of nested texts, such as species, genus and family."""
+    levels = find_lineage(columns)
+    if levels is None:
+        return None
+    why = f"it is nested: {' → '.join(levels)}"
+    return Guess("hierarchy", {"levels": "/".join(levels)}, why)
+
+
+def find_lineage(columns: Sequence[ColumnEvidence]) -> list[str] | None:
+    """Find out whether the columns of a table are nested.
+
+    Parameters
+    ----------
+    columns : sequence of ColumnEvidence
+        All columns of the table.
+
+    Returns
+    -------
+    list of str or None
+        Titles of the columns, from the labels up; None if they are not nested.
+    """
     if len(columns) < 3 or not all(c.is_text for c in columns):
         return None
     for order in (columns, columns[::-1]):
@@ -346,9 +366,7 @@ def _by_lineage(columns: Sequence[ColumnEvidence]) -> Guess | None:
         if all(_is_nested(a, b) for a, b in pairs) and all(
             _is_tested(a, b) for a, b in pairs[1:]
         ):
-            levels = "/".join(c.title for c in order)
-            words = " → ".join(c.title for c in order)
-            return Guess("hierarchy", {"levels": levels}, f"it is nested: {words}")
+            return [c.title for c in order]
     return None
 
 

@@ -15,11 +15,7 @@ from phcle.contexts.lineages import lineage_edges
 from phcle.contexts.readers.delimited import text_lines
 from phcle.contexts.readers.file_arguments import ROLES
 from phcle.contexts.readers.file_summaries import first_few
-from phcle.contexts.readers.table_columns import (
-    find_columns,
-    label_column,
-    lineage_columns,
-)
+from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
 from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.contexts.readers.word_vectors import read_word_vectors
@@ -50,8 +46,8 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
     Parameters
     ----------
     path : str, Path or TableFile
-        A table with the columns `child` and `parent`, where an empty parent marks a
-        root, or with one column per level of a lineage, such as species and genus.
+        A table with the columns `child` and `parent`. An empty parent marks a root. Or
+        a lineage: one row for each label, with the nodes above it in further columns.
 
     Returns
     -------
@@ -59,12 +55,12 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
         Pairs of child and parent.
     """
     table = _opened(path)
-    levels = lineage_columns(table)
-    if levels:
-        found = lineage_edges([cells[i] for i in levels] for _, cells in table.rows())
+    levels = find_levels(table)
+    if levels is not None:
+        rows = [[cells[i] for i in levels] for _, cells in table.rows()]
         table.raise_faults()
-        return found
-    at = find_columns(table, "hierarchy", optional=("levels",))
+        return lineage_edges(rows)
+    at = find_columns(table, "hierarchy")
     edges: dict[tuple[str, str], None] = {}
     n_roots = n_again = 0
     for line, cells in table.rows():

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from phcle.contexts.readers.file_arguments import ROLES
-from phcle.contexts.readers.kind_guessing import SAMPLED_ROWS, guess_kind
+from phcle.contexts.readers.file_arguments import LEVELS, ROLES
+from phcle.contexts.readers.kind_guessing import TableSample, find_lineage
 from phcle.contexts.readers.table_files import TableFile
 from phcle.errors import FileError, OptionError, did_you_mean, some
 
-__all__ = ["find_columns", "label_column", "lineage_columns", "plain_title"]
+__all__ = ["find_columns", "find_levels", "label_column", "plain_title"]
 
 LABELS = [
     "labels",
@@ -78,9 +78,11 @@ SYNONYMS = {
         "summary",
     ],
     "name": ["names", "title", "readablename", "displayname"],
-    "levels": [],
 }
 """Other names of columns, as `plain_title` writes them."""
+
+LINEAGE_ROWS = 5_000
+"""Rows that tell whether the columns of a table are nested."""
 
 NEARLY_ALL, CLEARLY_FEWER = 0.95, 0.8
 """In a taxonomy nearly every row has a child of its own, and parents repeat: one column
@@ -157,38 +159,37 @@ def find_columns(
     return found
 
 
-def lineage_columns(table: TableFile) -> list[int]:
-    """Find the levels of a taxonomy that is given as one lineage per label.
+def find_levels(table: TableFile) -> list[int] | None:
+    """Find the columns of a lineage, such as species, genus and family.
 
     Parameters
     ----------
     table : TableFile
-        The table. A remark says which levels were found without the user's word.
+        The table. A remark says if the columns were guessed.
 
     Returns
     -------
-    list of int
-        Positions of the levels, labels first; empty for a table of children and
-        parents.
+    list of int or None
+        Positions in the header, from the labels up; None if the table is no lineage.
     """
-    if "levels" in table.given_columns:
-        titles = table.given_columns["levels"].split("/")
-    elif table.given_columns or len(table.header) < 3:
-        return []
-    else:
-        sample = [cells for _, cells in islice(table.rows(), SAMPLED_ROWS)]
-        found = guess_kind(table.header, sample)
-        titles = found.columns.get("levels", "").split("/")
-        if titles == [""]:
-            return []
-        table.remarks.append(f"levels are {'/'.join(titles)}")
-    missing = [title for title in titles if title not in table.header]
-    if missing:
-        raise FileError(
-            f"{table.path}: has no column {missing[0]!r}. Its header has "
-            f"{some(table.header)}.{did_you_mean(missing[0], table.header)}"
-        )
-    return [table.header.index(title) for title in titles]
+    given = table.given_columns.get(LEVELS)
+    if given is not None:
+        titles = [x.strip() for x in given.split("/")]
+        for title in titles:
+            if title not in table.header:
+                raise FileError(
+                    f"{table.path}: has no column {title!r}. Its header has "
+                    f"{some(table.header)}.{did_you_mean(title, table.header)}"
+                )
+        return [table.header.index(title) for title in titles]
+    if table.given_columns or "parent" in map(plain_title, table.header):
+        return None
+    rows = [cells for _, cells in islice(table.rows(), LINEAGE_ROWS)]
+    levels = find_lineage(TableSample(table.header, rows).columns)
+    if levels is None:
+        return None
+    table.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
+    return [table.header.index(title) for title in levels]
 
 
 def label_column(table: TableFile) -> int:
@@ -264,11 +265,10 @@ def _child_and_parent(table: TableFile) -> dict[str, int]:
 
 def _not_found(table: TableFile, kind: str, missing: Sequence[str]) -> FileError:
     """What is missing, and what to type."""
-    needed = [role for role in ROLES[kind] if role != "levels"]
     titles = chain(table.header, iter(lambda: "COLUMN", ""))
     spelled = ",".join(f"{role}={title}" for role, title in _zipped(kind, titles))
     return FileError(
-        f"{table.path}: needs the columns {some(needed)}, but {some(missing)} "
+        f"{table.path}: needs the columns {some(ROLES[kind])}, but {some(missing)} "
         f"{'is' if len(missing) == 1 else 'are'} not in its header "
         f"{some(table.header)}; say which column is which, such as "
         f"--{kind} {table.path.name}:{spelled}"
@@ -276,5 +276,5 @@ def _not_found(table: TableFile, kind: str, missing: Sequence[str]) -> FileError
 
 
 def _zipped(kind: str, titles: Iterator[str]) -> list[tuple[str, str]]:
-    wanted = [role for role in ROLES[kind] if role not in ("weight", "levels")]
+    wanted = [role for role in ROLES[kind] if role != "weight"]
     return list(zip(wanted, titles, strict=False))
