@@ -140,7 +140,9 @@ class _Given:
             for key, frame in self.frames.items()
             if not has_labels_in_index(frame, key)
         }
-        guessed = guess_files(self.files, beside=samples)
+        guessed = GuessedFiles()
+        if self.files or samples:
+            guessed = guess_files(self.files, beside=samples)
         _refuse_open(guessed)
         _say(guessed)
         read = ReadContexts(())
@@ -157,7 +159,12 @@ class _Given:
             self.labels = self.labels or each.labels
         return replace(
             read,
-            contexts=(*self.contexts, *before, *read, *(x for x in made if x)),
+            contexts=(
+                *self.contexts,
+                *before,
+                *read,
+                *(x for x in made if x is not None),
+            ),
             labels=self.labels or read.labels,
             names={**read.names, **self.names},
             sources=(

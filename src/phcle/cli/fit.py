@@ -12,6 +12,7 @@ import typer
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
+    LabelWords,
     NamesFile,
     OutFile,
     context_files,
@@ -45,6 +46,7 @@ def fit(
         typer.Option(help="Embed only the labels in this file, one per line."),
     ] = None,
     names: NamesFile = None,
+    label_words: LabelWords = False,
     hierarchy_kind: Annotated[
         str,
         typer.Option(
@@ -98,6 +100,7 @@ def fit(
         hierarchy_kind=hierarchy_kind,
         role=role,
         language=given["language"],
+        label_words=label_words,
     )
     began = time.perf_counter()
     model = PHCLE(**options)

@@ -18,6 +18,7 @@ from phcle.options import OPTIONS, Option
 __all__ = [
     "EmbeddingFile",
     "Json",
+    "LabelWords",
     "NamesFile",
     "OutFile",
     "context_files",
@@ -35,6 +36,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 OutFile = Annotated[Path, typer.Option("--out", help="Where to write the embedding.")]
 NamesFile = Annotated[
     Path | None, typer.Option("--names", help="Readable names: columns label,name.")
+]
+
+LabelWords = Annotated[
+    bool,
+    typer.Option(
+        "--label-words", help="Use the words of the labels' own names as a context."
+    ),
 ]
 
 METAVARS = {int: "N", float: "NUMBER"}

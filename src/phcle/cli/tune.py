@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.errors_and_signals import say
-from phcle.cli.flags import Json, NamesFile, context_files, context_flags, with_flags
+from phcle.cli.flags import (
+    Json,
+    LabelWords,
+    NamesFile,
+    context_files,
+    context_flags,
+    with_flags,
+)
 from phcle.cli.output import check_can_write, show, show_next, show_table, show_written
 from phcle.cli.tune_scores import make_score
 from phcle.contexts.readers.files_to_contexts import THESAURI, ContextFile, read_files
@@ -92,6 +99,7 @@ def tune(
         Path | None, typer.Option(help="Embed only these labels: one id per line.")
     ] = None,
     names: NamesFile = None,
+    label_words: LabelWords = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same trials.")] = 0,
     prune: Annotated[
         bool, typer.Option(help="Stop trials early whose score is below the median.")
@@ -114,7 +122,13 @@ def tune(
     for path in (out, plot):
         if path is not None:
             check_can_write(path, [labels, names, *(file.path for file in files)])
-    contexts = read_files(files, labels=labels, names=names, language=given["language"])
+    contexts = read_files(
+        files,
+        labels=labels,
+        names=names,
+        language=given["language"],
+        label_words=label_words,
+    )
     judge = make_score(
         contexts,
         features=features,
@@ -138,6 +152,8 @@ def tune(
         names=contexts.names,
     )
     inputs = _inputs(files, labels, names, given["language"])
+    if label_words:
+        inputs["label-words"] = True
     try:
         _run(tuning, trials, quiet=as_json)
         tested = tuning.test()

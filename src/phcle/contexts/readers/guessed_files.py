@@ -158,8 +158,9 @@ def guess_files(
     >>> file.kind, dict(file.columns)
     ('hierarchy', {'child': 'job', 'parent': 'sector'})
     """
+    paths = list(paths)
     listed, ignored = list_paths(paths)
-    if not listed and not beside:
+    if not listed and (paths or not beside):
         raise FileError("no file was found; name files, or a folder with tables.")
     guesses: dict[Path, Guess] = {}
     faults: dict[Path, str] = {}
