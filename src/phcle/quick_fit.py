@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from phcle.contexts import Context, DescriptiveContext, RelationalContext
+from phcle.contexts.alignment import match_contexts
 from phcle.contexts.data_frames import (
     as_frame,
     has_labels_in_index,
@@ -23,6 +24,7 @@ from phcle.contexts.data_frames import (
 )
 from phcle.contexts.label_words import label_words_of
 from phcle.contexts.labels import as_label
+from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.files_to_contexts import ReadContexts, read_files
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.kind_guessing import Guess
@@ -37,6 +39,7 @@ def fit(
     *data: Any,
     labels: Iterable[Any] | str | Path | None = None,
     names: Mapping[str, str] | str | Path | None = None,
+    synonyms: Mapping[str, str] | None = None,
     label_words: bool = False,
     **options: Any,
 ) -> LabelEmbedding:
@@ -54,6 +57,9 @@ def fit(
         embedded.
     names : mapping from str to str, or path, optional
         Readable names of labels, or a file with the columns `label` and `name`.
+    synonyms : mapping from str to str, optional
+        Labels by other spellings of them. Spellings that differ only in case, spaces or
+        Unicode form are joined without it, unless `match="exact"` is an option.
     label_words : bool, default False
         Add the words of the labels' own names as a context; see
         `DescriptiveContext.from_label_names`.
@@ -86,11 +92,27 @@ def fit(
         given.labels_file = Path(labels)
     elif labels is not None:
         given.labels = tuple(labels)
-    contexts = given.read()
+    model = PHCLE(**options)
+    found = given.read()
+    matched = match_contexts(
+        found,
+        labels=found.labels,
+        names=found.names,
+        mode=model.match,
+        synonyms=synonyms,
+    )
+    warn_of_match(matched.match, stacklevel=2)
+    contexts = list(matched.contexts)
     if label_words:
-        words = label_words_of(contexts.contexts, contexts.labels, contexts.names)
-        contexts = replace(contexts, contexts=(*contexts.contexts, words))
-    return PHCLE(**options).fit(contexts).embedding_
+        contexts.append(label_words_of(contexts, matched.labels, matched.names))
+    read = replace(
+        found,
+        contexts=tuple(contexts),
+        labels=matched.labels,
+        names={**found.names, **matched.names},
+        match=matched.match,
+    )
+    return model.fit(read).embedding_
 
 
 @dataclass
@@ -151,6 +173,7 @@ class _Given:
                 [replace(x, given_name=self.files.get(x.path)) for x in guessed.files],
                 labels=self.labels_file or guessed.labels,
                 names=self.names_file or guessed.names,
+                match="exact",  # all labels are matched together later
             )
         made = [self._from_frame(x, guessed.tables.get(x)) for x in self.frames]
         before = [context for each in self.read_before for context in each]

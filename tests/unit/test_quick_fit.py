@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -118,3 +121,32 @@ def test_words_of_labels_are_one_more_context():
     )
     found = phcle.fit(glasses, label_words=True, **QUICK)
     assert [c.name for c in found.contexts] == ["attributes", "label words"]
+
+
+def test_labels_are_matched_across_files_and_frames(tmp_path):
+    TREE.to_csv(tmp_path / "tree.csv", index=False)
+    sizes = SIZES.assign(label=SIZES["label"].str.upper())
+    with pytest.warns(GuessWarning, match="CAT"):
+        found = phcle.fit(tmp_path / "tree.csv", sizes, **QUICK)
+    assert found.labels == ANIMALS
+
+
+JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"
+
+
+def test_a_folder_of_dirty_files_about_jobs_is_read_as_it_is():
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        found = phcle.fit(JOBS / "files", label_words=True, **QUICK)
+    truth = pd.read_csv(JOBS / "truth.csv")
+    assert set(found.labels) == set(truth["job"])
+    kinds = {c.name: c.kind for c in found.contexts}
+    assert kinds == {
+        "tree": "relational",
+        "staff": "relational",
+        "facts": "descriptive",
+        "skills": "descriptive",
+        "label words": "descriptive",
+    }
+    alike = pd.read_csv(JOBS / "different.csv")
+    assert set(alike["one"]) | set(alike["other"]) <= set(found.labels)

@@ -18,6 +18,7 @@ from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.encoding import Cells, Source, Words
 from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
+from phcle.contexts.descriptive.row_merging import merge_rows
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
@@ -264,6 +265,12 @@ class DescriptiveContext(Context):
         rows = [self.index[label] for label in kept]
         source = None if self.source is None else self.source.take(rows)
         return self.with_matrix(self.matrix.take(rows), labels=kept, source=source)
+
+    def _with_labels(self, spellings: Mapping[str, str]) -> DescriptiveContext:
+        labels = [spellings.get(label, label) for label in self.labels]
+        if len(set(labels)) == len(labels):
+            return self.with_matrix(self.matrix, labels=labels, source=self.source)
+        return merge_rows(self, labels)
 
     def in_fit(self, labels: Sequence[str]) -> FittedDescriptive:
         """The context over the labels of a problem, centred and scaled."""
