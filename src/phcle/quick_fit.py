@@ -28,6 +28,7 @@ from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.files_to_contexts import ReadContexts, read_files
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.kind_guessing import Guess
+from phcle.contexts.readers.synonym_files import read_synonyms
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
@@ -129,6 +130,7 @@ class _Given:
     labels: tuple[Any, ...] | None = None
     names_file: Path | None = None
     labels_file: Path | None = None
+    synonyms: dict[str, str] = field(default_factory=dict)
 
     def add(self, data: Any, name: str | None) -> None:
         """Sort one thing, or many of them."""
@@ -167,6 +169,8 @@ class _Given:
             guessed = guess_files(self.files, beside=samples)
         _refuse_open(guessed)
         _say(guessed)
+        if guessed.synonyms is not None:
+            self.synonyms, _ = read_synonyms(guessed.synonyms)
         read = ReadContexts(())
         if guessed.files:
             read = read_files(

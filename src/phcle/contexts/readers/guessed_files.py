@@ -50,6 +50,8 @@ class GuessedFiles:
         The list of labels to embed.
     names : Path or None
         The table of readable names.
+    synonyms : Path or None
+        The table of labels that files spell differently.
     guesses : dict
         Why, by path.
     faults : dict
@@ -63,6 +65,7 @@ class GuessedFiles:
     files: tuple[ContextFile, ...] = ()
     labels: Path | None = None
     names: Path | None = None
+    synonyms: Path | None = None
     guesses: Mapping[Path, Guess] = field(default_factory=dict)
     faults: Mapping[Path, str] = field(default_factory=dict)
     ignored: tuple[Path, ...] = ()
@@ -88,6 +91,8 @@ class GuessedFiles:
             words += ["--labels", str(self.labels)]
         if self.names is not None:
             words += ["--names", str(self.names)]
+        if self.synonyms is not None:
+            words += ["--synonyms", str(self.synonyms)]
         return shlex.join([*words, "--out", out])
 
 
@@ -222,7 +227,7 @@ def _sorted(
     lists: dict[str, Path] = {}
     for path in listed:
         kind = guesses[path].kind if path in guesses else None
-        if kind in ("labels", "names"):
+        if kind in ("labels", "names", "synonyms"):
             first = lists.setdefault(kind, path)
             if first != path:
                 faults[path] = f"{path}: seems to be --{kind}, as {first} is; choose."
@@ -234,6 +239,7 @@ def _sorted(
         tuple(files),
         lists.get("labels"),
         lists.get("names"),
+        lists.get("synonyms"),
         guesses,
         faults,
         tuple(ignored),

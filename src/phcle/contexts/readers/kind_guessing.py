@@ -129,8 +129,8 @@ class Guess:
     Attributes
     ----------
     kind : str or None
-        A key of `FILE_KINDS`, or "names", or "labels" for a list of labels. None if
-        the table leaves it open.
+        A key of `FILE_KINDS`, "names", "synonyms", or "labels" for a list of labels.
+        None if the table leaves it open.
     columns : mapping from str to str
         Title of each column that the reader needs, such as `{"child": "job"}`. The
         columns of a lineage are joined by slashes: `{"levels": "species/genus"}`.
@@ -323,6 +323,9 @@ def _is_vectors(header: Sequence[str]) -> bool:
 def _by_exact_titles(columns: Sequence[ColumnEvidence]) -> Guess | None:
     """A table whose titles are those of the documentation."""
     titles = {plain_title(c.title): c for c in columns}
+    if titles.keys() == {"label", "synonym"}:
+        found = {role: c.title for role, c in titles.items()}
+        return Guess("synonyms", found, "it has the columns 'label', 'synonym'")
     for kind, (one, other) in NEEDED.items():
         if one not in titles or other not in titles:
             continue
