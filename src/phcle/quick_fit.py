@@ -100,7 +100,7 @@ def fit(
         labels=found.labels,
         names=found.names,
         mode=model.match,
-        synonyms=synonyms,
+        synonyms={**given.synonyms, **(synonyms or {})},
     )
     warn_of_match(matched.match, stacklevel=2)
     contexts = list(matched.contexts)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -133,3 +136,24 @@ def test_a_table_of_synonyms_in_the_folder_is_used(tmp_path):
     SIZES.replace("cat", "kat").to_csv(tmp_path / "sizes.csv", index=False)
     (tmp_path / "synonyms.csv").write_text("label,synonym\ncat,kat\n")
     assert phcle.fit(tmp_path, **QUICK).labels == ANIMALS
+
+
+JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"
+
+
+def test_a_folder_of_dirty_files_about_jobs_is_read_as_it_is():
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        found = phcle.fit(JOBS / "files", label_words=True, **QUICK)
+    truth = pd.read_csv(JOBS / "truth.csv")
+    assert set(found.labels) == set(truth["job"])
+    kinds = {c.name: c.kind for c in found.contexts}
+    assert kinds == {
+        "tree": "relational",
+        "staff": "relational",
+        "facts": "descriptive",
+        "skills": "descriptive",
+        "label words": "descriptive",
+    }
+    alike = pd.read_csv(JOBS / "different.csv")
+    assert set(alike["one"]) | set(alike["other"]) <= set(found.labels)
