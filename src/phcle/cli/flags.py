@@ -20,6 +20,7 @@ __all__ = [
     "Count",
     "EmbeddingFile",
     "Json",
+    "LabelWords",
     "Labels",
     "NamesFile",
     "OutFile",
@@ -70,6 +71,13 @@ SynonymsFile = Annotated[
         "--synonyms",
         metavar="FILE",
         help="Labels that files spell differently: columns label,synonym.",
+    ),
+]
+
+LabelWords = Annotated[
+    bool,
+    typer.Option(
+        "--label-words", help="Use the words of the labels' own names as a context."
     ),
 ]
 
