@@ -429,7 +429,8 @@ def _near_spellings(
     decided: Collection[str],
 ) -> NearSpellings:
     """Near spellings between contexts; other files are compared with all contexts."""
-    files, lists = [], []
+    files: list[tuple[str, Sequence[str]]] = []
+    lists: list[tuple[str, Sequence[str]]] = []
     for source, own in zip(sources, names, strict=True):
         (files if source.role == "context" else lists).append((source.name, own))
     return find_near_spellings(files, lists, match_key, decided)
