@@ -15,6 +15,7 @@ from phcle.cli.flags import (
 )
 from phcle.cli.output import (
     check_can_write,
+    progress_bar,
     show,
     show_nearest,
     show_next,
@@ -58,7 +59,8 @@ def add(
     contexts = read_new_contexts(
         embedding, files, names=names, language=given["language"]
     )
-    new = fold_in(embedding, contexts, names=contexts.names)
+    with progress_bar("adding labels"):
+        new = fold_in(embedding, contexts, names=contexts.names)
     whole = embedding.joined(new)
     whole.save(out)
     added = tuple(nearest_labels(whole, x, SHOWN_NEIGHBOURS) for x in new.labels)

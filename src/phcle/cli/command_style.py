@@ -36,8 +36,8 @@ MACHINE = "Machine"
 EVERYWHERE = "In every command"
 
 GROUPS = {
-    HAVE: "language labels names features photos model network vector compare wide "
-    "data dataset nouns wordnet",
+    HAVE: "language labels names synonyms encoding delimiter na keep_na features "
+    "photos model network vector compare wide data dataset nouns wordnet",
     WANT: "out k among contexts complete columns min_confidence probabilities why "
     "suspicious generalised format title score trials plot methods split",
     TUNING: "hierarchy_kind role classifier classifiers splits metric hide search seed "
@@ -51,6 +51,7 @@ GROUPS = {
 GROUP_OF = {name: group for group, names in GROUPS.items() for name in names.split()}
 GROUP_OF |= dict.fromkeys(FILE_KINDS, HAVE)
 GROUP_OF |= {x.name: MACHINE if x.group == "computing" else TUNING for x in OPTIONS}
+GROUP_OF["match"] = HAVE
 GROUP_OF |= dict.fromkeys(("dim", "choose", "calibrate", "complete_only"), WANT)
 
 RENAMED = {

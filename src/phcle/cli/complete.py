@@ -154,7 +154,7 @@ def _suspicious(
     """Suspicious cells, perhaps of some labels only."""
     from phcle.solver.suspicious_cells import suspicious_cells
 
-    with progress_bar("asking for known cells") as progress:
+    with progress_bar("asking for known cells", "fits") as progress:
         found = suspicious_cells(
             embedding, columns=columns, contexts=contexts, progress=progress
         )
@@ -179,7 +179,7 @@ def _write_or_show(
 
     cells = _unambiguous(cells, embedding)
     if out is not None:
-        with progress_bar("completing labels") as progress:
+        with progress_bar("completing", "labels") as progress:
             tracked = _tracked(cells, labels or embedding.labels, progress)
             n_cells = write_cells(tracked, out, titles)
         remark = f"{out}: {n_cells:,} cells"
@@ -258,7 +258,7 @@ def _fill(
 ) -> FilledTable:
     from phcle.uses.table_filling import complete_table
 
-    with progress_bar("filling rows") as progress:
+    with progress_bar("filling", "rows") as progress:
         return complete_table(
             embedding,
             wide,

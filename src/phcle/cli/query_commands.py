@@ -98,7 +98,7 @@ def describe(
         check_answers_file(out, [file])
     embedding = load(file)
     asked = labels_or_files(labels) or []
-    with progress_bar("describing labels") as progress:
+    with progress_bar("describing", "labels") as progress:
         found = []
         for n, label in enumerate(asked, 1):
             found.append(describe_label(embedding, label, k))
