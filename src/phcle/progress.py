@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -146,6 +147,8 @@ def _bar(title: str) -> Iterator[tuple[Progress, Any]]:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
+        # Prints appear above the bar, but never leave a file or pipe that they go to.
+        redirect_stdout=sys.stdout.isatty(),
     )
     task = progress.add_task(title, total=None)
     timer = threading.Timer(DELAY, progress.start)

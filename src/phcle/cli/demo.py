@@ -73,8 +73,11 @@ def demo(
     )
     show_line("of definitions, and nine questions that were answered for 250 labels.")
     _show_answers(found)
-    with progress_bar("drawing the page"):
+    with progress_bar("recognising shapes"):
         shapes, picture = _recognise_shapes(out)
+    show_line("Drawn shapes of classes that no training image shows, recognised from")
+    show_line(f"  {', '.join(f'{name} {x:.0%}' for name, x in shapes.items())}")
+    with progress_bar("drawing the page"):
         write_demo_page(page, found, seconds=seconds, shapes=shapes, picture=picture)
     show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
     show_line(f"The map of all labels: {page}")
@@ -122,8 +125,6 @@ def _recognise_shapes(out: Path) -> tuple[dict[str, float], Path | None]:
 
     found = recognise_new_shapes(load_shapes())
     accuracies = {**found.accuracies, "chance": found.chance}
-    show_line("Drawn shapes of classes that no training image shows, recognised from")
-    show_line(f"  {', '.join(f'{name} {x:.0%}' for name, x in accuracies.items())}")
     try:
         draw_answers(found, out / "shapes.png")
     except BackendError:  # the page does without it

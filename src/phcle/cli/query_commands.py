@@ -67,7 +67,8 @@ def nearest(
     vectors = {} if vector is None else _vectors(vector)
     search = Neighbours.beside(load(file), file)
     asked = labels_or_files(labels) or []
-    found = nearest_to_all(search, asked, vectors, k, labels_or_files(among))
+    with progress_bar("searching"):
+        found = nearest_to_all(search, asked, vectors, k, labels_or_files(among))
     show_each(
         found,
         show_nearest,
