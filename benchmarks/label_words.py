@@ -63,11 +63,12 @@ def shop(data: Path) -> Loaded:
 
 
 def imagenet(data: Path) -> Loaded:
-    """The labels of ImageNet-1K: hierarchy, parts and glosses."""
+    """The labels of ImageNet-1K: hierarchy, parts, glosses and properties."""
     from phcle.datasets import load_imagenet1k
 
     found = load_imagenet1k()
-    return list(found.contexts()), {x: found.names[x] for x in found.labels}
+    contexts = [*found.contexts(), found.properties()]
+    return contexts, {x: found.names[x] for x in found.labels}
 
 
 def debian(data: Path) -> Loaded:
