@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
+
+import typer
 
 from phcle.cli.errors_and_signals import say
 
@@ -36,10 +39,12 @@ def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
     if not lines:
         return
     line(
-        f"{len(lines)} labels may be other spellings. Write those that are into "
-        "synonyms.csv, and add --synonyms synonyms.csv:"
+        f"possible misspellings: {len(lines)}. Write those that are into synonyms.csv, "
+        "and add --synonyms synonyms.csv:"
     )
+    # Lines to copy stand alone, without the name of the program.
+    plain = partial(typer.echo, err=True) if line is say else line
     for text in (header, *lines[:SHOWN_SUGGESTIONS]):
-        line(f"  {text}")
+        plain(f"  {text}")
     if len(lines) > SHOWN_SUGGESTIONS:
-        line(f"  … and {len(lines) - SHOWN_SUGGESTIONS} more, which --json lists")
+        plain(f"  … and {len(lines) - SHOWN_SUGGESTIONS} more, which --json lists")
