@@ -30,12 +30,12 @@ NAMES_WIDE = 14
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the result.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write.")] = Path(
         "phcle-demo"
     ),
-    no_open: Annotated[
-        bool, typer.Option("--no-open", help="Do not open the page in the browser.")
-    ] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page.")
+    ] = True,
 ) -> None:
     """Learn the 1000 labels of ImageNet and show them on a page with a map.
 
@@ -70,7 +70,7 @@ def demo(
     write_demo_page(page, found, seconds=seconds, shapes=shapes, picture=picture)
     show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
     show_line(f"The map of all labels: {page}")
-    if not no_open and _has_display():
+    if browser and _has_display():
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())

@@ -16,10 +16,15 @@ from phcle.files.writing import is_file
 from phcle.options import OPTIONS, Option
 
 __all__ = [
+    "AnswersFile",
+    "Count",
     "EmbeddingFile",
     "Json",
+    "LabelWords",
+    "Labels",
     "NamesFile",
     "OutFile",
+    "SynonymsFile",
     "context_files",
     "context_flags",
     "make_flag",
@@ -31,10 +36,47 @@ __all__ = [
 EmbeddingFile = Annotated[
     Path, typer.Argument(metavar="LABELS.phcle", help="A file that fit has written.")
 ]
+Labels = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="LABEL|FILE", help="Ids or readable names, or files with one per line."
+    ),
+]
+Count = Annotated[
+    int, typer.Option("-k", "--count", metavar="N", help="How many to show.")
+]
+AnswersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Where to write the answers: a .csv, .tsv or .json file.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-OutFile = Annotated[Path, typer.Option("--out", help="Where to write the embedding.")]
+OutFile = Annotated[
+    Path, typer.Option("--out", metavar="FILE", help="Where to write the embedding.")
+]
 NamesFile = Annotated[
-    Path | None, typer.Option("--names", help="Readable names: columns label,name.")
+    Path | None,
+    typer.Option("--names", metavar="FILE", help="Readable names: columns label,name."),
+]
+
+SHELL_NAMES = {"random_state": "seed"}
+"""Flags with another name than the option, whose name is that of scikit-learn."""
+
+SynonymsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--synonyms", help="Labels that files spell differently: columns label,synonym."
+    ),
+]
+
+LabelWords = Annotated[
+    bool,
+    typer.Option(
+        "--label-words", help="Use the words of the labels' own names as a context."
+    ),
 ]
 
 METAVARS = {int: "N", float: "NUMBER"}
@@ -78,9 +120,7 @@ def context_flags() -> Iterable[inspect.Parameter]:
             kind,
             list[str] | None,
             None,
-            typer.Option(
-                f"--{kind}", metavar="FILE", help=layout, rich_help_panel="Contexts"
-            ),
+            typer.Option(f"--{kind}", metavar="FILE", help=layout),
         )
     yield make_flag(
         "language",
@@ -89,7 +129,6 @@ def context_flags() -> Iterable[inspect.Parameter]:
         typer.Option(
             metavar="LANGUAGE",
             help="Language of names and texts in --skos and --owl files.",
-            rich_help_panel="Contexts",
         ),
     )
 
@@ -132,7 +171,7 @@ def model_flags() -> Iterable[inspect.Parameter]:
         The flags, for `with_flags`.
     """
     for option in OPTIONS:
-        flag = "--" + option.name.replace("_", "-")
+        flag = "--" + SHELL_NAMES.get(option.name, option.name).replace("_", "-")
         default = option.default
         shown: bool | str = True
         if option.name == "verbose":  # the default depends on the terminal
@@ -149,7 +188,6 @@ def model_flags() -> Iterable[inspect.Parameter]:
                 metavar=_metavar(option),
                 help=option.help,
                 show_default=shown,
-                rich_help_panel="Model",
             ),
         )
 

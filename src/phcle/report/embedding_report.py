@@ -101,13 +101,14 @@ def write_report(
     together = _with_neighbours(data["retrieval"]) if asked else []
     if len(together) < 2:
         together = section_data.spread_labels(embedding, branches, N_CLUSTERED)
-    pictures["clusters"] = _draw_clusters(embedding, together, folder)
+    pictures["clusters"], named_clusters = _draw_clusters(embedding, together, folder)
     page = out / "report.html"
     write_page(
         page,
         "report.html.j2",
         title=title,
         pictures=pictures,
+        named_clusters=named_clusters,
         method=layout.method,
         completion=summarise(embedding).completion,
         map=map_data(embedding, layout, ways),
@@ -173,8 +174,9 @@ def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
 
 def _draw_clusters(
     embedding: LabelEmbedding, labels: Sequence[str], folder: Path
-) -> str:
-    """Draw the heat map of some labels, and return it as a data URI."""
+) -> tuple[str, list[tuple[str, int]]]:
+    """Draw a heat map; return it as a data URI, and names and sizes of its clusters."""
+    from phcle.uses.cluster_names import cluster_names
     from phcle.uses.clusters import cluster_labels
     from phcle.uses.similarity_heatmap import draw_heatmaps
 
@@ -183,4 +185,6 @@ def _draw_clusters(
         path = folder / f"clusters.{ending}"
         with figures.styled():
             draw_heatmaps({"": clusters}, path, name_of=embedding.name_of)
-    return as_data_uri(path)
+    names = cluster_names(embedding, clusters.groups)
+    sizes = [len(group) for group in clusters.groups]
+    return as_data_uri(path), list(zip(names, sizes, strict=True))

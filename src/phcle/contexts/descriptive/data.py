@@ -17,12 +17,15 @@ from phcle.contexts.data_frames import as_frame, labelled_columns, rows_of
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.encoding import Cells, Source, Words
 from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
+from phcle.contexts.descriptive.name_words import NameWords, weigh_names
+from phcle.contexts.descriptive.row_merging import merge_rows
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
-from phcle.errors import ContextError, ContextWarning, some
+from phcle.contexts.unknown_markers import UnknownMarkers
+from phcle.errors import ContextError, ContextWarning, GuessWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
@@ -132,6 +135,11 @@ class DescriptiveContext(Context):
     def left_out(self) -> Mapping[str, str]:
         """Why a fit leaves out a column of the table, by its title."""
         return self.source.left_out if isinstance(self.source, Cells) else {}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was assumed or changed when cells of a table were read."""
+        return self.source.remarks if isinstance(self.source, Cells) else ()
 
     def empty_error(self) -> ContextError:
         """The error for a fit to a context that knows nothing."""
@@ -264,6 +272,12 @@ class DescriptiveContext(Context):
         source = None if self.source is None else self.source.take(rows)
         return self.with_matrix(self.matrix.take(rows), labels=kept, source=source)
 
+    def _with_labels(self, spellings: Mapping[str, str]) -> DescriptiveContext:
+        labels = [spellings.get(label, label) for label in self.labels]
+        if len(set(labels)) == len(labels):
+            return self.with_matrix(self.matrix, labels=labels, source=self.source)
+        return merge_rows(self, labels)
+
     def in_fit(self, labels: Sequence[str]) -> FittedDescriptive:
         """The context over the labels of a problem, centred and scaled."""
         from phcle.contexts.descriptive.fitted import FittedDescriptive
@@ -299,11 +313,15 @@ class DescriptiveContext(Context):
         name: str = "attributes",
         standardize: bool | None = None,
         log: bool | Iterable[str] | None = None,
+        na: Iterable[str] = (),
+        keep_na: bool = False,
     ) -> DescriptiveContext:
         """Make a context from a data frame of attributes.
 
-        Numbers and truth values are used as they are. A text column becomes one column
-        per value, such as `colour=red`. NaN and empty cells are missing values. A fit
+        Numbers and truth values are used as they are, also if they are written as texts
+        such as `£1,299.00`, `12 %` or `yes`. Dates become years with decimals. A text
+        column becomes one column per value, such as `colour=red`. NaN, empty cells and
+        markers such as `n/a` are missing values. A warning says what was assumed. A fit
         leaves out a column with mostly different texts, and warns about it.
 
         Parameters
@@ -327,6 +345,10 @@ class DescriptiveContext(Context):
             are the columns of positive numbers that are skewed and less so in
             logarithms, such as weights and prices; `log_columns` names them. Values
             and predictions stay in your units.
+        na : iterable of str, optional
+            Further texts that mark a cell as unknown.
+        keep_na : bool, default False
+            Take the usual markers, such as `NA` and `none`, for ordinary texts.
 
         Returns
         -------
@@ -347,7 +369,16 @@ class DescriptiveContext(Context):
         8
         """
         kept, cells = labelled_columns(frame, labels, name)
-        return cls.from_cells(kept, cells, name, standardize, log)
+        context = cls.from_cells(
+            kept, cells, name, standardize, log, na=na, keep_na=keep_na
+        )
+        if context.remarks:
+            warnings.warn(
+                f"context {name!r}: {'; '.join(context.remarks)}.",
+                GuessWarning,
+                stacklevel=2,
+            )
+        return context
 
     @classmethod
     def from_cells(
@@ -357,10 +388,13 @@ class DescriptiveContext(Context):
         name: str,
         standardize: bool | None = None,
         log: bool | Iterable[str] | None = None,
+        *,
+        na: Iterable[str] = (),
+        keep_na: bool = False,
     ) -> DescriptiveContext:
         """Make a context from columns of cells, as in a table.
 
-        Cells are converted as by `from_frame`; numbers may be given as text.
+        Cells are converted as by `from_frame`; `remarks` says what was assumed.
 
         Parameters
         ----------
@@ -374,6 +408,10 @@ class DescriptiveContext(Context):
             Scale every column by its own spread, as in `from_frame`.
         log : bool or iterable of str, optional
             Columns to fit on a log scale, as in `from_frame`.
+        na : iterable of str, optional
+            Further texts that mark a cell as unknown.
+        keep_na : bool, default False
+            Take the usual markers, such as `NA` and `none`, for ordinary texts.
 
         Returns
         -------
@@ -387,8 +425,10 @@ class DescriptiveContext(Context):
         array([[ 4.,  0.],
                [ 2., nan]])
         """
-        columns, titles, values, left_out = encoding.encode_columns(labels, cells, name)
-        logs = encoding.log_columns(columns, titles, values, log, name)
+        markers = UnknownMarkers(tuple(na), keep_na)
+        read = encoding.encode_columns(labels, cells, name, markers)
+        columns, values = read.names, read.values
+        logs = encoding.log_columns(columns, read.titles, values, log, name)
         if standardize is None:
             is_log = np.isin(np.array(columns, dtype=object), logs)
             standardize = encoding.units_differ(logs_of(values, is_log))
@@ -398,7 +438,15 @@ class DescriptiveContext(Context):
             columns,
             values,
             standardize=standardize,
-            source=Cells(titles, cells, left_out),
+            source=Cells(
+                read.titles,
+                cells,
+                read.left_out,
+                markers,
+                read.kinds,
+                read.units,
+                read.remarks,
+            ),
             log_columns=logs,
         )
 
@@ -517,6 +565,52 @@ class DescriptiveContext(Context):
                 f"shape {vectors.shape} for {len(labels)} texts."
             )
         return cls(name, labels, _numbered(vectors.shape[1]), vectors, readable=False)
+
+    @classmethod
+    def from_label_names(
+        cls, names: Mapping[Any, str] | Iterable[Any], *, name: str = "label words"
+    ) -> DescriptiveContext:
+        """Make a context from the words of the labels' own names.
+
+        "Senior data engineer" and "data engineer" share words, "engineer" and
+        "engineering" share pieces of words. Completion never fills in this context. A
+        label that is added later is encoded by its own name.
+
+        Parameters
+        ----------
+        names : iterable of str, or mapping from label to str
+            The labels, or their readable names.
+        name : str, default "label words"
+            Name of the context.
+
+        Returns
+        -------
+        DescriptiveContext
+            One column for each word or piece that several names have, with TF-IDF
+            weights. Labels whose names share nothing are missing from it.
+
+        Examples
+        --------
+        >>> jobs = ["data engineer", "data analyst", "engineering manager", "cook"]
+        >>> words = DescriptiveContext.from_label_names(jobs)
+        >>> words.labels
+        ('data engineer', 'data analyst', 'engineering manager')
+        >>> words.columns[0]
+        'data'
+        """
+        where = f"labels of context {name!r}"
+        labels = as_labels(names, where)
+        given = names.values() if isinstance(names, Mapping) else labels
+        texts = [as_label(text, where, "name") for text in given]
+        columns, rarity, values = weigh_names(texts, name)
+        kept = np.flatnonzero(np.diff(values.indptr))
+        return cls(
+            name,
+            tuple(labels[i] for i in kept),
+            columns,
+            values[kept],
+            source=NameWords(rarity, tuple(texts[i] for i in kept)),
+        )
 
     @classmethod
     def from_vectors(

@@ -20,6 +20,9 @@ ROLES = {
 }
 """Columns that each kind of table has."""
 
+LEVELS = "levels"
+"""Columns of a lineage, from the labels up: `tree.csv:levels=species/genus/family`."""
+
 
 def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
     r"""Split a path and the columns behind it.
@@ -50,9 +53,10 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
     if not colon or not path or is_file(text):
         return Path(text), {}
     found: dict[str, str] = {}
+    roles = (*ROLES.get(kind, ()), *([LEVELS] if kind == "hierarchy" else []))
     for piece in columns.split(","):
         role, equals, title = piece.partition("=")
-        if equals and role.strip().lower() in ROLES.get(kind, ()):
+        if equals and role.strip().lower() in roles:
             found[role.strip().lower()] = title.strip()
         elif found:  # a title that holds a comma
             last = next(reversed(found))

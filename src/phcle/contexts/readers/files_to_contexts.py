@@ -26,6 +26,7 @@ from phcle.optional_imports import is_installed
 
 if TYPE_CHECKING:
     from phcle.contexts.base import Context
+    from phcle.contexts.label_matching import LabelMatch
     from phcle.contexts.readers.table_files import Reading, TableFile
     from phcle.contexts.readers.thesaurus import Thesaurus
 
@@ -104,6 +105,9 @@ class ContextFile:
         return self.given_name or self.path.stem
 
 
+Synonyms = str | Path | Mapping[str, str]
+"""A file of synonyms, or labels by synonym."""
+
 OneFile = str | Path | ContextFile
 Files = OneFile | Sequence[OneFile] | Mapping[str, OneFile]
 """A path, several paths, or paths by the names of their contexts. A path may be
@@ -169,6 +173,8 @@ class ReadContexts(Sequence["Context"]):
         What was read, with the hash of each file.
     summaries : tuple of FileSummary
         What each file was taken to be, and what was guessed or changed.
+    match : LabelMatch or None
+        Which labels of the files were joined; None if they were not compared.
     """
 
     contexts: tuple[Context, ...]
@@ -176,6 +182,7 @@ class ReadContexts(Sequence["Context"]):
     names: dict[str, str] = field(default_factory=dict)
     sources: tuple[SourceFile, ...] = ()
     summaries: tuple[FileSummary, ...] = ()
+    match: LabelMatch | None = None
 
     def __len__(self) -> int:
         return len(self.contexts)
@@ -209,6 +216,9 @@ def read_contexts(
     delimiter: str | None = None,
     na: Iterable[str] = (),
     keep_na: bool = False,
+    label_words: bool = False,
+    match: str = "safe",
+    synonyms: Synonyms | None = None,
 ) -> ReadContexts:
     r"""Read files into contexts, as `phcle fit` does.
 
@@ -265,12 +275,22 @@ def read_contexts(
     keep_na : bool, default False
         Take the usual markers, such as `NA`, for ordinary texts. Empty cells stay
         unknown.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context; see
+        `DescriptiveContext.from_label_names`.
+    match : {"safe", "exact"}, default "safe"
+        Join labels of different files that differ only in case, spaces or Unicode form;
+        or only equal labels. The spelling of the first file is used.
+    synonyms : path or mapping, optional
+        Further labels to join: a table with the columns `label` and `synonym`, or
+        labels by synonym.
 
     Returns
     -------
     ReadContexts
         A sequence of contexts, with the `labels` and `names` that were read, the hash
-        of every file in `sources`, and what was guessed in `summaries`.
+        of every file in `sources`, what was guessed in `summaries`, and which labels
+        were joined in `match`.
 
     Examples
     --------
@@ -289,6 +309,7 @@ def read_contexts(
     >>> model.embedding_.labels
     ('cat', 'lion', 'dog', 'wolf')
     """
+    from phcle.contexts.match_report import warn_of_match
     from phcle.contexts.readers.table_files import Reading
 
     given = {
@@ -303,7 +324,7 @@ def read_contexts(
         "skos": skos,
         "owl": owl,
     }
-    return read_files(
+    found = read_files(
         list_files({kind: files for kind, files in given.items() if files is not None}),
         labels=labels,
         names=names,
@@ -311,7 +332,13 @@ def read_contexts(
         role=role,
         language=language,
         reading=Reading(encoding, delimiter, tuple(na), keep_na),
+        label_words=label_words,
+        match=match,
+        synonyms=synonyms,
     )
+    if found.match is not None:
+        warn_of_match(found.match, stacklevel=3)
+    return found
 
 
 def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
@@ -361,6 +388,9 @@ def read_files(
     role: str = "auto",
     language: str = "en",
     reading: Reading | None = None,
+    label_words: bool = False,
+    match: str = "safe",
+    synonyms: Synonyms | None = None,
 ) -> ReadContexts:
     """Read a list of files into contexts; see `read_contexts`.
 
@@ -380,13 +410,22 @@ def read_files(
         Language of names and texts in vocabularies and ontologies.
     reading : Reading, optional
         How the user wants tables to be read.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context.
+    match : {"safe", "exact"}, default "safe"
+        Whether labels that differ only in case, spaces or Unicode form are joined.
+    synonyms : path or mapping, optional
+        Further labels to join.
 
     Returns
     -------
     ReadContexts
-        The contexts, labels, names, sources and summaries.
+        The contexts, labels, names, sources, summaries and joined labels.
     """
+    from phcle.contexts.alignment import match_contexts
+    from phcle.contexts.label_words import label_words_of
     from phcle.contexts.readers.label_files import read_vectors
+    from phcle.contexts.readers.synonym_files import read_synonyms
 
     files = list(files)
     if not files:
@@ -410,15 +449,24 @@ def read_files(
         with faults.collected(), recorded(file, lists):
             readable, summary = read_readable_names(file, reading)
             summaries.append(summary)
+    if isinstance(synonyms, (str, Path)):
+        file = ContextFile("synonyms", Path(synonyms), "synonyms")
+        with faults.collected(), recorded(file, lists):
+            synonyms, summary = read_synonyms(file.path, reading)
+            summaries.append(summary)
     contexts: list[Context] = []
+    given_names: dict[str, str] = {}
+    titles = _titles(files, labels, names)
     for file in files:
         if file.kind == "vectors":
             continue
         with faults.collected(), recorded(file, sources):
             if file.kind in THESAURI:
                 thesaurus = read_thesaurus(file, language)
-                contexts += thesaurus.contexts(hierarchy_kind, role)
-                readable = {**thesaurus.names, **readable}
+                own = thesaurus.contexts(hierarchy_kind, role)
+                titles.update({context.name: titles[file.name] for context in own})
+                contexts += own
+                given_names.update(thesaurus.names)
                 summaries.append(FileSummary(file.path, file.kind))
             else:
                 context, summary = read_and_summarise(
@@ -427,6 +475,22 @@ def read_files(
                 contexts.append(context)
                 summaries.append(summary)
     faults.raise_all()
+    found: LabelMatch | None = None
+    if contexts:
+        matched = match_contexts(
+            contexts,
+            labels=asked,
+            names=readable,
+            mode=match,
+            synonyms=synonyms,
+            titles=titles,
+        )
+        contexts, asked, found = list(matched.contexts), matched.labels, matched.match
+        readable = matched.names
+        for other, label in found.spellings.items():
+            if other in given_names:
+                given_names.setdefault(label, given_names[other])
+    readable = {**given_names, **readable}
     # A file of word vectors is a whole dictionary: take the labels known otherwise.
     known = asked or tuple(
         dict.fromkeys(chain.from_iterable(context.labels for context in contexts))
@@ -438,13 +502,33 @@ def read_files(
                 contexts.append(read_vectors(file.path, file.name, wanted=wanted))
                 summaries.append(FileSummary(file.path, file.kind))
     faults.raise_all()
+    if label_words:
+        contexts.append(label_words_of(contexts, asked, readable))
     return ReadContexts(
         tuple(contexts),
         asked,
         readable,
         (*sources, *lists),
         tuple(summaries),
+        found,
     )
+
+
+def _titles(
+    files: Sequence[ContextFile],
+    labels: str | Path | None,
+    names: str | Path | None,
+) -> dict[str, str]:
+    """What reports call the file of each context: its name, or path if names repeat."""
+    paths = {file.name: file.path for file in files}
+    for name, path in (("labels", labels), ("names", names)):
+        if path is not None:
+            paths.setdefault(name, Path(path))
+    n_called = Counter(path.name for path in paths.values())
+    return {
+        name: path.name if n_called[path.name] == 1 else str(path)
+        for name, path in paths.items()
+    }
 
 
 def _read_labels(

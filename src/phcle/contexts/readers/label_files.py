@@ -7,14 +7,19 @@ file are raised together. What was guessed or changed is in the remarks of the t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from phcle.contexts.descriptive.column_reading import as_number, read_column
 from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.descriptive.encoding import CellFaults, Cells, unknown_cells
+from phcle.contexts.lineages import lineage_edges
 from phcle.contexts.readers.delimited import text_lines
 from phcle.contexts.readers.file_arguments import ROLES
 from phcle.contexts.readers.file_summaries import first_few
-from phcle.contexts.readers.table_columns import find_columns, label_column
+from phcle.contexts.readers.merged_rows import LabelledRows, merge_rows
+from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
 from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.contexts.readers.word_vectors import read_word_vectors
@@ -45,7 +50,8 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
     Parameters
     ----------
     path : str, Path or TableFile
-        A table with the columns `child` and `parent`. An empty parent marks a root.
+        A table with the columns `child` and `parent`. An empty parent marks a root. Or
+        a lineage: one row for each label, with the nodes above it in further columns.
 
     Returns
     -------
@@ -53,21 +59,31 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
         Pairs of child and parent.
     """
     table = _opened(path)
+    levels = find_levels(table)
+    if levels is not None:
+        rows = [[cells[i] for i in levels] for _, cells in table.rows()]
+        table.raise_faults()
+        return lineage_edges(rows)
     at = find_columns(table, "hierarchy")
     edges: dict[tuple[str, str], None] = {}
     n_roots = n_again = 0
+    own_parents: list[str] = []
     for line, cells in table.rows():
         child, parent = cells[at["child"]], cells[at["parent"]]
         if not child:
             table.fault(line, "child is empty; fill it or remove the row.")
         elif not parent:
             n_roots += 1
+        elif child == parent:
+            own_parents.append(f"{child!r} ({table.counted} {line})")
         elif (child, parent) in edges:
             n_again += 1
         else:
             edges[child, parent] = None
     _remark(table, n_roots, "row{s} with an empty parent taken as root{s}")
     _remark(table, n_again, SAME_ROWS)
+    if own_parents:
+        table.remarks.append(f"dropped as their own parent: {first_few(own_parents)}")
     if n_roots and not edges:
         table.fault(None, "every parent is empty, so there is no taxonomy.")
     table.raise_faults()
@@ -89,16 +105,32 @@ def read_edges(path: Table) -> list[tuple[str, str, str]]:
     """
     table = _opened(path)
     at = find_columns(table, "edges", optional=("weight",))
-    found = []
+    ends: list[tuple[str, str]] = []
+    lines: list[int] = []
+    weights: list[str] = []
     for line, cells in table.rows():
-        edge = [cells[at[role]] if role in at else "1" for role in ROLES["edges"]]
-        empty = [x for x, cell in zip(ROLES["edges"], edge, strict=True) if not cell]
-        for role in empty:
-            table.fault(line, f"{role} is empty; fill it or remove the row.")
-        if not empty:
-            found.append((edge[0], edge[1], edge[2]))
+        source, target = cells[at["source"]], cells[at["target"]]
+        for role, cell in (("source", source), ("target", target)):
+            if not cell:
+                table.fault(line, f"{role} is empty; fill it or remove the row.")
+        ends.append((source, target))
+        weights.append(cells[at["weight"]] if "weight" in at else "1")
+        lines.append(line)
+    column = read_column(weights, table.reading.markers)
+    table.remarks.extend(f"weight: {remark}" for remark in column.remarks)
+    for row, (wrong, remedy) in column.faults.items():
+        table.fault(lines[row], f"weight {wrong}; {remedy}.")
+    for row, weight in enumerate(weights):
+        if table.reading.markers.is_unknown(weight):
+            table.fault(lines[row], "weight is unknown; fill it or remove the row.")
     table.raise_faults()
-    return found
+    if column.kind == "category":  # what is wrong with them, the context says
+        return [(*pair, weight) for pair, weight in zip(ends, weights, strict=True)]
+    plain = [
+        text if as_number(text) == number else repr(number)
+        for text, number in zip(weights, column.numbers, strict=True)
+    ]
+    return [(*pair, weight) for pair, weight in zip(ends, plain, strict=True)]
 
 
 def read_annotations(path: Table) -> list[tuple[str, str]]:
@@ -146,16 +178,22 @@ def read_tags(path: Table) -> dict[str, list[str]]:
     at = find_columns(table, "tags")
     tags: dict[str, dict[str, None]] = {}
     n_again = 0
+    unknown: Counter[str] = Counter()
+    is_marker = table.reading.markers.is_marker
     for line, cells in table.rows():
         label, tag = cells[at["label"]], cells[at["tag"]]
         if not label:
             table.fault(line, "label is empty; fill it or remove the row.")
+            continue
+        if is_marker(tag):
+            unknown[tag] += 1
             continue
         own = tags.setdefault(label, {})
         n_again += tag in own
         if tag:
             own[tag] = None
     _remark(table, n_again, SAME_ROWS)
+    _remark_unknown(table, unknown)
     table.raise_faults()
     return {label: list(own) for label, own in tags.items()}
 
@@ -199,10 +237,14 @@ def _filled_cells(table: TableFile, kind: str) -> dict[str, str]:
     found: dict[str, tuple[int, str]] = {}
     other = []
     n_again = 0
+    unknown: Counter[str] = Counter()
+    is_marker = table.reading.markers.is_marker
     for line, cells in table.rows():
         label, cell = cells[at["label"]], cells[at[role]]
         if not label:
             table.fault(line, "the label is empty; fill it or remove the row.")
+        elif role == "text" and is_marker(cell):
+            unknown[cell] += 1
         elif cell and label not in found:
             found[label] = line, cell
         elif cell == found.get(label, (0, ""))[1]:
@@ -210,10 +252,10 @@ def _filled_cells(table: TableFile, kind: str) -> dict[str, str]:
         elif cell:
             other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
     _remark(table, n_again, SAME_ROWS)
+    _remark_unknown(table, unknown)
     if other:
         table.remarks.append(
-            f"{len(other)} labels have a second {role}, of which the first is taken: "
-            f"{first_few(other)}"
+            f"the first {role} is taken of labels with several: {first_few(other)}"
         )
     table.raise_faults()
     return {label: cell for label, (_, cell) in found.items()}
@@ -227,6 +269,11 @@ def _remark(table: TableFile, count: int, text: str) -> None:
     if count:
         plural = "s" if count > 1 else ""
         table.remarks.append(f"{count} {text.format(s=plural)}")
+
+
+def _remark_unknown(table: TableFile, markers: Counter[str]) -> None:
+    if markers:
+        table.remarks.append(unknown_cells(markers))
 
 
 class _Same(dict[str, str]):
@@ -261,21 +308,37 @@ def read_attributes(path: Table, name: str | None = None) -> DescriptiveContext:
         )
     at = label_column(table)
     titles = [title for i, title in enumerate(table.header) if i != at]
-    labels: list[str] = []
-    lines: list[int] = []
-    columns: dict[str, list[str]] = {title: [] for title in titles}
+    rows = LabelledRows([], [], {title: [] for title in titles})
     for line, cells in table.rows():
         if not cells[at]:
             table.fault(line, "the label is empty; fill it or remove the row.")
             continue
-        labels.append(cells[at])
-        lines.append(line)
+        rows.labels.append(cells[at])
+        rows.lines.append(line)
         for title, cell in zip(titles, cells[:at] + cells[at + 1 :], strict=True):
-            columns[title].append(cell)
+            rows.cells[title].append(cell)
+    if len(set(titles)) < len(titles):
+        table.raise_faults()
+    rows = merge_rows(table, rows, table.header[at])
+    reading = table.reading
+    try:
+        context = DescriptiveContext.from_cells(
+            tuple(rows.labels),
+            rows.cells,
+            name or table.path.stem,
+            na=reading.na,
+            keep_na=reading.keep_na,
+        )
+    except ContextError as error:
+        for row, text in error.faults if isinstance(error, CellFaults) else ():
+            table.fault(rows.lines[row], text)
+        table.raise_faults()
+        raise
     table.raise_faults()
-    return DescriptiveContext.from_cells(
-        tuple(labels), columns, name or table.path.stem
-    )
+    table.remarks.extend(context.remarks)
+    if isinstance(context.source, Cells):
+        table.column_types.update(context.source.kinds)
+    return context
 
 
 def read_labels(

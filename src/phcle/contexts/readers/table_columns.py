@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
-from phcle.contexts.readers.file_arguments import ROLES
+from phcle.contexts.readers.file_arguments import LEVELS, ROLES
+from phcle.contexts.readers.kind_guessing import TableSample, find_lineage
 from phcle.contexts.readers.table_files import TableFile
 from phcle.errors import FileError, OptionError, did_you_mean, some
 
-__all__ = ["find_columns", "label_column", "plain_title"]
+__all__ = ["find_columns", "find_levels", "label_column", "plain_title"]
 
 LABELS = [
     "labels",
@@ -79,6 +80,9 @@ SYNONYMS = {
     "name": ["names", "title", "readablename", "displayname"],
 }
 """Other names of columns, as `plain_title` writes them."""
+
+LINEAGE_ROWS = 5_000
+"""Rows that tell whether the columns of a table are nested."""
 
 NEARLY_ALL, CLEARLY_FEWER = 0.95, 0.8
 """In a taxonomy nearly every row has a child of its own, and parents repeat: one column
@@ -153,6 +157,39 @@ def find_columns(
         names = ", ".join(f"{role} is {table.header[i]!r}" for role, i in found.items())
         table.remarks.append(names)
     return found
+
+
+def find_levels(table: TableFile) -> list[int] | None:
+    """Find the columns of a lineage, such as species, genus and family.
+
+    Parameters
+    ----------
+    table : TableFile
+        The table. A remark says if the columns were guessed.
+
+    Returns
+    -------
+    list of int or None
+        Positions in the header, from the labels up; None if the table is no lineage.
+    """
+    given = table.given_columns.get(LEVELS)
+    if given is not None:
+        titles = [x.strip() for x in given.split("/")]
+        for title in titles:
+            if title not in table.header:
+                raise FileError(
+                    f"{table.path}: has no column {title!r}. Its header has "
+                    f"{some(table.header)}.{did_you_mean(title, table.header)}"
+                )
+        return [table.header.index(title) for title in titles]
+    if table.given_columns or "parent" in map(plain_title, table.header):
+        return None
+    rows = [cells for _, cells in islice(table.rows(), LINEAGE_ROWS)]
+    levels = find_lineage(TableSample(table.header, rows).columns)
+    if levels is None:
+        return None
+    table.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
+    return [table.header.index(title) for title in levels]
 
 
 def label_column(table: TableFile) -> int:

@@ -21,6 +21,7 @@ from phcle.contexts.readers.text_encodings import (
     check_encoding,
     find_encoding,
 )
+from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import FileError, FileFaults, some
 
 __all__ = ["Reading", "TableFile", "TextFormat", "find_text_format", "open_table"]
@@ -65,6 +66,17 @@ class Reading:
             object.__setattr__(self, "encoding", check_encoding(self.encoding))
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", check_delimiter(self.delimiter))
+
+    @property
+    def markers(self) -> UnknownMarkers:
+        """Which cells are unknown.
+
+        Returns
+        -------
+        UnknownMarkers
+            The usual markers unless `keep_na`, and those of `na`.
+        """
+        return UnknownMarkers(self.na, self.keep_na)
 
 
 @dataclass(frozen=True)

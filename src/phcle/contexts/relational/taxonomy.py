@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import graphlib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -218,6 +218,28 @@ class Hierarchy:
             )
         old = [(self.nodes[c], self.nodes[p]) for c, p in self.edges]
         return Hierarchy.from_edges(list(dict.fromkeys(old + added)), name=name)
+
+    def renamed(self, spellings: Mapping[str, str], *, name: str) -> Hierarchy:
+        """Return the hierarchy with other names of its nodes.
+
+        Parameters
+        ----------
+        spellings : mapping from str to str
+            New names by the present ones. Nodes that become one have all their edges.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Hierarchy
+            The renamed hierarchy.
+        """
+        nodes = tuple(spellings.get(node, node) for node in self.nodes)
+        if len(set(nodes)) == len(nodes):
+            return Hierarchy(nodes, self.edges)
+        edges = ((nodes[c], nodes[p]) for c, p in self.edges.tolist())
+        kept = dict.fromkeys(edge for edge in edges if edge[0] != edge[1])
+        return Hierarchy.from_edges(list(kept), name=name)
 
     def ancestor_distances(self, labels: Sequence[str]) -> tuple[Ints, Ints, Ints]:
         """Find all ancestors of labels and the number of steps to them.

@@ -157,8 +157,7 @@ def test_the_first_of_two_texts_or_names_is_taken_and_both_lines_are_named(
     assert getattr(readers, f"read_{kind}")(table) == {"cat": "1", "dog": "1"}
     assert table.remarks == [
         "1 identical row dropped",
-        f"1 labels have a second {role}, of which the first is taken: "
-        "'cat' (lines 2 and 4)",
+        f"the first {role} is taken of labels with several: 'cat' (lines 2 and 4)",
     ]
 
 
