@@ -632,9 +632,13 @@ class FitSummary(EmbeddingSummary, _InFile):
     ----------
     seconds : float
         Time that the fit took.
+    match : dict
+        Labels of the files that were joined, may be joined, or match nothing; see
+        `LabelMatch`.
     """
 
     seconds: float
+    match: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -953,11 +957,14 @@ class ClusteredLabels(Answer):
     ----------
     clusters : tuple of tuple of Named
         The labels of each group.
+    names : tuple of str
+        A name for each group: what its labels have in common.
     agreement : Agreement or None
         Agreement with a hierarchy of the embedding; None without one.
     """
 
     clusters: tuple[tuple[Named, ...], ...]
+    names: tuple[str, ...]
     agreement: Agreement | None
 
 

@@ -13,8 +13,10 @@ import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.contexts.alignment import Aligned, align
+from phcle.contexts.alignment import Aligned, align, match_contexts
 from phcle.contexts.base import Context, Penalties
+from phcle.contexts.label_matching import LabelMatch
+from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.files_to_contexts import ReadContexts, SourceFile
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
@@ -85,6 +87,9 @@ class PHCLE(EstimatorOptions):
     chosen_ : Chosen
         The settings that were left at "auto": what was chosen, and all that was tried
         with its skill on hidden cells.
+    match_ : LabelMatch
+        Labels that were joined although contexts spell them differently, labels that
+        may be misspelled, and labels that only one context has.
 
     Other Parameters
     ----------------
@@ -107,6 +112,7 @@ class PHCLE(EstimatorOptions):
     history_: tuple[Mapping[str, float], ...]
     weights_: dict[str, float]
     chosen_: Chosen
+    match_: LabelMatch
 
     def fit(
         self,
@@ -114,6 +120,7 @@ class PHCLE(EstimatorOptions):
         *,
         labels: Iterable[Any] | None = None,
         names: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, str] | None = None,
         on_step: Callable[[State], None] | None = None,
         checkpoint: str | Path | None = None,
         resume: bool = False,
@@ -133,6 +140,9 @@ class PHCLE(EstimatorOptions):
             Labels to embed. Default: every label of any context.
         names : mapping of str to str, optional
             Readable names of labels, and of nodes of a hierarchy.
+        synonyms : mapping of str to str, optional
+            Labels by other spellings, such as `{"Bedz": "Beds"}`. Contexts that
+            `phcle.read_contexts` returned have been matched when they were read.
         on_step : callable, optional
             Called with the state after each sweep.
         checkpoint : str or Path, optional
@@ -156,10 +166,23 @@ class PHCLE(EstimatorOptions):
         """
         check_options(self.get_params())
         files: tuple[SourceFile, ...] = ()
+        match = before = None
         if isinstance(contexts, ReadContexts):
+            before = contexts.match
+            match = before if labels is None and not synonyms else None
             labels = contexts.labels if labels is None else labels
             names = {**contexts.names, **(names or {})}
             files = contexts.sources
+        if match is None:
+            matched = match_contexts(
+                contexts, labels=labels, names=names, mode=self.match, synonyms=synonyms
+            )
+            contexts, labels, names = matched.contexts, matched.labels, matched.names
+            match = matched.match
+            warn_of_match(match, stacklevel=2)
+            if before is not None:
+                match = match.after(before)
+        self.match_ = match
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
         is_new = not resume or checkpoint is None
         chosen = (
@@ -452,6 +475,7 @@ class PHCLE(EstimatorOptions):
             labels=problem.labels,
             vectors=W.astype(self.dtype),
             names=dict(names),
+            spellings=self.match_.spellings,
             # The sweeps ran in this precision, so nothing is lost by storing it.
             contexts=tuple(
                 context.learned(

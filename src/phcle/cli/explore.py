@@ -21,10 +21,12 @@ __all__ = ["explore"]
 def explore(
     file: EmbeddingFile,
     compare: Annotated[
-        Path | None, typer.Option(help="A second embedding to compare with.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A second embedding to compare with."),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="A map of pictures, written by `phcle map`.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A map that `phcle map` has written."),
     ] = None,
     network: Annotated[
         str | None,
@@ -36,10 +38,15 @@ def explore(
     port: Annotated[
         int | None,
         typer.Option(
-            min=0, max=65535, help="Port to listen on; 0 takes any free port."
+            min=0,
+            max=65535,
+            metavar="N",
+            help="Port to listen on; 0 takes any free port.",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
     public: Annotated[
         bool,
         typer.Option(
@@ -50,13 +57,15 @@ def explore(
         str | None,
         typer.Option(
             envvar="PHCLE_TOKEN",
+            metavar="SECRET",
             help="Secret that visitors must give; required with --public.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
-            help="A host name of this machine that visitors use; may be repeated."
+            metavar="HOST",
+            help="A host name of this machine that visitors use; may be repeated.",
         ),
     ] = None,
     browser: Annotated[

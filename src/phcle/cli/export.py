@@ -15,7 +15,9 @@ __all__ = ["export"]
 
 def export(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option(help="Where to write it.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE|FOLDER", help="Where to write it.")
+    ],
     format: Annotated[
         str | None,
         typer.Option(

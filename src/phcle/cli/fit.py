@@ -14,12 +14,14 @@ from phcle.cli.flags import (
     Json,
     NamesFile,
     OutFile,
+    SynonymsFile,
     context_files,
     context_flags,
     model_flags,
     model_options,
     with_flags,
 )
+from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
     show,
@@ -42,9 +44,12 @@ def fit(
     out: OutFile,
     labels: Annotated[
         Path | None,
-        typer.Option(help="Embed only the labels in this file, one per line."),
+        typer.Option(
+            metavar="FILE", help="Embed only the labels in this file, one per line."
+        ),
     ] = None,
     names: NamesFile = None,
+    synonyms: SynonymsFile = None,
     hierarchy_kind: Annotated[
         str,
         typer.Option(
@@ -62,7 +67,9 @@ def fit(
     ] = "auto",
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Save the running fit to this file; see --resume."),
+        typer.Option(
+            metavar="FILE", help="Save the running fit to this file; see --resume."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the checkpoint.")
@@ -90,7 +97,7 @@ def fit(
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
     files = context_files(given)
-    check_can_write(out, [labels, names, *(file.path for file in files)])
+    check_can_write(out, [labels, names, synonyms, *(file.path for file in files)])
     contexts = read_files(
         files,
         labels=labels,
@@ -98,7 +105,11 @@ def fit(
         hierarchy_kind=hierarchy_kind,
         role=role,
         language=given["language"],
+        match=options["match"],
+        synonyms=synonyms,
     )
+    if contexts.match is not None and not (quiet or as_json):
+        show_match(contexts.match)
     began = time.perf_counter()
     model = PHCLE(**options)
     try:
@@ -118,18 +129,18 @@ def fit(
     embedding = model.embedding_
     embedding.save(out)
     if as_json or not quiet:
-        show(fit_summary(embedding, out, seconds), show_summary, as_json=as_json)
+        show(fit_summary(model, out, seconds), show_summary, as_json=as_json)
     if not (as_json or quiet):
         show_written(out)
         show_next(next_steps(embedding, out, embedding.labels[0]))
 
 
-def fit_summary(embedding: LabelEmbedding, out: Path, seconds: float) -> FitSummary:
+def fit_summary(model: PHCLE, out: Path, seconds: float) -> FitSummary:
     """Say what was learned, where it was written, and how long that took.
 
     Parameters
     ----------
-    embedding : LabelEmbedding
+    model : PHCLE
         What was learned.
     out : Path
         Where it is saved.
@@ -144,7 +155,12 @@ def fit_summary(embedding: LabelEmbedding, out: Path, seconds: float) -> FitSumm
     from phcle.answers import FitSummary
     from phcle.uses.named_answers import summarise
 
-    return FitSummary(file=str(out), seconds=seconds, **vars(summarise(embedding)))
+    return FitSummary(
+        file=str(out),
+        seconds=seconds,
+        match=model.match_.to_dict(),
+        **vars(summarise(model.embedding_)),
+    )
 
 
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.flags import Count, EmbeddingFile, Json
 from phcle.cli.output import check_can_write, show, show_each, show_table, show_written
 from phcle.errors import FileError, OptionError, some
 
@@ -32,23 +32,26 @@ Network = Annotated[
 
 def map(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option(help="Where to write the map.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the map.")],
     features: Annotated[
         Path | None,
         typer.Option(
-            help="Folder or file of features: features.npz, or X.npy and labels.csv."
+            metavar="FOLDER|FILE",
+            help="Image features: features.npz, or X.npy and labels.csv.",
         ),
     ] = None,
     photos: Annotated[
         Path | None,
-        typer.Option(help="Folder of photos, in one sub-folder for each label."),
+        typer.Option(
+            metavar="FOLDER", help="Photos, in one sub-folder for each label."
+        ),
     ] = None,
     network: Network = None,
     feature_ridge: Annotated[
-        float, typer.Option(help="γ: keeps the map's weights small.")
+        float, typer.Option(metavar="NUMBER", help="γ: keeps the map's weights small.")
     ] = 100.0,
     class_ridge: Annotated[
-        float, typer.Option(help="λ: blurs what tells classes apart.")
+        float, typer.Option(metavar="NUMBER", help="λ: blurs what tells classes apart.")
     ] = 0.1,
     as_json: Json = False,
 ) -> None:
@@ -99,16 +102,18 @@ def map(
 
 
 def understand(
+    file: EmbeddingFile,
     photos: Annotated[
         list[Path],
         typer.Argument(
             metavar="PHOTO", help="Photos, or .npy files of features, one row each."
         ),
     ],
-    labels: Annotated[Path, typer.Option(help="The embedding: LABELS.phcle.")],
-    model: Annotated[Path, typer.Option(help="A map that `phcle map` has written.")],
+    model: Annotated[
+        Path, typer.Option(metavar="FILE", help="A map that `phcle map` has written.")
+    ],
     network: Network = None,
-    k: Annotated[int, typer.Option("-k", help="How many of each sort.")] = 6,
+    k: Count = 6,
     as_json: Json = False,
 ) -> None:
     """Describe pictures by related labels and attributes, whatever class they are of.
@@ -119,7 +124,7 @@ def understand(
     from phcle.uses.named_answers import understood_picture
     from phcle.uses.pictures import load_map
 
-    embedding, image_map = load(labels), load_map(model)
+    embedding, image_map = load(file), load_map(model)
     image_map.check_belongs_to(embedding)
     opened = None
     if any(path.suffix.lower() != ".npy" for path in photos):

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phcle.cli.command_style import WANT
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show, show_written
+from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
     from phcle.answers import WrittenReport
@@ -19,14 +21,21 @@ __all__ = ["report"]
 
 def report(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where to write page and figures.")
+    ],
     title: Annotated[
-        str | None, typer.Option(help="Title of the page; default: the file's name.")
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Title of the page; default: the file's name."
+        ),
     ] = None,
-    labels_shown: Annotated[
+    labels: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LABEL", help="List the neighbours of this label; may be repeated."
+            metavar="LABEL|FILE",
+            help="List the neighbours of these labels; may be repeated.",
+            rich_help_panel=WANT,
         ),
     ] = None,
     as_json: Json = False,
@@ -43,7 +52,7 @@ def report(
         load(file),
         out,
         title=file.stem if title is None else title,
-        shown=labels_shown or (),
+        shown=labels_or_files(labels) or (),
         tell=say,
     )
     show(made, _show, as_json=as_json)

@@ -133,6 +133,31 @@ class Context(ABC):
             if is_known
         )
 
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Nodes of the hierarchy, which labels of other contexts may name."""
+        return ()
+
+    def renamed(self, spellings: Mapping[str, str]) -> Context:
+        """Return the context with other spellings of its labels.
+
+        Parameters
+        ----------
+        spellings : mapping from str to str
+            New labels by the present ones. Labels that become one are merged.
+
+        Returns
+        -------
+        Context
+            The renamed context, or the context itself if it has none of the labels.
+        """
+        if spellings.keys().isdisjoint(self.nodes or self.labels):
+            return self
+        return self._with_labels(spellings)
+
+    def _with_labels(self, spellings: Mapping[str, str]) -> Context:
+        raise NotImplementedError  # contexts that a fit makes have matched labels
+
     def naming_also(self, others: Iterable[str]) -> Context:
         """Add labels that other contexts name, if this one knows something about them.
 

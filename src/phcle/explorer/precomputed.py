@@ -19,6 +19,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError
 from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
 from phcle.report.map_layout import lay_out
+from phcle.uses.cluster_names import cluster_names
 from phcle.uses.neighbour_table import NeighbourTable
 
 __all__ = [
@@ -217,7 +218,7 @@ def precompute(
 def _clusters(
     embedding: LabelEmbedding, units: npt.NDArray[np.float32], seed: int
 ) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
-    """Cluster labels; largest cluster first, each named after two typical labels.
+    """Cluster labels; largest cluster first, each named after what its labels share.
 
     With k-means, because hierarchical clustering puts almost all labels into one of
     seven clusters.
@@ -233,11 +234,7 @@ def _clusters(
     order = np.argsort(-np.bincount(codes, minlength=n_groups), kind="stable")
     rank = np.empty(n_groups, np.uint8)
     rank[order] = np.arange(n_groups)
-    names = []
-    for code in order:
-        rows = np.flatnonzero(codes == code)
-        nearness = units[rows] @ found.cluster_centers_[code].astype(np.float32)
-        typical = rows[np.argsort(-nearness, kind="stable")]
-        unique = dict.fromkeys(embedding.name_of(embedding.labels[i]) for i in typical)
-        names.append("like " + ", ".join(list(unique)[:2]))
-    return rank[codes], tuple(names)
+    groups = [
+        [embedding.labels[i] for i in np.flatnonzero(codes == code)] for code in order
+    ]
+    return rank[codes], cluster_names(embedding, groups)

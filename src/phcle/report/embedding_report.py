@@ -13,7 +13,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
-from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
+from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.map_data import colourings, map_data
 from phcle.report.map_layout import lay_out
@@ -77,7 +77,7 @@ def write_report(
         raise ContextError("a report needs two labels or more. Got one.")
     asked = [embedding.resolve(label) for label in shown]
     folder = make_folder(out / "figures")
-    branches = _branches(embedding)
+    branches = branches_of(embedding)
     tell(f"placing {len(embedding):,} labels on the map")
     layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
     ways = colourings(embedding, branches)
@@ -101,13 +101,14 @@ def write_report(
     together = _with_neighbours(data["retrieval"]) if asked else []
     if len(together) < 2:
         together = section_data.spread_labels(embedding, branches, N_CLUSTERED)
-    pictures["clusters"] = _draw_clusters(embedding, together, folder)
+    pictures["clusters"], named_clusters = _draw_clusters(embedding, together, folder)
     page = out / "report.html"
     write_page(
         page,
         "report.html.j2",
         title=title,
         pictures=pictures,
+        named_clusters=named_clusters,
         method=layout.method,
         completion=summarise(embedding).completion,
         map=map_data(embedding, layout, ways),
@@ -121,15 +122,6 @@ def write_report(
         clustered=tuple(together),
         **data,
     )
-
-
-def _branches(embedding: LabelEmbedding) -> Branches | None:
-    """The branches of the largest hierarchy, or None."""
-    found = hierarchy_of(embedding)
-    if found is None:
-        return None
-    branches = find_branches(found[1], embedding.labels)
-    return branches if branches.nodes else None
 
 
 def _draw_figures(
@@ -182,8 +174,9 @@ def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
 
 def _draw_clusters(
     embedding: LabelEmbedding, labels: Sequence[str], folder: Path
-) -> str:
-    """Draw the heat map of some labels, and return it as a data URI."""
+) -> tuple[str, list[tuple[str, int]]]:
+    """Draw a heat map; return it as a data URI, and names and sizes of its clusters."""
+    from phcle.uses.cluster_names import cluster_names
     from phcle.uses.clusters import cluster_labels
     from phcle.uses.similarity_heatmap import draw_heatmaps
 
@@ -192,4 +185,6 @@ def _draw_clusters(
         path = folder / f"clusters.{ending}"
         with figures.styled():
             draw_heatmaps({"": clusters}, path, name_of=embedding.name_of)
-    return as_data_uri(path)
+    names = cluster_names(embedding, clusters.groups)
+    sizes = [len(group) for group in clusters.groups]
+    return as_data_uri(path), list(zip(names, sizes, strict=True))

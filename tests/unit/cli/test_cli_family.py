@@ -69,7 +69,7 @@ def test_labels_are_added_below_their_parents(phcle, fitted, zoo):
 def test_every_query_takes_a_family(phcle, fitted):
     for command in ("nearest", "describe"):
         assert phcle(command, fitted, "cat").stdout
-    assert phcle("clusters", fitted, "--n", 2).stdout
+    assert phcle("clusters", fitted, "--count", 2).stdout
 
 
 def test_tune_goes_on_choosing_the_kind_of_a_hierarchy(zoo):

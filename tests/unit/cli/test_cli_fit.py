@@ -47,7 +47,7 @@ def test_every_option_of_the_model_is_a_flag_with_the_same_default():
 def test_flags_reach_the_model(phcle, zoo):
     phcle(
         *(*FIT, "--attributes", "looks.csv", "--weights", "tree=1,looks=0.25"),
-        *("--ridge", 2, "--max-iter", 9, "--random-state", 5, "--dtype", "float64"),
+        *("--ridge", 2, "--max-iter", 9, "--seed", 5, "--dtype", "float64"),
     )
     embedding = library.load(zoo / "out.phcle")
     assert embedding.options["weights"] == {"tree": 1.0, "looks": 0.25}

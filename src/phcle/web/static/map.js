@@ -15,6 +15,8 @@
   const Phcle = (root.Phcle = root.Phcle || {});
   const MOST_FOUND = 12;
   const MOST_NAMED = 4000; // most points to try when placing names
+  const AREA_PER_NAME = 12000; // square pixels of the stage for each name
+  const GOLDEN = (Math.sqrt(5) - 1) / 2;
   const STEP = 60; // pixels per arrow key
   const SETTLED_MS = 120;
 
@@ -452,14 +454,15 @@
       const taken = [];
       const first =
         this.chosen === null ? [] : [this.chosen, ...this.nearest_to(this.chosen)];
-      const seen = this.view.in_view();
-      const stride = Math.max(1, Math.ceil(seen.length / MOST_NAMED));
-      const most = Math.max(6, Math.round((width * height) / 16000));
-      for (let k = 0; k < first.length + seen.length; k += 1) {
+      const seen = Array.from(this.view.in_view());
+      // Neighbours in the list are often neighbours on the map. Multiples of the golden
+      // ratio take points from all parts of the list, and the same ones after a move.
+      const turn = (point) => (point * GOLDEN) % 1;
+      seen.sort((a, b) => turn(a) - turn(b));
+      const most = Math.max(6, Math.round((width * height) / AREA_PER_NAME));
+      for (const point of [...first, ...seen.slice(0, MOST_NAMED)]) {
         if (taken.length >= most) break;
-        const late = k - first.length;
-        if (late > 0 && late % stride) continue;
-        this.write_name(pen, late < 0 ? first[k] : seen[late], taken, width, height);
+        this.write_name(pen, point, taken, width, height);
       }
       this.draw_pin(pen);
     }
