@@ -1302,12 +1302,15 @@ class ComparedAttribute(Answer):
         The largest strength that it has for one of the labels.
     cells : tuple of ComparedCell
         The attribute of each label, in the order of the labels.
+    is_number : bool, default False
+        Whether it is a number, so that 0 does not mean no.
     """
 
     context: str
     name: str
     strength: float
     cells: tuple[ComparedCell, ...]
+    is_number: bool = False
 
 
 @dataclass(frozen=True)

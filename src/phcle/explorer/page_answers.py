@@ -268,7 +268,10 @@ def _compared_attributes(
                 cells.append(_predicted_cell(context, readings[name], i, at))
             else:
                 cells.append(answers.ComparedCell(known, observed=True))
-        rows.append(answers.ComparedAttribute(name, column, strength, tuple(cells)))
+        is_number = bool(context.is_number[at])
+        rows.append(
+            answers.ComparedAttribute(name, column, strength, tuple(cells), is_number)
+        )
     return tuple(sorted(rows, key=lambda row: -row.strength))
 
 
