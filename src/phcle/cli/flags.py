@@ -20,6 +20,7 @@ __all__ = [
     "Count",
     "EmbeddingFile",
     "Json",
+    "LabelWords",
     "Labels",
     "NamesFile",
     "OutFile",
@@ -67,7 +68,16 @@ SHELL_NAMES = {"random_state": "seed"}
 SynonymsFile = Annotated[
     Path | None,
     typer.Option(
-        "--synonyms", help="Labels that files spell differently: columns label,synonym."
+        "--synonyms",
+        metavar="FILE",
+        help="Labels that files spell differently: columns label,synonym.",
+    ),
+]
+
+LabelWords = Annotated[
+    bool,
+    typer.Option(
+        "--label-words", help="Use the words of the labels' own names as a context."
     ),
 ]
 

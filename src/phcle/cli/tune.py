@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.errors_and_signals import say
-from phcle.cli.flags import Json, NamesFile, context_files, context_flags, with_flags
+from phcle.cli.flags import (
+    Json,
+    LabelWords,
+    NamesFile,
+    context_files,
+    context_flags,
+    with_flags,
+)
 from phcle.cli.output import (
     check_can_write,
     progress_bar,
@@ -108,6 +115,7 @@ def tune(
         ),
     ] = None,
     names: NamesFile = None,
+    label_words: LabelWords = False,
     seed: Annotated[
         int, typer.Option(metavar="N", help="The same seed gives the same trials.")
     ] = 0,
@@ -135,7 +143,13 @@ def tune(
     for path in (out, plot):
         if path is not None:
             check_can_write(path, [labels, names, *(file.path for file in files)])
-    contexts = read_files(files, labels=labels, names=names, language=given["language"])
+    contexts = read_files(
+        files,
+        labels=labels,
+        names=names,
+        language=given["language"],
+        label_words=label_words,
+    )
     judge = make_score(
         contexts,
         features=features,
@@ -159,6 +173,8 @@ def tune(
         names=contexts.names,
     )
     inputs = _inputs(files, labels, names, given["language"])
+    if label_words:
+        inputs["label-words"] = True
     try:
         _run(tuning, trials)
         tested = tuning.test()
