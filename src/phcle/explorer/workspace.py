@@ -68,7 +68,9 @@ class Opened:
     file : Path or None, default=None
         Its file. Results of background work are stored beside it; None stores nothing.
     tell : callable
-        Called with messages about background work. Default: ignores them.
+        Called with messages about faults of background work. Default: ignores them.
+    tell_progress : callable or None, default=None
+        Called with its stages; None calls `tell`.
     """
 
     def __init__(
@@ -77,10 +79,11 @@ class Opened:
         title: str,
         file: Path | None = None,
         tell: Tell = lambda message: None,
+        tell_progress: Tell | None = None,
     ) -> None:
         self.embedding = embedding
         self.title = title
-        self.background = BackgroundWork(embedding, file, tell)
+        self.background = BackgroundWork(embedding, file, tell, tell_progress)
         self.search = StoredNeighbours(embedding)
 
     @property
