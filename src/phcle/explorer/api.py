@@ -19,7 +19,11 @@ from starlette.concurrency import run_in_threadpool
 from phcle import answers
 from phcle.explorer import csv_export, page_answers
 from phcle.explorer.attribute_query import Has, HasNot, parse_wanted
-from phcle.explorer.map_colours import MapFile, attribute_colouring
+from phcle.explorer.map_colours import (
+    MapFile,
+    attribute_colouring,
+    difference_colouring,
+)
 from phcle.explorer.new_label import NewLabelForm, land, landed
 from phcle.explorer.uploads import understood
 from phcle.explorer.workspace import Workspace
@@ -223,9 +227,17 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
     def colour(
         context: Annotated[str, Query(max_length=200)],
         column: Annotated[str, Query(max_length=200)],
-    ) -> answers.Colouring:
+    ) -> answers.MapColouring:
         """Colours of the map by an attribute, observed or predicted."""
         return attribute_colouring(opened, context, column)
+
+    @router.get("/colour/differences")
+    def colour_differences() -> answers.MapColouring | None:
+        """Colours of the map by the neighbours that two embeddings share.
+
+        Null while they are being computed.
+        """
+        return difference_colouring(workspace)
 
 
 def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:

@@ -16,6 +16,7 @@ from phcle.explorer.attribute_query import BETWEEN, Has, HasNot, parse_wanted
 from phcle.explorer.workspace import Workspace
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
+from phcle.web import MAP_SCRIPTS
 
 __all__ = ["Pages"]
 
@@ -63,6 +64,7 @@ class Pages:
         )
         self.environment.globals.update(
             static=assets.address,
+            map_scripts=MAP_SCRIPTS,
             version=__version__,
             sections=SECTIONS,
             between=BETWEEN,

@@ -52,11 +52,6 @@
     );
   };
 
-  // A number with three significant digits; digits before the point are never rounded away.
-  Phcle.number = function (number) {
-    return String(Math.abs(number) < 999.5 ? Number(number.toPrecision(3)) : Math.round(number));
-  };
-
   // A cosine and how unusual it is: whole percents, from 99 % on tenths.
   Phcle.similarity = function ({ similarity, percentile }) {
     const digits = percentile < 99 ? 1 : 10;
@@ -133,12 +128,6 @@
     const lines = [keys, ...rows.map((row) => keys.map((key) => row[key]))];
     return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
   }
-
-  Phcle.save = function (content, name) {
-    const link = element("a", { href: URL.createObjectURL(content), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  };
 
   Phcle.downloads = function (rows, name) {
     const button = (kind, make) =>

@@ -9,16 +9,6 @@
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
 
-  Phcle.element = function (kind, attributes, ...children) {
-    const made = document.createElement(kind);
-    for (const [key, value] of Object.entries(attributes || {})) {
-      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-      else made.setAttribute(key, value);
-    }
-    made.append(...children);
-    return made;
-  };
-
   Phcle.combobox = function (id, options) {
     const box = options.input || Phcle.element("input", { type: "search", id: id });
     const attributes = {
@@ -40,6 +30,8 @@
     let found = [];
     let active = -1;
     let asked = 0;
+    let is_waiting = false; // for an answer to what is typed now
+    let takes_first = false; // Enter was pressed meanwhile
 
     function close() {
       list.hidden = true;
@@ -61,6 +53,7 @@
       if (item === undefined) return;
       close();
       asked += 1; // ignore an answer that is still pending
+      is_waiting = takes_first = false;
       options.take(item, box);
     }
 
@@ -70,6 +63,7 @@
         ...found.map((item, i) => {
           const id_of = { role: "option", id: `${list.id}-${i}` };
           const option = Phcle.element("li", id_of, ...options.show(item));
+          option.title = option.textContent;
           // Not "click": by then the input has lost focus and closed the list.
           option.addEventListener("pointerdown", (event) => {
             event.preventDefault();
@@ -89,15 +83,21 @@
 
     function suggest() {
       asked += 1;
+      takes_first = false;
       const mine = asked;
       const typed = box.value;
       const answer = options.find(typed);
       const shown = (items) => {
         if (mine !== asked) return; // the text has changed since
+        const is_taken = takes_first;
+        is_waiting = takes_first = false;
         found = items;
         draw(typed);
+        if (is_taken && found.length) take(0);
+        else if (is_taken && box.form) box.form.requestSubmit();
       };
-      if (answer instanceof Promise) answer.then(shown, close);
+      is_waiting = answer instanceof Promise;
+      if (is_waiting) answer.then(shown, () => shown([]));
       else shown(answer);
     }
 
@@ -109,6 +109,10 @@
         event.preventDefault();
         active = (active + step + found.length) % found.length;
         highlight();
+      } else if (event.key === "Enter" && is_waiting && !event.isComposing) {
+        // The list, if any, belongs to an earlier text: wait for the one that is typed.
+        event.preventDefault();
+        takes_first = true;
       } else if (event.key === "Enter" && !list.hidden) {
         event.preventDefault();
         take(active);
