@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -149,24 +150,22 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> MapColouri
     found = attribute_column(
         opened.embedding, context, column, support=opened.support(own)
     )
-    about = {
-        "title": f"{context}: {column}",
-        "context": context,
-        "column": column,
-        "is_known": packed(found.is_observed, "u1"),
-        "confidence": packed(255 * _confidence(found, field), "u1"),
-    }
-    if field.kind in ("number", "word"):
+    plain = MapColouring(
+        f"{context}: {column}",
+        context=context,
+        column=column,
+        is_known=packed(found.is_observed, "u1"),
+        confidence=packed(255 * _confidence(found, field), "u1"),
+    )
+    if field.kind == "number":
         known = found.value[found.is_observed]
         low, high = np.quantile(known, ENDS) if known.size else (0.0, 1.0)
         values = packed(found.value, "f4")
-        return MapColouring(**about, values=values, low=float(low), high=float(high))
+        return replace(plain, values=values, low=float(low), high=float(high))
     codes = np.where(found.is_confident, 1, 3)
     codes[found.is_observed] = np.where(found.chance[found.is_observed] > 0.5, 0, 2)
     groups = ("has it", "probably has it", "has it not", "unknown")
-    return MapColouring(
-        **about, groups=groups, codes=packed(codes, "u1"), shades=TAG_SHADES
-    )
+    return replace(plain, groups=groups, codes=packed(codes, "u1"), shades=TAG_SHADES)
 
 
 def _category_colouring(
@@ -197,7 +196,7 @@ def _category_colouring(
 
 def _confidence(found: AttributeColumn, field: Field) -> npt.NDArray[np.float64]:
     """How sure each value is, from 0 to 1; observed ones are sure."""
-    if field.kind in ("number", "word"):
+    if field.kind == "number":
         known = found.value[found.is_observed]
         # An interval as wide as that of all observed values says nothing.
         spread = np.diff(np.quantile(known, (0.1, 0.9)))[0] if known.size else 0.0

@@ -64,7 +64,9 @@ def map_data(
         "labels": None if names == labels else labels,
         "x": packed(places[:, 0], "f4"),
         "y": packed(places[:, 1], "f4"),
-        "neighbours": packed(layout.neighbours, "u2" if len(names) <= 1 << 16 else "u4"),
+        "neighbours": packed(
+            layout.neighbours, "u2" if len(names) <= 1 << 16 else "u4"
+        ),
         "colourings": [
             {
                 key: packed(value, "u1" if key == "codes" else "f4")
@@ -94,7 +96,7 @@ def colourings(embedding: LabelEmbedding, branches: Branches | None) -> list[Col
         For each way its title, and either the names of its groups (the last one
         "other") and the group of each label as a number, or values, low and high.
     """
-    found = []
+    found: list[Colouring] = []
     if branches is not None:
         groups = [*map(embedding.name_of, branches.nodes), "other"]
         found.append({"title": BRANCH, "groups": groups, "codes": branches.codes})
@@ -131,9 +133,7 @@ def packed(values: npt.ArrayLike, kind: str) -> str:
     return f"{kind}:{base64.b64encode(array.tobytes()).decode()}"
 
 
-def _by_contexts(
-    embedding: LabelEmbedding, known: npt.NDArray[np.bool_]
-) -> Colouring:
+def _by_contexts(embedding: LabelEmbedding, known: npt.NDArray[np.bool_]) -> Colouring:
     """Group labels by the set of contexts that know them."""
     sets, codes, counts = np.unique(
         known, axis=0, return_inverse=True, return_counts=True

@@ -23,7 +23,7 @@ FEWEST = 3
 """Labels of the smallest region with a name; two are no region."""
 
 MOST_REGIONS = 2_000
-"""Most finer regions; with more, the map's file grows, and single labels say as much."""
+"""Most finer regions; more make the file larger, and single labels say as much."""
 
 LARGEST = 0.6
 """A node above more than this share of the labels says nothing about a place."""

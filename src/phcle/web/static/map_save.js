@@ -13,6 +13,7 @@
       .replaceAll("<", "&lt;")
       .replaceAll(">", "&gt;")
       .replaceAll('"', "&quot;");
+  const quoted = (text) => `"${escaped(text)}"`;
   const short = (value) => value.toFixed(1);
 
   // One path for all neighbouring points of a colour in the drawing order.
@@ -84,7 +85,7 @@
     const side = 2.3 * frame.unit;
     const cloud = picture.hidden
       ? ""
-      : `<image href="${picture.toDataURL()}" x="${short(frame.left - side / 2)}" ` +
+      : `<image href=${quoted(picture.toDataURL())} x="${short(frame.left - side / 2)}" ` +
         `y="${short(frame.top - side / 2)}" width="${short(side)}" height="${short(side)}" ` +
         `opacity="${picture.style.opacity}"/>`;
     return (
