@@ -7,8 +7,7 @@ into a file of synonyms.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 __all__ = ["NearSpellings", "Suggestion", "find_near_spellings"]
@@ -27,8 +26,12 @@ SHORTEST = 4
 """Labels with fewer letters have no near spellings: most words of three letters are one
 letter from another word."""
 
-LONG = 8
-"""Labels with this many letters may differ in two letters, shorter ones in one."""
+LONG = 16
+"""Two labels with this many letters together may differ in two letters, shorter ones in
+one."""
+
+ACCENTS = dict.fromkeys(range(0x300, 0x370))
+"""Accents of decomposed letters."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ class Suggestion:
     candidates : tuple of str
         The labels that it may be. A single one can be taken as it is.
     reason : str
-        In what they differ: "punctuation", "plural", "spelling", or what `JoinedLabel`
-        lists if they could not be joined.
+        In what they differ: "punctuation", "accents", "plural", "spelling", or what
+        `JoinedLabel` lists if they could not be joined.
     """
 
     source: str
@@ -82,6 +85,7 @@ def find_near_spellings(
     files: Sequence[tuple[str, Sequence[str]]],
     lists: Sequence[tuple[str, Sequence[str]]],
     key_of: Callable[[str], str],
+    n_files: Mapping[str, int],
     decided: Collection[str] = (),
 ) -> NearSpellings:
     """Find labels of one file alone that may be labels of another.
@@ -94,6 +98,8 @@ def find_near_spellings(
         The same of files that tell nothing about labels, such as their readable names.
     key_of : callable
         Gives labels that differ in case and the like the same key.
+    n_files : mapping from str to int
+        How many of `files` have each label.
     decided : collection of str
         Labels that need no suggestion.
 
@@ -103,15 +109,17 @@ def find_near_spellings(
         Labels of later files with those that they may be. A file may have both, if they
         differ in punctuation or number, and another file has one of them.
     """
-    n_files = Counter(name for _, own in files for name in own)
     known: dict[str, None] = {}
     suggestions: list[Suggestion] = []
     are_complete = True
+    n_known = 0  # files whose labels are in `known`
     for i, (source, own) in enumerate((*files, *lists)):
-        is_list = i >= len(files)
-        most = 0 if is_list else 1
-        alone = [x for x in own if n_files[x] <= most and x not in decided]
-        if known and alone:
+        most = 0 if i >= len(files) else 1
+        alone = [x for x in own if n_files.get(x, 0) <= most and x not in decided]
+        if i and alone:
+            for _, before in files[n_known:i]:
+                known.update(dict.fromkeys(before))
+            n_known = i
             found = _alike(alone, known, key_of)
             rest = [x for x in alone if x not in found]
             here = set(own)
@@ -125,8 +133,6 @@ def find_near_spellings(
                 for name in alone
                 if name in found
             ]
-        if not is_list:
-            known.update(dict.fromkeys(own))
     return NearSpellings(tuple(suggestions), are_complete)
 
 
@@ -152,22 +158,22 @@ def _alike(
                 by_singular.setdefault(singular, []).append(name)
     found: dict[str, tuple[tuple[str, ...], str]] = {}
     for name, form in asked.items():
+        same = [x for x in by_bare.get(form.bare, ()) if x != name]
         plural = [x for y in form.singulars for x in by_bare.get(y, ())]
-        for reason, candidates in (
-            ("punctuation", by_bare.get(form.bare, [])),
-            ("plural", [*plural, *by_singular.get(form.bare, [])]),
-        ):
-            others = tuple(dict.fromkeys(x for x in candidates if x != name))
-            if others:
-                found[name] = others, reason
-                break
+        plural += by_singular.get(form.bare, [])
+        if same:
+            bare, other = (_without_punctuation(key_of(x)) for x in (name, same[0]))
+            reason = "punctuation" if bare == other else "accents"
+            found[name] = tuple(same), reason
+        elif plural:
+            found[name] = tuple(dict.fromkeys(plural)), "plural"
     return found
 
 
 def _form(key: str) -> _Form:
-    bare = key.translate(PUNCTUATION)
+    bare = _without_punctuation(key)
     if not bare.isascii():
-        bare = "".join(x for x in bare if unicodedata.category(x)[0] not in "PZ")
+        bare = unicodedata.normalize("NFD", bare.casefold()).translate(ACCENTS)
     if not bare.endswith("s") or bare.endswith("ss") or len(bare) < SHORTEST:
         return _Form(bare or key)
     singulars = (
@@ -176,6 +182,13 @@ def _form(key: str) -> _Form:
         if bare.endswith(plural)
     )
     return _Form(bare, tuple(singulars))
+
+
+def _without_punctuation(key: str) -> str:
+    bare = key.translate(PUNCTUATION)
+    if bare.isascii():
+        return bare
+    return "".join(x for x in bare if unicodedata.category(x)[0] not in "PZ")
 
 
 def _close(
@@ -204,10 +217,11 @@ def _close(
     found: dict[str, tuple[tuple[str, ...], str]] = {}
     for name, key in asked:
         block = blocks[_block(key)]
-        most = 2 if len(key) >= LONG else 1
+        most = 2 if 2 * len(key) + 2 >= LONG else 1
         near = process.extract(
             key, block.keys(), scorer=OSA.distance, score_cutoff=most, limit=9
         )
+        near = [x for x in near if x[1] == 1 or len(key) + len(x[0]) >= LONG]
         least = min((distance for _, distance, _ in near), default=0)
         best = [x for other, d, _ in near if d == least for x in block[other]]
         if best:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from phcle.answers import Status
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.labels import normal
+from phcle.contexts.relational.specific_nodes import SpecificNodes
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
@@ -70,7 +71,9 @@ class Opened:
     file : Path or None, default=None
         Its file. Results of background work are stored beside it; None stores nothing.
     tell : callable
-        Called with messages about background work. Default: ignores them.
+        Called with messages about faults of background work. Default: ignores them.
+    tell_progress : callable or None, default=None
+        Called with its stages; None calls `tell`.
     """
 
     def __init__(
@@ -79,10 +82,11 @@ class Opened:
         title: str,
         file: Path | None = None,
         tell: Tell = lambda message: None,
+        tell_progress: Tell | None = None,
     ) -> None:
         self.embedding = embedding
         self.title = title
-        self.background = BackgroundWork(embedding, file, tell)
+        self.background = BackgroundWork(embedding, file, tell, tell_progress)
         self.search = StoredNeighbours(embedding)
 
     @property
@@ -167,7 +171,8 @@ class Opened:
     def suggestions(self) -> Suggestions:
         """Search for labels by id or name."""
         labels = self.embedding.labels
-        return Suggestions(labels, [self.embedding.name_of(x) for x in labels])
+        names = [self.embedding.name_of(x) for x in labels]
+        return Suggestions(labels, names, self.embedding.spellings)
 
     @cached_property
     def taxonomy(self) -> tuple[str, Hierarchy] | None:
@@ -240,10 +245,18 @@ class Opened:
         return LabelColumns(self.embedding, self.support)
 
     @cached_property
+    def specific_nodes(self) -> SpecificNodes | None:
+        """Which nodes of the hierarchy say much about a label."""
+        if self.taxonomy is None:
+            return None
+        return SpecificNodes(self.taxonomy[1], self.embedding.labels)
+
+    @cached_property
     def node_suggestions(self) -> Suggestions:
         """Search for nodes of the hierarchy by id or name."""
         nodes = () if self.taxonomy is None else self.taxonomy[1].nodes
-        return Suggestions(nodes, [self.embedding.name_of(x) for x in nodes])
+        names = [self.embedding.name_of(x) for x in nodes]
+        return Suggestions(nodes, names, self.embedding.spellings)
 
     @cached_property
     def attributes(self) -> list[tuple[str, str]]:
