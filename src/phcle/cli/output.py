@@ -336,7 +336,7 @@ def show_explanation(answer: answers.ExplainedPair) -> None:
     shared = (part.shared for part in answer.parts if part.shared)
     for nodes in dict.fromkeys(shared):  # once, though a hierarchy may have two parts
         names = ", ".join(node.name for node in nodes)
-        show_line(f"Both are below (nearest first): {names}")
+        show_line(f"Both are below (most specific first): {names}")
     show_line("The similarity is the sum of")
     show_table(
         ("part", "context", "of it", "what", "columns"),

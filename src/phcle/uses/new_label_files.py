@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from phcle.contexts import Hierarchy, RelationalContext
+from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.alignment import Matched, match_contexts
 from phcle.contexts.base import Context
 from phcle.contexts.label_matching import (
@@ -194,11 +194,11 @@ def _read(
     known = _known_spellings(context.labels, embedding)
     context = context.renamed(known)
     spelled.update({(file.path.name, x): label for x, label in known.items()})
-    if isinstance(context, RelationalContext):
-        if context.hierarchy is None:
-            return _of_new_labels(context, embedding, file)
-        return context
-    return context.rows_for(_left_new(file, context.labels, known, embedding))
+    if isinstance(context, DescriptiveContext):
+        return context.rows_for(_left_new(file, context.labels, known, embedding))
+    if isinstance(context, RelationalContext) and context.hierarchy is None:
+        return _of_new_labels(context, embedding, file)
+    return context
 
 
 def _known_spellings(
@@ -224,7 +224,8 @@ def _left_new(
 ) -> list[str]:
     """The labels that are new; a warning names the others, in the user's spelling."""
     given = {label: other for other, label in spelled.items()}
-    new, known = [], []
+    new: list[str] = []
+    known: list[str] = []
     for label in labels:
         (known if label in embedding else new).append(label)
     if known:
