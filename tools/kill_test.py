@@ -55,7 +55,7 @@ COMMANDS = {
     "export-projector": f"export {LEARNED} --out logs --format projector",
     "index": "index labels.phcle",
     "map": f"map {LEARNED} --features ../features.npz --out pictures.map",
-    "clusters": f"clusters {LEARNED} --n 4 --out clusters.png",
+    "clusters": f"clusters {LEARNED} --count 4 --out clusters.png",
     "report": f"report {LEARNED} --out page",
 }
 

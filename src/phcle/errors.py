@@ -7,7 +7,7 @@ catches `PhcleError` in one place and prints it as one line.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BackendError",
@@ -15,6 +15,8 @@ __all__ = [
     "ContextWarning",
     "ConvergenceWarning",
     "FileError",
+    "FileFaults",
+    "GuessWarning",
     "NumericalError",
     "OptionError",
     "PhcleError",
@@ -46,6 +48,37 @@ class FileError(PhcleError, OSError):
     """A file that is missing, damaged, or of the wrong kind."""
 
 
+class FileFaults(FileError):
+    """All faults that were found in one or several files.
+
+    Parameters
+    ----------
+    faults : sequence of str
+        What is wrong, each with its file and line.
+    n_more : int, default 0
+        How many further faults there are.
+
+    Attributes
+    ----------
+    faults : tuple of str
+        The faults.
+    n_more : int
+        How many further faults there are.
+
+    Examples
+    --------
+    >>> print(FileFaults(["a.csv, line 2: child is empty.", "b.csv: no such file."]))
+    a.csv, line 2: child is empty.
+    b.csv: no such file.
+    """
+
+    def __init__(self, faults: Sequence[str], n_more: int = 0) -> None:
+        self.faults = tuple(faults)
+        self.n_more = n_more
+        more = [f"and {n_more} more faults."] if n_more else []
+        super().__init__("\n".join([*faults, *more]))
+
+
 class BackendError(PhcleError, RuntimeError):
     """A back end or device that is not available."""
 
@@ -60,6 +93,10 @@ class PhcleWarning(UserWarning):
 
 class ContextWarning(PhcleWarning):
     """Part of the input was left out; the message says what and how much."""
+
+
+class GuessWarning(PhcleWarning):
+    """Something was guessed; the message says what, and how to say it yourself."""
 
 
 class ConvergenceWarning(PhcleWarning):

@@ -13,8 +13,10 @@ import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.contexts.alignment import Aligned, align
+from phcle.contexts.alignment import Aligned, align, match_contexts
 from phcle.contexts.base import Context, Penalties
+from phcle.contexts.label_matching import LabelMatch
+from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.files_to_contexts import ReadContexts, SourceFile
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
@@ -85,6 +87,9 @@ class PHCLE(EstimatorOptions):
     chosen_ : Chosen
         The settings that were left at "auto": what was chosen, and all that was tried
         with its skill on hidden cells.
+    match_ : LabelMatch
+        Labels that were joined although contexts spell them differently, labels that
+        may be misspelled, and labels that only one context has.
 
     Other Parameters
     ----------------
@@ -107,6 +112,7 @@ class PHCLE(EstimatorOptions):
     history_: tuple[Mapping[str, float], ...]
     weights_: dict[str, float]
     chosen_: Chosen
+    match_: LabelMatch
 
     def fit(
         self,
@@ -114,6 +120,7 @@ class PHCLE(EstimatorOptions):
         *,
         labels: Iterable[Any] | None = None,
         names: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, str] | None = None,
         on_step: Callable[[State], None] | None = None,
         checkpoint: str | Path | None = None,
         resume: bool = False,
@@ -133,6 +140,9 @@ class PHCLE(EstimatorOptions):
             Labels to embed. Default: every label of any context.
         names : mapping of str to str, optional
             Readable names of labels, and of nodes of a hierarchy.
+        synonyms : mapping of str to str, optional
+            Labels by other spellings, such as `{"Bedz": "Beds"}`. Contexts that
+            `phcle.read_contexts` returned have been matched when they were read.
         on_step : callable, optional
             Called with the state after each sweep.
         checkpoint : str or Path, optional
@@ -156,10 +166,23 @@ class PHCLE(EstimatorOptions):
         """
         check_options(self.get_params())
         files: tuple[SourceFile, ...] = ()
+        match = before = None
         if isinstance(contexts, ReadContexts):
+            before = contexts.match
+            match = before if labels is None and not synonyms else None
             labels = contexts.labels if labels is None else labels
             names = {**contexts.names, **(names or {})}
             files = contexts.sources
+        if match is None:
+            matched = match_contexts(
+                contexts, labels=labels, names=names, mode=self.match, synonyms=synonyms
+            )
+            contexts, labels, names = matched.contexts, matched.labels, matched.names
+            match = matched.match
+            warn_of_match(match, stacklevel=2)
+            if before is not None:
+                match = match.after(before)
+        self.match_ = match
         aligned = align(contexts, labels=labels, complete_only=self.complete_only)
         is_new = not resume or checkpoint is None
         chosen = (
@@ -216,7 +239,8 @@ class PHCLE(EstimatorOptions):
             weights = self._weights(problem)
             _refuse_uninformed(problem, weights)
             rng = np.random.default_rng(self.random_state)
-            start = start_factors(problem, weights, self.init, rng, backend=backend)
+            with counted_progress("finding a start", enabled=self.verbose):
+                start = start_factors(problem, weights, self.init, rng, backend=backend)
             state = solver.init(start, weights)
 
         try:
@@ -328,7 +352,9 @@ class PHCLE(EstimatorOptions):
         if not self.choose or self.init == "ones" or self.complete_only:
             return Chosen(setting, reason="Choosing was turned off.")
         question = self._question(aligned, setting, is_open)
-        with counted_progress("choosing", enabled=self.verbose) as show:
+        with counted_progress(
+            "choosing settings", enabled=self.verbose, unit="trials"
+        ) as show:
             n_done = itertools.count(1)
             return choose(question, lambda trial: show(next(n_done), USUAL_TRIALS))
 
@@ -349,7 +375,10 @@ class PHCLE(EstimatorOptions):
     def _measure_weights(self, aligned: Aligned) -> None:
         """Find out which contexts are useful, at the chosen setting."""
         question = self._question(aligned, self.chosen_.setting)
-        shares, reasons = useful_weights(question, self.chosen_.setting)
+        with counted_progress(
+            "weighing contexts", enabled=self.verbose, unit="contexts"
+        ) as show:
+            shares, reasons = useful_weights(question, self.chosen_.setting, show)
         if not shares:
             warnings.warn(f"weights='auto': {reasons[0]}", PhcleWarning, stacklevel=3)
         self.chosen_ = replace(self.chosen_, shares=shares, weighing=reasons)
@@ -430,9 +459,10 @@ class PHCLE(EstimatorOptions):
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
-            solved = solve_labels(
-                device.backend, problem, W, factors, weights, settle=True
-            )
+            with counted_progress("last solve", enabled=self.verbose):
+                solved = solve_labels(
+                    device.backend, problem, W, factors, weights, settle=True
+                )
             W, factors = solved.W, solved.factors
             terms = solver.terms(
                 solved.values, weights, penalty_terms(array_api, problem, W, factors)
@@ -452,6 +482,7 @@ class PHCLE(EstimatorOptions):
             labels=problem.labels,
             vectors=W.astype(self.dtype),
             names=dict(names),
+            spellings=self.match_.spellings,
             # The sweeps ran in this precision, so nothing is lost by storing it.
             contexts=tuple(
                 context.learned(
@@ -487,7 +518,9 @@ class PHCLE(EstimatorOptions):
 
     def _calibrate(self, device: DeviceProblem, state: State) -> None:
         """Learn how sure predictions are, and keep it with the contexts."""
-        with counted_progress("calibrating", enabled=self.verbose) as show:
+        with counted_progress(
+            "calibration", enabled=self.verbose, unit="trials"
+        ) as show:
             found, skill = calibrate(
                 device,
                 state,

@@ -237,6 +237,15 @@ OPTIONS: tuple[Option, ...] = (
         "main",
     ),
     Option(
+        "match",
+        "safe",
+        help="safe: labels that differ only in case, spaces or Unicode form are one.",
+        when="Use 'exact' if US and us, or Polish and polish, are two labels in "
+        "different contexts.",
+        group="model",
+        **_one_of("safe", "exact"),
+    ),
+    Option(
         "choose",
         True,
         *_truth(),

@@ -45,11 +45,15 @@ def reproduce(
     ] = "all",
     data: Annotated[
         Path,
-        typer.Option("--data", help="Folder with xlsa17/, awa/, tiny-imagenet/, …"),
+        typer.Option(
+            "--data",
+            metavar="FOLDER",
+            help="Folder with xlsa17/, awa/, tiny-imagenet/, …",
+        ),
     ] = Path("data"),
-    out: Annotated[Path, typer.Option("--out", help="Folder for the tables.")] = Path(
-        "phcle-tables"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Where to write the tables.")
+    ] = Path("phcle-tables"),
     dataset: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +64,9 @@ def reproduce(
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option("--splits", min=0, help="Random splits or draws to judge by."),
+        typer.Option(
+            "--splits", min=0, metavar="N", help="Random splits or draws to judge by."
+        ),
     ] = None,
     methods: Annotated[
         str | None,
@@ -81,17 +87,25 @@ def reproduce(
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", help="Settings of one table from a TOML file."),
+        typer.Option(
+            "--config",
+            metavar="FILE.toml",
+            help="Settings of one table from a TOML file.",
+        ),
     ] = None,
     sentences: Annotated[
         Path | None,
         typer.Option(
             "--sentences",
+            metavar="FILE",
             help="Label vectors: .npy in class order, or a word vector file.",
         ),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", min=1, help="Processes that work side by side.")
+        int,
+        typer.Option(
+            "--jobs", min=1, metavar="N", help="Processes that work side by side."
+        ),
     ] = 1,
     generalised: Annotated[
         bool,

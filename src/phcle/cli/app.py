@@ -14,7 +14,9 @@ from phcle import __version__
 from phcle.backends.torchrun import is_shared_run
 from phcle.cli.add import add
 from phcle.cli.bench import bench
+from phcle.cli.check import check
 from phcle.cli.clusters_and_index import clusters, index
+from phcle.cli.command_style import AlikeCommand
 from phcle.cli.complete import complete
 from phcle.cli.config_file import with_config
 from phcle.cli.demo import demo
@@ -30,6 +32,7 @@ from phcle.cli.query_commands import describe, explain, nearest
 from phcle.cli.report import report
 from phcle.cli.reproduce import add_reproduce
 from phcle.cli.tune import tune
+from phcle.optional_imports import install_command
 
 __all__ = ["app", "main"]
 
@@ -45,6 +48,16 @@ app = typer.Typer(
 def _example(*commands: str) -> str:
     """Show commands at the end of a help page, separated by blank lines."""
     return "\n\n".join(["[bold]Example[/bold]", *commands])
+
+
+def _epilog(command: Callable[..., None], examples: tuple[str, ...]) -> str:
+    """Examples, the extras that a command needs, and why it has no --json."""
+    needs = [
+        f"{what}: {install_command(extra)}".replace("[", r"\[")
+        for extra, what in NEEDS.get(command, {}).items()
+    ]
+    no_json = [f"No --json: {NO_JSON[command]}."] if command in NO_JSON else []
+    return "\n\n".join([_example(*examples), *needs, *no_json])
 
 
 def _show_version(wanted: bool) -> None:
@@ -71,6 +84,7 @@ def root(
 
 COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     demo: ("phcle demo", "phcle demo --out somewhere"),
+    check: ("phcle check my_folder", "phcle check tree.csv looks.csv --json"),
     fit: (
         "phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle",
         "phcle fit --hierarchy tree.csv --tags uses=t.csv --weights tree=1,uses=0.5 "
@@ -81,10 +95,13 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     info: ("phcle info labels.phcle",),
     nearest: (
         "phcle nearest labels.phcle coffeepot -k 5",
-        "phcle nearest labels.phcle coffeepot violin --json",
+        "phcle nearest labels.phcle coffeepot violin --out near.csv",
         "phcle nearest labels.phcle --vector X.npy --among wanted.txt",
     ),
-    describe: ("phcle describe labels.phcle coffeepot",),
+    describe: (
+        "phcle describe labels.phcle coffeepot",
+        "phcle describe labels.phcle coffeepot violin --out described.csv",
+    ),
     explain: ("phcle explain labels.phcle coffeepot teapot",),
     complete: (
         "phcle complete labels.phcle --out filled.csv",
@@ -96,8 +113,8 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "phcle add labels.phcle --tags parts=new_parts.csv --out more.phcle",
     ),
     clusters: (
-        "phcle clusters labels.phcle --n 12 --out clusters.png",
-        "phcle clusters labels.phcle --labels pets.txt --json",
+        "phcle clusters labels.phcle --count 12 --out clusters.csv",
+        "phcle clusters labels.phcle pets.txt --out pets.png",
     ),
     index: ("phcle index labels.phcle",),
     export: (
@@ -113,8 +130,8 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "phcle map labels.phcle --photos folder --network resnet --out pictures.map",
     ),
     understand: (
-        "phcle understand photo.jpg --labels labels.phcle --model pictures.map",
-        "phcle understand X.npy --labels labels.phcle --model pictures.map --json",
+        "phcle understand labels.phcle photo.jpg --model pictures.map",
+        "phcle understand labels.phcle X.npy --model pictures.map --json",
     ),
     explore: (
         "phcle explore labels.phcle",
@@ -124,8 +141,7 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     ),
     report: (
         "phcle report labels.phcle --out report",
-        "phcle report labels.phcle --out report --labels-shown coffeepot "
-        "--labels-shown violin",
+        "phcle report labels.phcle --out report --labels coffeepot --labels violin",
     ),
     tune: (
         "phcle tune --hierarchy tree.csv --attributes looks.csv --features my_images "
@@ -134,17 +150,49 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "--search dim=16:64 --storage study.log --out best.toml",
         "phcle fit --config best.toml --out labels.phcle",
     ),
-    bench: ("phcle bench --labels 1000 --labels 10000", "phcle bench --nouns --json"),
+    bench: ("phcle bench --count 1000 --count 10000", "phcle bench --nouns --json"),
 }
 """Every command, in the order of the help page, with its examples."""
 
 RUN_ALONE = (demo, bench)
 """Commands that do something without arguments; others then show their help."""
 
+FILES = {
+    "parquet": "Parquet files need",
+    "ontologies": "--skos and --owl need",
+    "sentences": "--sentences needs",
+}
+"""Extras that only some files of contexts need."""
+
+NEEDS: dict[Callable[..., None], dict[str, str]] = {
+    fit: {**FILES, "torch": "A GPU needs"},
+    complete: {"parquet": "Parquet files need"},
+    add: FILES,
+    clusters: {"figures": "A heat map needs"},
+    index: {"index": "Needs"},
+    export: {"parquet": "parquet and atlas need"},
+    evaluate: {"frames": "--features needs"},
+    map_pictures: {"vision": "--photos needs"},
+    understand: {"vision": "Photos need"},
+    explore: {"explore": "Needs"},
+    report: {"report": "Needs"},
+    tune: {"tune": "Needs"},
+    bench: {"torch": "A GPU needs"},
+}
+"""Extras that a command needs, and what for."""
+
+NO_JSON: dict[Callable[..., None], str] = {
+    demo: "the commands that it suggests have it",
+    explore: "it serves pages, and answers in JSON below /api",
+}
+"""Why a command has no --json."""
+
 for command, examples in COMMANDS.items():
-    app.command(epilog=_example(*examples), no_args_is_help=command not in RUN_ALONE)(
-        with_config(command)
-    )
+    app.command(
+        cls=AlikeCommand,
+        epilog=_epilog(command, examples),
+        no_args_is_help=command not in RUN_ALONE,
+    )(with_config(command))
 add_reproduce(
     app,
     epilog=_example(

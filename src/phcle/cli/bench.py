@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phcle.cli.flags import Json
-from phcle.cli.output import show
+from phcle.cli.output import progress_bar, show
 from phcle.errors import OptionError
 
 if TYPE_CHECKING:
@@ -21,8 +21,11 @@ __all__ = ["bench"]
 
 
 def bench(
-    labels: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="How many labels; repeat it.")
+    k: Annotated[
+        list[int] | None,
+        typer.Option(
+            "-k", "--count", metavar="N", help="How many labels; may be repeated."
+        ),
     ] = None,
     dim: Annotated[int, typer.Option(metavar="N", help="Dimensions.")] = 100,
     nouns: Annotated[
@@ -32,12 +35,21 @@ def bench(
         ),
     ] = False,
     wordnet: Annotated[
-        Path | None, typer.Option(help="Folder of WordNet's files, if not Debian's.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="WordNet's files, if not Debian's."),
     ] = None,
-    backend: Annotated[str, typer.Option(metavar="auto|numpy|numba|torch")] = "auto",
-    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda")] = "auto",
-    mode: Annotated[str, typer.Option(metavar="auto|exact|sampled")] = "auto",
-    precision: Annotated[str, typer.Option(metavar="full|mixed")] = "full",
+    backend: Annotated[
+        str, typer.Option(metavar="auto|numpy|numba|torch", help="As for fit.")
+    ] = "auto",
+    device: Annotated[
+        str, typer.Option(metavar="auto|cpu|cuda", help="As for fit.")
+    ] = "auto",
+    mode: Annotated[
+        str, typer.Option(metavar="auto|exact|sampled", help="As for fit.")
+    ] = "auto",
+    precision: Annotated[
+        str, typer.Option(metavar="full|mixed", help="As for fit.")
+    ] = "full",
     as_json: Json = False,
 ) -> None:
     """Time fits of growing size, and a matrix product to compare machines by.
@@ -56,13 +68,17 @@ def bench(
         "precision": precision,
     }
     check_options(options)
-    sizes = labels or [1000, 10_000]
+    sizes = k or [1000, 10_000]
     if min(sizes) < 2:
-        raise OptionError(f"--labels must be 2 or more. Got {min(sizes)}.")
+        raise OptionError(f"--count must be 2 or more. Got {min(sizes)}.")
     contexts_of: Callable[[int], list[Context]] = tree_contexts
     if nouns or wordnet is not None:
         contexts_of = partial(noun_contexts, load_wordnet_nouns(wordnet))
-    lines = [measure_fit(contexts_of(n), **options) for n in sizes]
+    lines: list[FitSpeed] = []
+    with progress_bar("timing fits") as progress:
+        for n in sizes:
+            progress(len(lines), len(sizes))
+            lines.append(measure_fit(contexts_of(n), **options))
     show(lines, _show, as_json=as_json)
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import check_can_write, show, show_table, show_written
+from phcle.cli.flags import Count, EmbeddingFile, Json, Labels
+from phcle.cli.output import (
+    check_answers_file,
+    check_can_write,
+    progress_bar,
+    show,
+    show_table,
+    show_written,
+    write_answers,
+)
 from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
@@ -18,23 +27,28 @@ if TYPE_CHECKING:
 
 __all__ = ["clusters", "index"]
 
+COLUMNS = ("cluster", "cluster_name", "label", "name")
+"""Columns of a table of clusters."""
+
 
 def clusters(
     file: EmbeddingFile,
-    labels: Annotated[
-        list[str] | None,
+    labels: Labels = None,
+    k: Count = 8,
+    out: Annotated[
+        Path | None,
         typer.Option(
-            metavar="LABEL|FILE", help="Cluster these labels only; may be repeated."
+            metavar="FILE",
+            help="Where to write the clusters (.csv, .tsv or .json), or to draw them "
+            "as a heat map (.png, .svg or .pdf).",
         ),
     ] = None,
-    n: Annotated[int, typer.Option(help="Number of clusters.")] = 8,
-    out: Annotated[
-        Path | None, typer.Option(help="Draw a heat map: a .png, .svg or .pdf file.")
-    ] = None,
+    only: Annotated[list[str] | None, typer.Option("--labels", hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Group similar labels, and say how well a hierarchy agrees.
 
+    All labels are grouped, or those that are given. --count is the number of clusters.
     The agreement is shown if the embedding was learned with a hierarchy.
     """
     from phcle.answers import DrawnClusters
@@ -42,13 +56,19 @@ def clusters(
     from phcle.uses.clusters import cluster_labels
     from phcle.uses.similarity_heatmap import draw_heatmaps
 
+    is_table = out is not None and out.suffix.lower() in (".csv", ".tsv", ".json")
     if out is not None:
-        check_can_write(out, [file])
+        (check_answers_file if is_table else check_can_write)(out, [file])
     embedding = load(file)
-    found = cluster_labels(embedding, labels_or_files(labels), n=n)
-    answer = _answer(embedding, found)
-    if out is not None:
-        draw_heatmaps({file.name: found}, out, name_of=embedding.name_of)
+    asked = labels_or_files([*(labels or ()), *(only or ())])
+    with progress_bar("grouping labels"):
+        found = cluster_labels(embedding, asked, n=k)
+        answer = _answer(embedding, found)
+    if out is not None and is_table:
+        write_answers(out, answer, COLUMNS, _rows(answer))
+    elif out is not None:
+        with progress_bar("drawing the heat map"):
+            draw_heatmaps({file.name: found}, out, name_of=embedding.name_of)
         answer = DrawnClusters(file=str(out), **vars(answer))
     show(answer, _show, as_json=as_json)
     if out is not None and not as_json:
@@ -56,7 +76,10 @@ def clusters(
 
 
 def index(file: EmbeddingFile, as_json: Json = False) -> None:
-    """Write an approximate index beside a large embedding; `nearest` then uses it."""
+    """Write an approximate index beside a large embedding; `nearest` then uses it.
+
+    It has no --out: `nearest` looks for the index beside the embedding.
+    """
     from phcle.answers import IndexFile
     from phcle.embedding import load
     from phcle.uses.neighbour_search import Neighbours, index_file
@@ -64,7 +87,8 @@ def index(file: EmbeddingFile, as_json: Json = False) -> None:
     path = index_file(file)
     check_can_write(path, [file])
     embedding = load(file)
-    Neighbours(embedding, exact=False).save(path)
+    with progress_bar("building the index"):
+        Neighbours(embedding, exact=False).save(path)
     answer = IndexFile(len(embedding), str(path))
     show(answer, lambda _: show_written(path), as_json=as_json)
 
@@ -72,6 +96,7 @@ def index(file: EmbeddingFile, as_json: Json = False) -> None:
 def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
     """Groups with names, and the agreement with a hierarchy that knows all labels."""
     from phcle.answers import ClusteredLabels
+    from phcle.uses.cluster_names import cluster_names
     from phcle.uses.clusters import agreement
     from phcle.uses.named_answers import named
 
@@ -80,8 +105,18 @@ def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
     tree = next((x for x in trees if x is not None and labels <= x.index.keys()), None)
     return ClusteredLabels(
         tuple(tuple(named(embedding, x) for x in group) for group in found.groups),
+        cluster_names(embedding, found.groups),
         None if tree is None else agreement(found, tree),
     )
+
+
+def _rows(answer: ClusteredLabels) -> Iterator[tuple[object, ...]]:
+    """A row for each label; `COLUMNS` has the titles."""
+    for number, (name, group) in enumerate(
+        zip(answer.names, answer.clusters, strict=True), 1
+    ):
+        for x in group:
+            yield number, name, x.label, x.name
 
 
 def _show(answer: ClusteredLabels) -> None:
@@ -89,8 +124,10 @@ def _show(answer: ClusteredLabels) -> None:
     show_table(
         ("cluster", "labels"),
         (
-            (str(number), ", ".join(x.name for x in group))
-            for number, group in enumerate(answer.clusters, 1)
+            (f"{number}  {name}", ", ".join(x.name for x in group))
+            for number, (name, group) in enumerate(
+                zip(answer.names, answer.clusters, strict=True), 1
+            )
         ),
     )
     found = answer.agreement

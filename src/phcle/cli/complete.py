@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phcle.cli.command_style import WANT
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import (
     SURE,
     check_can_write,
+    progress_bar,
     show,
     show_line,
     show_table,
@@ -44,8 +47,9 @@ def complete(
     out: Annotated[
         Path | None,
         typer.Option(
+            metavar="FILE",
             help="Where to write all cells: .csv, .tsv, .parquet, .json or .jsonl. "
-            "Without it the first cells are shown."
+            "Without it the first cells are shown.",
         ),
     ] = None,
     wide: Annotated[
@@ -59,7 +63,9 @@ def complete(
     labels: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LABEL|FILE", help="Complete these labels only; may be repeated."
+            metavar="LABEL|FILE",
+            help="Complete these labels only; may be repeated.",
+            rich_help_panel=WANT,
         ),
     ] = None,
     columns: Annotated[
@@ -81,6 +87,7 @@ def complete(
         typer.Option(
             min=0.0,
             max=1.0,
+            metavar="NUMBER",
             help="Leave out values that are less likely than this. Numbers have an "
             "interval in place of a confidence, and stay.",
         ),
@@ -147,10 +154,9 @@ def _suspicious(
     contexts: Sequence[str] | None,
 ) -> list[SuspiciousCell]:
     """Suspicious cells, perhaps of some labels only."""
-    from phcle.progress import counted_progress
     from phcle.solver.suspicious_cells import suspicious_cells
 
-    with counted_progress("checking", enabled=sys.stderr.isatty()) as progress:
+    with progress_bar("asking for known cells", "fits") as progress:
         found = suspicious_cells(
             embedding, columns=columns, contexts=contexts, progress=progress
         )
@@ -171,20 +177,24 @@ def _write_or_show(
 ) -> None:
     """Write cells to a file, or show the first of them; JSON has all."""
     from phcle.answers import CompletedFile
-    from phcle.progress import counted_progress
     from phcle.uses.completion_files import json_list, write_cells
 
     cells = _unambiguous(cells, embedding)
     if out is not None:
-        with counted_progress("completing", enabled=sys.stderr.isatty()) as progress:
+        with progress_bar("completing", "labels") as progress:
             tracked = _tracked(cells, labels or embedding.labels, progress)
             n_cells = write_cells(tracked, out, titles)
         remark = f"{out}: {n_cells:,} cells"
         answer = CompletedFile(str(out), n_cells)
         show(answer, lambda _: show_written(remark), as_json=as_json)
     elif as_json:
-        for piece in json_list(cells, titles):
-            typer.echo(piece, nl=False)
+        # A bar between lines on the same terminal would be in the way.
+        is_shown = not sys.stdout.isatty()
+        bar = progress_bar("completing", "labels") if is_shown else nullcontext(_ignore)
+        with bar as progress:
+            tracked = _tracked(cells, labels or embedding.labels, progress)
+            for piece in json_list(tracked, titles):
+                typer.echo(piece, nl=False)
     else:
         first = list(islice(cells, SHOWN + 1))
         shown = [SURE if x == "confidence" else x for x in titles]
@@ -230,6 +240,10 @@ def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[st
     return [texts[title] for title in titles]
 
 
+def _ignore(_done: int, _total: int) -> None:
+    """Show no progress."""
+
+
 def _tracked(
     cells: Iterable[Any], labels: Sequence[str], progress: Callable[[int, int], None]
 ) -> Iterator[Any]:
@@ -253,10 +267,9 @@ def _fill(
     contexts: list[str] | None,
     min_confidence: float,
 ) -> FilledTable:
-    from phcle.progress import counted_progress
     from phcle.uses.table_filling import complete_table
 
-    with counted_progress("filling", enabled=sys.stderr.isatty()) as progress:
+    with progress_bar("filling", "rows") as progress:
         return complete_table(
             embedding,
             wide,

@@ -13,6 +13,7 @@ Flags in the shell override the file.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -20,14 +21,16 @@ from typing import Any
 
 import typer
 
+from phcle.cli.command_style import RENAMED
 from phcle.cli.flags import make_flag, with_flags
+from phcle.cli.output import set_quiet
 from phcle.errors import FileError, OptionError, did_you_mean
 
 __all__ = ["options_from", "with_config"]
 
 
 def with_config(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the flag `--config`, which is read before all other flags.
+    """Give a command the flags `--config`, which is read first, and `--quiet`.
 
     Parameters
     ----------
@@ -37,11 +40,14 @@ def with_config(command: Callable[..., None]) -> Callable[..., None]:
     Returns
     -------
     callable
-        The command with one more flag.
+        The command with more flags.
     """
+    own = inspect.signature(command).parameters
 
     @wraps(command)
     def run(config: None = None, **given: Any) -> None:
+        if "quiet" not in own:
+            given.pop("quiet", None)
         command(**given)
 
     info = typer.Option(
@@ -51,7 +57,16 @@ def with_config(command: Callable[..., None]) -> Callable[..., None]:
         expose_value=False,
         callback=_take_defaults,
     )
-    return with_flags(make_flag("config", str | None, None, info))(run)
+    flags = [make_flag("config", str | None, None, info)]
+    if "quiet" not in own:
+        quiet = typer.Option(
+            "--quiet",
+            help="Show no progress.",
+            expose_value=False,
+            callback=set_quiet,
+        )
+        flags.append(make_flag("quiet", bool, False, quiet))
+    return with_flags(*flags)(run)
 
 
 def _take_defaults(context: typer.Context, path: str | None) -> None:
@@ -60,15 +75,17 @@ def _take_defaults(context: typer.Context, path: str | None) -> None:
     command: Any = context.command
     group: Any = context.parent
     flags = {
-        flag.lstrip("-").replace("-", "_"): parameter
+        _key(flag): parameter
         for parameter in command.params
         for flag in (*parameter.opts, parameter.name)
         if parameter.expose_value
     }
+    for old, new in RENAMED.get(command.name, {}).items():
+        flags[_key(old)] = flags[_key(new)]
     given = options_from(Path(path), command.name, group.command.commands)
     found = {}
     for key, value in given.items():
-        parameter = flags.get(key.replace("-", "_"))
+        parameter = flags.get(_key(key))
         if parameter is None:
             known = [x.replace("_", "-") for x in flags]
             raise OptionError(
@@ -77,6 +94,11 @@ def _take_defaults(context: typer.Context, path: str | None) -> None:
             )
         found[parameter.name] = _as_given(value, parameter, f"{path}, {key}")
     context.default_map = {**(context.default_map or {}), **found}
+
+
+def _key(flag: str) -> str:
+    """The name of a flag in a file."""
+    return flag.lstrip("-").replace("-", "_")
 
 
 def options_from(

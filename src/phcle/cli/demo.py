@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -9,119 +10,132 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli.errors_and_signals import say
-from phcle.cli.fit import fit_summary, next_steps
+from phcle.cli.fit import next_steps
 from phcle.cli.output import (
     check_can_write,
+    progress_bar,
+    show_line,
     show_next,
-    show_summary,
-    show_table,
-    show_written,
+    shows_progress,
 )
 from phcle.errors import BackendError
 from phcle.files.writing import make_folder
 
 if TYPE_CHECKING:
-    from phcle.answers import Attribute
-    from phcle.embedding import LabelEmbedding
+    from collections.abc import Iterable
+
+    from phcle.answers import CompletedCell
+    from phcle.report.demo_page import DemoAnswers
 
 __all__ = ["demo"]
 
-SHOWN_NEIGHBOURS = ("coffeepot", "weasel", "Egyptian cat", "violin", "school bus")
-SHOWN_PARTS = ("coffeepot", "airliner", "teapot", "throne", "water bottle", "ballpoint")
+N_GAPS = 4
+"""Labels whose gaps are printed; the page has more, and the screen has 24 lines."""
+NAMES_WIDE = 14
+"""Letters for the longest name in the first column."""
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the result.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write.")] = Path(
         "phcle-demo"
     ),
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page.")
+    ] = True,
 ) -> None:
-    """Learn the 1000 labels of ImageNet from WordNet and look at the result.
+    """Learn the 1000 labels of ImageNet and show them on a page with a map.
 
-    The contexts are WordNet's hypernyms, the parts of things (which only some labels
-    have), and the words of the definitions. Then the demo draws shapes and recognises
-    those of classes never seen. It takes seconds and needs no network.
+    The contexts are WordNet's hierarchy, the words of the definitions, and nine
+    yes-or-no questions that only every fourth label answers. The demo fills in the
+    other answers, adds a label, and recognises drawn shapes of classes never seen. It
+    takes seconds and needs no network.
     """
     from phcle import PHCLE
     from phcle.datasets import load_imagenet1k
+    from phcle.report.demo_page import answer_demo, write_demo_page
 
-    file = out / "labels.phcle"
+    file, page = out / "labels.phcle", out / "index.html"
     make_folder(out)
     check_can_write(file)
     data = load_imagenet1k()
+    hierarchy, _, glosses = data.contexts()
     began = time.perf_counter()
-    model = PHCLE(verbose=sys.stderr.isatty()).fit(data.contexts(), names=data.names)
+    # The defaults are good here; choosing settings would take longer than the rest.
+    model = PHCLE(choose=False, verbose=shows_progress())
+    model.fit([hierarchy, glosses, data.properties()], names=data.names)
     seconds = time.perf_counter() - began
     embedding = model.embedding_
     embedding.save(file)
-    show_summary(fit_summary(embedding, file, seconds))
-    _show_neighbours(embedding)
-    _show_parts(embedding)
-    show_written(file)
-    _show_new_shapes(out)
-    _write_report(embedding, out)
-    show_next(next_steps(embedding, file, embedding.resolve("coffeepot")))
+    with progress_bar("asking the embedding"):
+        found = answer_demo(embedding, data)
+    show_line(
+        f"1,000 labels learned in {seconds:.1f} s from WordNet's hierarchy, the words"
+    )
+    show_line("of definitions, and nine questions that were answered for 250 labels.")
+    _show_answers(found)
+    with progress_bar("recognising shapes"):
+        shapes, picture = _recognise_shapes(out)
+    show_line("Drawn shapes of classes that no training image shows, recognised from")
+    show_line(f"  {', '.join(f'{name} {x:.0%}' for name, x in shapes.items())}")
+    with progress_bar("drawing the page"):
+        write_demo_page(page, found, seconds=seconds, shapes=shapes, picture=picture)
+    show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
+    show_line(f"The map of all labels: {page}")
+    if browser and _has_display():
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
 
 
-def _show_new_shapes(out: Path) -> None:
-    """Zero-shot classification: pictures of classes that were never seen."""
+def _show_answers(found: DemoAnswers) -> None:
+    """Print what the page shows, shorter."""
+    show_line("Related labels")
+    for x in found.related:
+        _show_row(x.name, x.neighbours)
+    show_line(
+        f"Answers filled in (of known ones that were hidden, {found.right:.0%} right)"
+    )
+    for name in list(found.gaps)[:N_GAPS]:
+        _show_row(name, _yes(found.gaps[name]))
+    show_line(f"A label added without a new fit: {found.added}")
+    _show_row("near", found.near_added)
+    _show_row("predicted", _yes(found.added_cells))
+
+
+def _show_row(name: str, words: Iterable[str]) -> None:
+    """Print a name and what is said about it."""
+    show_line(f"  {name:{NAMES_WIDE}} {', '.join(words)}")
+
+
+def _yes(cells: Iterable[CompletedCell]) -> list[str]:
+    """The questions whose answer is yes, and how sure that is."""
+    return [
+        x.column
+        if x.confidence is None
+        else f"{x.column} {min(x.confidence, 0.99):.0%}"
+        for x in cells
+        if x.value
+    ]
+
+
+def _recognise_shapes(out: Path) -> tuple[dict[str, float], Path | None]:
+    """Zero-shot classification: accuracies, and a picture if Matplotlib is there."""
     from phcle.datasets import load_shapes
     from phcle.unseen_shapes import draw_answers, recognise_new_shapes
 
     found = recognise_new_shapes(load_shapes())
-    show_table(
-        ("recognising drawn shapes never seen, from", "accuracy"),
-        [
-            *((name, f"{x:.0%}") for name, x in found.accuracies.items()),
-            ("chance", f"{found.chance:.0%}"),
-        ],
-    )
+    accuracies = {**found.accuracies, "chance": found.chance}
     try:
         draw_answers(found, out / "shapes.png")
-    except BackendError as error:
-        say(str(error))
-    else:
-        show_written(out / "shapes.png")
+    except BackendError:  # the page does without it
+        return accuracies, None
+    return accuracies, out / "shapes.png"
 
 
-def _write_report(embedding: LabelEmbedding, out: Path) -> None:
-    """A page with a map of the labels, where the extra that makes it is installed."""
-    from phcle.optional_imports import install_command
-    from phcle.report import write_report
-    from phcle.report.report_libraries import can_write_reports
-
-    if not can_write_reports():
-        say(f"for a page with a map of the labels: {install_command('report')}")
-        return
-    made = write_report(
-        embedding, out, title="The 1000 labels of ImageNet", shown=SHOWN_NEIGHBOURS
-    )
-    show_written(f"{made.report}: open it in a browser")
-
-
-def _show_neighbours(embedding: LabelEmbedding) -> None:
-    from phcle.uses.named_answers import nearest_labels
-
-    found = [nearest_labels(embedding, x, 5) for x in SHOWN_NEIGHBOURS]
-    show_table(
-        ("label", "nearest labels"),
-        ((x.name, ", ".join(near.name for near in x.neighbours)) for x in found),
-    )
-
-
-def _show_parts(embedding: LabelEmbedding) -> None:
-    """Parts stand beside words in a description: take the strongest of them."""
-    rows = []
-    for label in SHOWN_PARTS:
-        answer = embedding.describe(label, k=60)
-        parts = [
-            [_part(x) for x in kind if x.context == "parts"][:2]
-            for kind in (answer.observed, answer.predicted)
-        ]
-        rows.append((label, *(", ".join(names) or "–" for names in parts)))
-    show_table(("label", "parts in WordNet", "parts predicted, how sure"), rows)
-
-
-def _part(attribute: Attribute) -> str:
-    sure = attribute.confidence
-    return attribute.name + ("" if sure is None else f" {sure:.0%}")
+def _has_display() -> bool:
+    """Whether somebody sits at a screen where a browser can open."""
+    if not sys.stdout.isatty() or "SSH_CONNECTION" in os.environ:
+        return False
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

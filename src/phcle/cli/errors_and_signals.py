@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from phcle.errors import PhcleError, PhcleWarning
+from phcle.cli.command_style import UsageError, hide_type, usage_message
+from phcle.errors import PhcleError, PhcleWarning, did_you_mean
 
 __all__ = ["GuardedGroup", "Terminated", "leaving_at_once", "raise_terminated", "say"]
 
@@ -50,6 +51,62 @@ def say(message: str) -> None:
 class GuardedGroup(TyperGroup):
     """The group of all commands, which handles their errors."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the flags of the group, without types after them.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            The context of the group.
+
+        Returns
+        -------
+        list of click.Parameter
+            The flags.
+        """
+        found: list[Any] = super().get_params(ctx)
+        for parameter in found:
+            hide_type(parameter)
+        return found
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse the words before the command; turn errors into exit codes.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            The context of the group.
+        args : list of str
+            All words after `phcle`.
+
+        Returns
+        -------
+        list of str
+            What is left.
+        """
+        with guard():
+            return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command by its name, or suggest the nearest.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            The context of the group.
+        args : list of str
+            The name of the command and what follows it.
+
+        Returns
+        -------
+        tuple
+            Name, command and other arguments.
+        """
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], self.commands)
+            raise UsageError(f"no command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; turn errors into exit codes.
 
@@ -85,6 +142,11 @@ def guard() -> Iterator[None]:
             sys.stdout.flush()  # raises BrokenPipeError here rather than at exit
         except PhcleError as error:
             say(str(error))
+            raise typer.Exit(BAD_INPUT) from error
+        except UsageError as error:
+            if type(error).__name__ == "NoArgsIsHelpError":  # it shows the help page
+                raise
+            say(usage_message(error))
             raise typer.Exit(BAD_INPUT) from error
         except Terminated as stop:
             raise typer.Exit(TERMINATED) from stop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import show, show_line, show_table
+from phcle.cli.output import progress_bar, show, show_line, show_table
 from phcle.files.writing import make_folder
 from phcle.uses.zero_shot import CLASSIFIERS
 
@@ -42,8 +41,9 @@ def evaluate(
     features: Annotated[
         Path | None,
         typer.Option(
-            help="Folder or file of image features: features.npz, or X.npy and "
-            "labels.csv; a split.json beside it gives the classes to test on."
+            metavar="FOLDER|FILE",
+            help="Image features: features.npz, or X.npy and labels.csv; a "
+            "split.json beside it gives the classes to test on.",
         ),
     ] = None,
     contexts: Annotated[
@@ -73,14 +73,19 @@ def evaluate(
     splits: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Random class splits; by default split.json, or 10 without it."
+            min=1,
+            metavar="N",
+            help="Random class splits; by default split.json, or 10 without it.",
         ),
     ] = None,
     generalised: Annotated[
         bool, typer.Option("--generalised", help="Answers among seen classes too.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for evaluation.md, .csv and .json.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where to write evaluation.md, .csv and .json."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -109,21 +114,19 @@ def evaluate(
 
 def _context_help(file: Path) -> ContextHelp:
     from phcle.embedding import load
-    from phcle.progress import counted_progress
     from phcle.solver.context_help import context_help
 
     embedding = load(file)
-    with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
+    with progress_bar("leaving out contexts") as progress:
         return replace(context_help(embedding, progress=progress), file=str(file))
 
 
 def _completion_skill(file: Path) -> CompletionSkill:
     from phcle.embedding import load
-    from phcle.progress import counted_progress
     from phcle.solver.completion_skill import completion_skill
 
     embedding = load(file)
-    with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
+    with progress_bar("predicting hidden cells", "trials") as progress:
         return replace(completion_skill(embedding, progress=progress), file=str(file))
 
 
@@ -198,7 +201,6 @@ def _evaluation(
     from phcle.answers import Evaluation
     from phcle.embedding import load
     from phcle.errors import check_choice
-    from phcle.progress import counted_progress
     from phcle.uses.zero_shot import SEARCHES, user_task
     from phcle.uses.zero_shot import evaluate as score
 
@@ -206,7 +208,7 @@ def _evaluation(
         check_choice("--classifier", name, SEARCHES)
     embedding = load(file)
     found = user_task(embedding, features, splits)
-    with counted_progress("evaluating", enabled=sys.stderr.isatty()) as progress:
+    with progress_bar("evaluating", "fits of classifiers") as progress:
         frame = score(
             {"": embedding},
             classifiers or list(SEARCHES),

@@ -11,9 +11,10 @@ import typer
 
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile
+from phcle.cli.output import shows_progress
 
 if TYPE_CHECKING:
-    from phcle.explorer.workspace import Workspace
+    from phcle.explorer.workspace import Opened, Workspace
 
 __all__ = ["explore"]
 
@@ -21,10 +22,12 @@ __all__ = ["explore"]
 def explore(
     file: EmbeddingFile,
     compare: Annotated[
-        Path | None, typer.Option(help="A second embedding to compare with.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A second embedding to compare with."),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="A map of pictures, written by `phcle map`.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A map that `phcle map` has written."),
     ] = None,
     network: Annotated[
         str | None,
@@ -36,10 +39,15 @@ def explore(
     port: Annotated[
         int | None,
         typer.Option(
-            min=0, max=65535, help="Port to listen on; 0 takes any free port."
+            min=0,
+            max=65535,
+            metavar="N",
+            help="Port to listen on; 0 takes any free port.",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
     public: Annotated[
         bool,
         typer.Option(
@@ -50,13 +58,15 @@ def explore(
         str | None,
         typer.Option(
             envvar="PHCLE_TOKEN",
+            metavar="SECRET",
             help="Secret that visitors must give; required with --public.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
-            help="A host name of this machine that visitors use; may be repeated."
+            metavar="HOST",
+            help="A host name of this machine that visitors use; may be repeated.",
         ),
     ] = None,
     browser: Annotated[
@@ -82,7 +92,7 @@ def explore(
             host, taken, public=public, token=token, names=name or ()
         )
         app = make_app(_workspace(file, compare, model, network), rules)
-        address = address_of(listening, host)
+        address = address_of(listening, host, token=token, names=name or ())
 
         def started() -> None:
             typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")
@@ -98,16 +108,15 @@ def _workspace(
     file: Path, compare: Path | None, model: Path | None, network: str | None
 ) -> Workspace:
     """Load the files that were given."""
-    from phcle.embedding import load
     from phcle.errors import FileError, OptionError
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer.workspace import Workspace
 
-    opened = Opened(load(file), file.stem, file, say)
+    opened = _opened(file)
     if len(opened.embedding) < 2:
         raise FileError(f"{file}: has one label; the explorer needs two or more.")
     other = None
     if compare is not None:
-        other = Opened(load(compare), compare.stem, compare, say)
+        other = _opened(compare)
     if model is None:
         if network is not None:
             raise OptionError("--network needs a map of pictures: give --model too.")
@@ -121,6 +130,15 @@ def _workspace(
     return Workspace(
         opened, other, image_map, lambda: network_of(image_map, model, network)
     )
+
+
+def _opened(file: Path) -> Opened:
+    """Load an embedding; on a terminal, the stages of its background work are shown."""
+    from phcle.embedding import load
+    from phcle.explorer.workspace import Opened
+
+    tell_progress = say if shows_progress() else lambda message: None
+    return Opened(load(file), file.stem, file, say, tell_progress)
 
 
 def _has_screen() -> bool:

@@ -12,14 +12,17 @@ import typer
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
+    LabelWords,
     NamesFile,
     OutFile,
+    SynonymsFile,
     context_files,
     context_flags,
     model_flags,
     model_options,
     with_flags,
 )
+from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
     show,
@@ -42,9 +45,13 @@ def fit(
     out: OutFile,
     labels: Annotated[
         Path | None,
-        typer.Option(help="Embed only the labels in this file, one per line."),
+        typer.Option(
+            metavar="FILE", help="Embed only the labels in this file, one per line."
+        ),
     ] = None,
     names: NamesFile = None,
+    label_words: LabelWords = False,
+    synonyms: SynonymsFile = None,
     hierarchy_kind: Annotated[
         str,
         typer.Option(
@@ -62,7 +69,9 @@ def fit(
     ] = "auto",
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Save the running fit to this file; see --resume."),
+        typer.Option(
+            metavar="FILE", help="Save the running fit to this file; see --resume."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the checkpoint.")
@@ -84,21 +93,28 @@ def fit(
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
     from phcle.contexts.readers.files_to_contexts import read_files
+    from phcle.progress import counted_progress
 
     processes = current_processes()  # this one alone, or all that torchrun started
     quiet = quiet or processes.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
     files = context_files(given)
-    check_can_write(out, [labels, names, *(file.path for file in files)])
-    contexts = read_files(
-        files,
-        labels=labels,
-        names=names,
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        language=given["language"],
-    )
+    check_can_write(out, [labels, names, synonyms, *(file.path for file in files)])
+    with counted_progress("reading files", enabled=options["verbose"]):
+        contexts = read_files(
+            files,
+            labels=labels,
+            names=names,
+            hierarchy_kind=hierarchy_kind,
+            role=role,
+            language=given["language"],
+            label_words=label_words,
+            match=options["match"],
+            synonyms=synonyms,
+        )
+    if contexts.match is not None and not (quiet or as_json):
+        show_match(contexts.match)
     began = time.perf_counter()
     model = PHCLE(**options)
     try:
@@ -118,18 +134,18 @@ def fit(
     embedding = model.embedding_
     embedding.save(out)
     if as_json or not quiet:
-        show(fit_summary(embedding, out, seconds), show_summary, as_json=as_json)
+        show(fit_summary(model, out, seconds), show_summary, as_json=as_json)
     if not (as_json or quiet):
         show_written(out)
         show_next(next_steps(embedding, out, embedding.labels[0]))
 
 
-def fit_summary(embedding: LabelEmbedding, out: Path, seconds: float) -> FitSummary:
+def fit_summary(model: PHCLE, out: Path, seconds: float) -> FitSummary:
     """Say what was learned, where it was written, and how long that took.
 
     Parameters
     ----------
-    embedding : LabelEmbedding
+    model : PHCLE
         What was learned.
     out : Path
         Where it is saved.
@@ -144,7 +160,12 @@ def fit_summary(embedding: LabelEmbedding, out: Path, seconds: float) -> FitSumm
     from phcle.answers import FitSummary
     from phcle.uses.named_answers import summarise
 
-    return FitSummary(file=str(out), seconds=seconds, **vars(summarise(embedding)))
+    return FitSummary(
+        file=str(out),
+        seconds=seconds,
+        match=model.match_.to_dict(),
+        **vars(summarise(model.embedding_)),
+    )
 
 
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:

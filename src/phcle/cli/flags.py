@@ -9,16 +9,22 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from phcle.contexts.readers.file_arguments import split_columns
 from phcle.contexts.readers.files_to_contexts import FILE_KINDS, ContextFile
 from phcle.errors import ContextError, OptionError
 from phcle.files.writing import is_file
 from phcle.options import OPTIONS, Option
 
 __all__ = [
+    "AnswersFile",
+    "Count",
     "EmbeddingFile",
     "Json",
+    "LabelWords",
+    "Labels",
     "NamesFile",
     "OutFile",
+    "SynonymsFile",
     "context_files",
     "context_flags",
     "make_flag",
@@ -30,10 +36,49 @@ __all__ = [
 EmbeddingFile = Annotated[
     Path, typer.Argument(metavar="LABELS.phcle", help="A file that fit has written.")
 ]
+Labels = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="LABEL|FILE", help="Ids or readable names, or files with one per line."
+    ),
+]
+Count = Annotated[
+    int, typer.Option("-k", "--count", metavar="N", help="How many to show.")
+]
+AnswersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Where to write the answers: a .csv, .tsv or .json file.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-OutFile = Annotated[Path, typer.Option("--out", help="Where to write the embedding.")]
+OutFile = Annotated[
+    Path, typer.Option("--out", metavar="FILE", help="Where to write the embedding.")
+]
 NamesFile = Annotated[
-    Path | None, typer.Option("--names", help="Readable names: columns label,name.")
+    Path | None,
+    typer.Option("--names", metavar="FILE", help="Readable names: columns label,name."),
+]
+
+SHELL_NAMES = {"random_state": "seed"}
+"""Flags with another name than the option, whose name is that of scikit-learn."""
+
+SynonymsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--synonyms",
+        metavar="FILE",
+        help="Labels that files spell differently: columns label,synonym.",
+    ),
+]
+
+LabelWords = Annotated[
+    bool,
+    typer.Option(
+        "--label-words", help="Use the words of the labels' own names as a context."
+    ),
 ]
 
 METAVARS = {int: "N", float: "NUMBER"}
@@ -77,9 +122,7 @@ def context_flags() -> Iterable[inspect.Parameter]:
             kind,
             list[str] | None,
             None,
-            typer.Option(
-                f"--{kind}", metavar="FILE", help=layout, rich_help_panel="Contexts"
-            ),
+            typer.Option(f"--{kind}", metavar="FILE", help=layout),
         )
     yield make_flag(
         "language",
@@ -88,7 +131,6 @@ def context_flags() -> Iterable[inspect.Parameter]:
         typer.Option(
             metavar="LANGUAGE",
             help="Language of names and texts in --skos and --owl files.",
-            rich_help_panel="Contexts",
         ),
     )
 
@@ -114,11 +156,12 @@ def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
 
 
 def _file(kind: str, text: str) -> ContextFile:
-    """FILE or NAME=FILE; a file whose own name has an equals sign is FILE."""
-    name, equals, path = text.partition("=")
-    if equals and name and not is_file(text):
-        return ContextFile(kind, Path(path), name)
-    return ContextFile(kind, Path(text))
+    """FILE or NAME=FILE, with or without columns; an existing file is FILE."""
+    path, columns = split_columns(kind, text)
+    name, equals, rest = str(path).partition("=")
+    if equals and name and not is_file(path):
+        return ContextFile(kind, Path(rest), name, columns)
+    return ContextFile(kind, path, None, columns)
 
 
 def model_flags() -> Iterable[inspect.Parameter]:
@@ -130,7 +173,7 @@ def model_flags() -> Iterable[inspect.Parameter]:
         The flags, for `with_flags`.
     """
     for option in OPTIONS:
-        flag = "--" + option.name.replace("_", "-")
+        flag = "--" + SHELL_NAMES.get(option.name, option.name).replace("_", "-")
         default = option.default
         shown: bool | str = True
         if option.name == "verbose":  # the default depends on the terminal
@@ -147,7 +190,6 @@ def model_flags() -> Iterable[inspect.Parameter]:
                 metavar=_metavar(option),
                 help=option.help,
                 show_default=shown,
-                rich_help_panel="Model",
             ),
         )
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from phcle.errors import FileError
+from phcle.errors import FileError, OptionError
 from phcle.files.writing import check_can_write as check_place_to_write
+from phcle.files.writing import write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,9 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SURE",
+    "check_answers_file",
     "check_can_write",
+    "progress_bar",
+    "progress_stages",
+    "set_quiet",
     "show",
-    "show_description",
+    "show_descriptions",
     "show_each",
     "show_explanation",
     "show_line",
@@ -31,12 +39,139 @@ __all__ = [
     "show_summary",
     "show_table",
     "show_written",
+    "shows_progress",
+    "write_answers",
 ]
 
 T = TypeVar("T")
 
 SURE = "how sure"
 """Title of confidences and intervals."""
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+is_quiet = False
+"""Whether the command was given --quiet."""
+
+
+def set_quiet(wanted: bool) -> bool:
+    """Remember whether the command shows its progress.
+
+    Parameters
+    ----------
+    wanted : bool
+        The value of --quiet.
+
+    Returns
+    -------
+    bool
+        The same value.
+    """
+    global is_quiet
+    is_quiet = wanted
+    return wanted
+
+
+def shows_progress() -> bool:
+    """Say whether progress is shown: on a terminal, unless the command is --quiet.
+
+    Returns
+    -------
+    bool
+        True if it is shown.
+    """
+    return sys.stderr.isatty() and not is_quiet
+
+
+def progress_bar(
+    title: str, unit: str = ""
+) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Show a progress bar on a terminal, unless the command is --quiet.
+
+    Parameters
+    ----------
+    title : str
+        What is done.
+    unit : str, default=""
+        What is counted.
+
+    Returns
+    -------
+    context manager
+        Gives a function to call with the numbers of steps done and in total.
+    """
+    from phcle.progress import counted_progress
+
+    return counted_progress(title, enabled=shows_progress(), unit=unit)
+
+
+def progress_stages(
+    unit: str = "",
+) -> AbstractContextManager[Callable[[str, int, int], None]]:
+    """Show a progress bar of several stages, as `progress_bar` does.
+
+    Parameters
+    ----------
+    unit : str, default=""
+        What is counted.
+
+    Returns
+    -------
+    context manager
+        Gives a function to call with the stage and the numbers of steps done and in
+        total.
+    """
+    from phcle.progress import staged_progress
+
+    return staged_progress(enabled=shows_progress(), unit=unit)
+
+
+def check_answers_file(path: Path, inputs: Iterable[Path | None] = ()) -> None:
+    """Refuse a file of answers whose ending or place is wrong.
+
+    Parameters
+    ----------
+    path : Path
+        Where the answers will be written.
+    inputs : iterable of Path or None, default=()
+        Input files of the command, which must not be overwritten.
+    """
+    if path.suffix.lower() not in (*DELIMITERS, ".json"):
+        raise OptionError(
+            f"{path}: must end in .csv, .tsv or .json. Got {path.suffix!r} instead."
+        )
+    check_can_write(path, inputs)
+
+
+def write_answers(
+    path: Path, answer: object, header: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
+    """Write answers as JSON, or as a table with a row for each item.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its ending is the format: .csv, .tsv or .json.
+    answer : object
+        The answer or answers, for JSON.
+    header : sequence of str
+        Titles of the columns of a table.
+    rows : iterable of sequence of object
+        Its rows; None is an empty cell.
+    """
+    from phcle.answers import as_json as plain
+
+    with (
+        write_whole(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        if path.suffix.lower() == ".json":
+            file.write(json.dumps(plain(answer), indent=2, ensure_ascii=False) + "\n")
+        else:
+            delimiter = DELIMITERS[path.suffix.lower()]
+            writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows(rows)
 
 
 def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
@@ -76,9 +211,15 @@ def show(answer: T, table: Callable[[T], None], *, as_json: bool) -> None:
 
 
 def show_each(
-    found: Sequence[T], table: Callable[[Sequence[T]], None], *, as_json: bool
+    found: Sequence[T],
+    table: Callable[[Sequence[T]], None],
+    *,
+    as_json: bool,
+    out: Path | None = None,
+    columns: Sequence[str] = (),
+    rows: Callable[[T], Iterable[Sequence[object]]] = lambda answer: (),
 ) -> None:
-    """Print several answers; JSON is a list only if there is more than one.
+    """Print several answers, or write them; JSON is a list if there is more than one.
 
     Parameters
     ----------
@@ -88,8 +229,19 @@ def show_each(
         Prints them for people.
     as_json : bool
         Print JSON instead.
+    out : Path or None, default=None
+        Write them to this file, and print its name in place of tables.
+    columns : sequence of str, default=()
+        Titles of the columns of a table in this file.
+    rows : callable, optional
+        Gives the rows of an answer in this table.
     """
     answer = found[0] if len(found) == 1 else found
+    if out is not None:
+        write_answers(out, answer, columns, (row for x in found for row in rows(x)))
+        if not as_json:
+            show_written(out)
+            return
     show(answer, lambda _: table(found), as_json=as_json)
 
 
@@ -116,14 +268,19 @@ def _similarity(near: answers.Neighbour | answers.SimilarLabel) -> tuple[str, st
     return f"{near.similarity:.3f}", f"{shown_percentile(near.percentile)} of pairs"
 
 
-def show_description(answer: answers.DescribedLabel) -> None:
-    """Print related labels with their shares, then attributes.
+def show_descriptions(found: Iterable[answers.DescribedLabel]) -> None:
+    """Print each label with related labels and their shares, then attributes.
 
     Parameters
     ----------
-    answer : DescribedLabel
-        The description.
+    found : iterable of DescribedLabel
+        The descriptions.
     """
+    for answer in found:
+        _show_description(answer)
+
+
+def _show_description(answer: answers.DescribedLabel) -> None:
     known_by = [name for name, known in answer.contexts.items() if known]
     show_line(f"{_title(answer)}: known in {', '.join(known_by) or 'no context'}")
     show_table(
@@ -131,7 +288,7 @@ def show_description(answer: answers.DescribedLabel) -> None:
         ((f"{x.share:.0%}", *_similarity(x), _title(x)) for x in answer.related),
     )
     rows = [
-        (kind, x.name, f"{x.value:.3g}", _how_sure(x), x.context)
+        (kind, x.name, _value(x), _how_sure(x), x.context)
         for kind, found in (
             ("observed", answer.observed),
             ("predicted", answer.predicted),
@@ -144,6 +301,13 @@ def show_description(answer: answers.DescribedLabel) -> None:
         show_line(
             f"Too little is known to predict {', '.join(answer.not_predictable)}."
         )
+
+
+def _value(attribute: answers.Attribute) -> str:
+    """The value; nothing if it is the probability, which `_how_sure` shows."""
+    if attribute.confidence is not None and attribute.value == attribute.confidence:
+        return ""
+    return f"{attribute.value:.3g}"
 
 
 def _how_sure(attribute: answers.Attribute) -> str:
@@ -172,7 +336,7 @@ def show_explanation(answer: answers.ExplainedPair) -> None:
     shared = (part.shared for part in answer.parts if part.shared)
     for nodes in dict.fromkeys(shared):  # once, though a hierarchy may have two parts
         names = ", ".join(node.name for node in nodes)
-        show_line(f"Both are below (nearest first): {names}")
+        show_line(f"Both are below (most specific first): {names}")
     show_line("The similarity is the sum of")
     show_table(
         ("part", "context", "of it", "what", "columns"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.flags import AnswersFile, Count, EmbeddingFile, Json, Labels
 from phcle.cli.output import (
+    check_answers_file,
+    progress_bar,
     show,
-    show_description,
+    show_descriptions,
     show_each,
     show_explanation,
     show_nearest,
@@ -23,17 +25,31 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from phcle import answers
+
 __all__ = ["describe", "explain", "labels_or_files", "nearest"]
 
 Label = Annotated[str, typer.Argument(help="A label's id or its readable name.")]
 
 
+NEAREST = ("label", "name", "nearest", "nearest_name", "similarity", "percentile")
+DESCRIBED = (
+    "label",
+    "name",
+    "kind",
+    "context",
+    "what",
+    "value",
+    "confidence",
+    "low",
+    "high",
+)
+
+
 def nearest(
     file: EmbeddingFile,
-    labels: Annotated[
-        list[str] | None, typer.Argument(metavar="LABEL", help="Ids or readable names.")
-    ] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of neighbours.")] = 10,
+    labels: Labels = None,
+    k: Count = 10,
     among: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,8 +58,10 @@ def nearest(
         ),
     ] = None,
     vector: Annotated[
-        Path | None, typer.Option(help="An .npy file of vectors to ask about.")
+        Path | None,
+        typer.Option(metavar="FILE", help="An .npy file of vectors to ask about."),
     ] = None,
+    out: AnswersFile = None,
     as_json: Json = False,
 ) -> None:
     """List the labels most similar to each given label or vector."""
@@ -53,44 +71,95 @@ def nearest(
 
     if not labels and vector is None:
         raise OptionError("nothing to look up; give labels, or --vector with a file.")
+    if out is not None:
+        check_answers_file(out, [file, vector])
     vectors = {} if vector is None else _vectors(vector)
     search = Neighbours.beside(load(file), file)
-    found = nearest_to_all(search, labels or [], vectors, k, labels_or_files(among))
-    show_each(found, show_nearest, as_json=as_json)
+    asked = labels_or_files(labels) or []
+    with progress_bar("searching"):
+        found = nearest_to_all(search, asked, vectors, k, labels_or_files(among))
+    show_each(
+        found,
+        show_nearest,
+        as_json=as_json,
+        out=out,
+        columns=NEAREST,
+        rows=_nearest_rows,
+    )
 
 
 def describe(
     file: EmbeddingFile,
-    label: Label,
-    k: Annotated[
-        int,
-        typer.Option(
-            "-k", help="Number of related labels, and of attributes of each kind."
-        ),
-    ] = 6,
+    labels: Labels = None,
+    k: Count = 6,
+    out: AnswersFile = None,
     as_json: Json = False,
 ) -> None:
-    """Describe a label: related labels, and attributes known or predicted."""
+    """Describe labels: related labels, and attributes known or predicted.
+
+    --count is the number of related labels, and of attributes of each kind.
+    """
     from phcle.embedding import load
     from phcle.uses.named_answers import describe_label
 
-    answer = describe_label(load(file), label, k)
-    show(answer, show_description, as_json=as_json)
+    if not labels:
+        raise OptionError("nothing to describe; give one label or more.")
+    if out is not None:
+        check_answers_file(out, [file])
+    embedding = load(file)
+    asked = labels_or_files(labels) or []
+    with progress_bar("describing", "labels") as progress:
+        found = []
+        for n, label in enumerate(asked, 1):
+            found.append(describe_label(embedding, label, k))
+            progress(n, len(asked))
+    show_each(
+        found,
+        show_descriptions,
+        as_json=as_json,
+        out=out,
+        columns=DESCRIBED,
+        rows=_description_rows,
+    )
 
 
 def explain(
     file: EmbeddingFile,
     a: Label,
     b: Label,
-    k: Annotated[int, typer.Option("-k", help="Columns named in each group.")] = 5,
+    k: Count = 5,
     as_json: Json = False,
 ) -> None:
-    """Explain why two labels are similar, context by context."""
+    """Explain why two labels are similar, context by context.
+
+    --count is the number of columns that are named in each group.
+    """
     from phcle.embedding import load
     from phcle.uses.named_answers import explain_pair
 
     answer = explain_pair(load(file), a, b, k)
     show(answer, show_explanation, as_json=as_json)
+
+
+def _nearest_rows(
+    answer: answers.Nearest | answers.NearestToVector,
+) -> Iterator[tuple[object, ...]]:
+    """The neighbours of a label as rows of a table; `NEAREST` has the titles."""
+    for x in answer.neighbours:
+        own = (answer.label, answer.name)
+        yield *own, x.label, x.name, f"{x.similarity:.6g}", f"{x.percentile:.6g}"
+
+
+def _description_rows(answer: answers.DescribedLabel) -> Iterator[tuple[object, ...]]:
+    """A description as rows of a table; `DESCRIBED` has the titles."""
+    own = (answer.label, answer.name)
+    for x in answer.related:
+        yield *own, "related", None, x.name, f"{x.similarity:.6g}", None, None, None
+    for kind in ("observed", "predicted"):
+        for y in getattr(answer, kind):
+            numbers = (y.value, y.confidence, y.low, y.high)
+            texts = (None if x is None else f"{x:.6g}" for x in numbers)
+            yield *own, kind, y.context, y.name, *texts
 
 
 def labels_or_files(given: Sequence[str] | None) -> list[str] | None:

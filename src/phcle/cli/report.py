@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phcle.cli.errors_and_signals import say
+from phcle.cli.command_style import WANT
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import show, show_written
+from phcle.cli.output import progress_stages, show, show_written
+from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
     from phcle.answers import WrittenReport
@@ -19,14 +20,21 @@ __all__ = ["report"]
 
 def report(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where to write page and figures.")
+    ],
     title: Annotated[
-        str | None, typer.Option(help="Title of the page; default: the file's name.")
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Title of the page; default: the file's name."
+        ),
     ] = None,
-    labels_shown: Annotated[
+    labels: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LABEL", help="List the neighbours of this label; may be repeated."
+            metavar="LABEL|FILE",
+            help="List the neighbours of these labels; may be repeated.",
+            rich_help_panel=WANT,
         ),
     ] = None,
     as_json: Json = False,
@@ -39,13 +47,15 @@ def report(
     from phcle.embedding import load
     from phcle.report import write_report
 
-    made = write_report(
-        load(file),
-        out,
-        title=file.stem if title is None else title,
-        shown=labels_shown or (),
-        tell=say,
-    )
+    embedding = load(file)
+    with progress_stages() as progress:
+        made = write_report(
+            embedding,
+            out,
+            title=file.stem if title is None else title,
+            shown=labels_or_files(labels) or (),
+            progress=progress,
+        )
     show(made, _show, as_json=as_json)
 
 

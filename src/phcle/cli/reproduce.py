@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import typer
 
+from phcle.cli.command_style import AlikeCommand
 from phcle.errors import PhcleError
 
 __all__ = ["add_reproduce"]
@@ -29,7 +30,7 @@ def add_reproduce(app: typer.Typer, epilog: str) -> None:
     if find_spec("phcle_paper") is not None:
         from phcle_paper.command import reproduce
 
-        app.command(epilog=epilog, no_args_is_help=True)(reproduce)
+        app.command(cls=AlikeCommand, epilog=epilog, no_args_is_help=True)(reproduce)
     else:
         unchecked = {"allow_extra_args": True, "ignore_unknown_options": True}
         app.command(name="reproduce", context_settings=unchecked)(_not_installed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,8 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.errors_and_signals import say
-from phcle.cli.flags import Json, NamesFile, context_files, context_flags, with_flags
-from phcle.cli.output import check_can_write, show, show_next, show_table, show_written
+from phcle.cli.flags import (
+    Json,
+    LabelWords,
+    NamesFile,
+    SynonymsFile,
+    context_files,
+    context_flags,
+    with_flags,
+)
+from phcle.cli.output import (
+    check_can_write,
+    progress_bar,
+    show,
+    show_next,
+    show_table,
+    show_written,
+)
 from phcle.cli.tune_scores import make_score
 from phcle.contexts.readers.files_to_contexts import THESAURI, ContextFile, read_files
 from phcle.errors import OptionError
@@ -27,12 +41,16 @@ __all__ = ["tune"]
 @with_flags(*context_flags())
 def tune(
     out: Annotated[
-        Path, typer.Option(help="Where to write the best options, as TOML.")
+        Path,
+        typer.Option(
+            metavar="FILE.toml", help="Where to write the best options, for --config."
+        ),
     ],
     features: Annotated[
         Path | None,
         typer.Option(
-            help="Score by zero-shot accuracy on these images, as for evaluate."
+            metavar="FOLDER|FILE",
+            help="Score by zero-shot accuracy on these images, as for evaluate.",
         ),
     ] = None,
     classifier: Annotated[
@@ -67,11 +85,14 @@ def tune(
     splits: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Random splits; by default 5 for --features, 3 for --complete."
+            min=1,
+            metavar="N",
+            help="Random splits; by default 5 for --features, 3 for --complete.",
         ),
     ] = None,
     trials: Annotated[
-        int, typer.Option(help="Total number of trials, over all processes.")
+        int,
+        typer.Option(metavar="N", help="Total number of trials, over all processes."),
     ] = 50,
     search: Annotated[
         list[str] | None,
@@ -89,16 +110,26 @@ def tune(
         ),
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Embed only these labels: one id per line.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Embed only the labels in this file, one per line."
+        ),
     ] = None,
     names: NamesFile = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same trials.")] = 0,
+    synonyms: SynonymsFile = None,
+    label_words: LabelWords = False,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The same seed gives the same trials.")
+    ] = 0,
     prune: Annotated[
         bool, typer.Option(help="Stop trials early whose score is below the median.")
     ] = True,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Picture of the scores and of the options that mattered."),
+        typer.Option(
+            metavar="FILE",
+            help="Picture of the scores and of the options that mattered.",
+        ),
     ] = None,
     as_json: Json = False,
     **given: Any,
@@ -113,8 +144,17 @@ def tune(
     files = context_files(given)
     for path in (out, plot):
         if path is not None:
-            check_can_write(path, [labels, names, *(file.path for file in files)])
-    contexts = read_files(files, labels=labels, names=names, language=given["language"])
+            check_can_write(
+                path, [labels, names, synonyms, *(file.path for file in files)]
+            )
+    contexts = read_files(
+        files,
+        labels=labels,
+        names=names,
+        language=given["language"],
+        label_words=label_words,
+        synonyms=synonyms,
+    )
     judge = make_score(
         contexts,
         features=features,
@@ -137,10 +177,14 @@ def tune(
         labels=contexts.labels,
         names=contexts.names,
     )
-    inputs = _inputs(files, labels, names, given["language"])
+    lists = {"labels": labels, "names": names, "synonyms": synonyms}
+    inputs = _inputs(files, lists, given["language"])
+    if label_words:
+        inputs["label-words"] = True
     try:
-        _run(tuning, trials, quiet=as_json)
-        tested = tuning.test()
+        _run(tuning, trials)
+        with progress_bar("testing the best options"):
+            tested = tuning.test()
     except KeyboardInterrupt:
         _keep_what_there_is(tuning, out, inputs, kept)
         raise
@@ -152,12 +196,9 @@ def tune(
     show(answer, _show, as_json=as_json)
 
 
-def _run(tuning: Tuning, trials: int, *, quiet: bool) -> None:
+def _run(tuning: Tuning, trials: int) -> None:
     """Run the trials, with a progress bar on a terminal."""
-    from phcle.progress import counted_progress
-
-    is_shown = sys.stderr.isatty() and not quiet
-    with counted_progress("tuning", enabled=is_shown) as progress:
+    with progress_bar("tuning", "trials") as progress:
         progress(tuning.n_finished, trials)
         tuning.run(trials, lambda done, best: progress(done, trials))
 
@@ -186,14 +227,14 @@ def _searched(given: list[str]) -> dict[str, str]:
 
 
 def _inputs(
-    files: list[ContextFile], labels: Path | None, names: Path | None, language: str
+    files: list[ContextFile], lists: Mapping[str, Path | None], language: str
 ) -> dict[str, Any]:
     """The entries of a configuration that name the files."""
     found: dict[str, Any] = {}
     for file in files:
         name = "" if file.given_name is None else f"{file.given_name}="
         found.setdefault(file.kind, []).append(f"{name}{file.path}")
-    for key, path in (("labels", labels), ("names", names)):
+    for key, path in lists.items():
         if path is not None:
             found[key] = str(path)
     if found.keys() & set(THESAURI):

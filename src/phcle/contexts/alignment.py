@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from phcle.contexts.base import Context
-from phcle.contexts.labels import as_labels
-from phcle.errors import ContextError, some
+from phcle.contexts.label_matching import (
+    MATCH_MODES,
+    LabelMatch,
+    LabelSource,
+    match_labels,
+)
+from phcle.contexts.labels import as_labels, normal
+from phcle.errors import ContextError, check_choice, did_you_mean, some
 
-__all__ = ["Aligned", "align"]
+__all__ = ["Aligned", "Matched", "align", "match_contexts"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,110 @@ class Aligned:
 
     labels: tuple[str, ...]
     contexts: tuple[Context, ...]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Contexts whose labels are spelled alike.
+
+    Attributes
+    ----------
+    contexts : tuple of Context
+        The contexts, in the given order.
+    labels : tuple of str or None
+        The labels to embed; None for all.
+    names : dict
+        Readable names by label.
+    match : LabelMatch
+        What was joined, and what may be joined.
+    """
+
+    contexts: tuple[Context, ...]
+    labels: tuple[str, ...] | None
+    names: dict[str, str]
+    match: LabelMatch
+
+
+def match_contexts(
+    contexts: Context | Iterable[Context],
+    *,
+    labels: Iterable[Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    mode: str = "safe",
+    synonyms: Mapping[str, str] | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> Matched:
+    """Spell labels alike that differ only in case, spaces or Unicode form.
+
+    Parameters
+    ----------
+    contexts : Context or iterable of Context
+        What is known about the labels.
+    labels : iterable of str, optional
+        The labels to embed. Their spelling wins, then that of the first context.
+    names : mapping from str to str, optional
+        Readable names by label.
+    mode : {"safe", "exact"}, default "safe"
+        Whether labels are joined.
+    synonyms : mapping from str to str, optional
+        Labels by other spellings of them.
+    titles : mapping from str to str, optional
+        What a report calls a context, by its name, and "labels" and "names". Contexts
+        with the same title come from one file.
+
+    Returns
+    -------
+    Matched
+        The contexts, labels and names in one spelling.
+
+    Examples
+    --------
+    >>> from phcle import DescriptiveContext, RelationalContext
+    >>> tree = RelationalContext.from_hierarchy([("Beds", "Home"), ("Sofas", "Home")])
+    >>> looks = DescriptiveContext.from_tags({"BEDS": ["soft"]}, name="looks")
+    >>> found = match_contexts([tree, looks])
+    >>> found.contexts[1].labels, found.match.spellings
+    (('Beds',), {'BEDS': 'Beds'})
+    """
+    check_choice("match", mode, MATCH_MODES)
+    given = _check_contexts(contexts)
+    called = dict(titles or {})
+    asked = None if labels is None else as_labels(labels, "labels")
+    readable = {normal(label): name for label, name in (names or {}).items()}
+    sources: dict[str, LabelSource] = {}
+    if asked is not None:
+        title = called.get("labels", "labels")
+        sources["labels="] = LabelSource(title, asked, role="labels")
+    for context in given:
+        title = called.get(context.name, context.name)
+        before = sources.get(title, LabelSource(title, ()))
+        sources[title] = LabelSource(
+            title,
+            _union(before.labels, context.labels),
+            _union(before.names, context.nodes) if context.nodes else before.nodes,
+        )
+    if readable:
+        title = called.get("names", "names")
+        sources["names="] = LabelSource(title, tuple(readable), role="names")
+    other = {normal(x).strip(): y for x, y in (synonyms or {}).items()}
+    match = match_labels(list(sources.values()), mode=mode, synonyms=other)
+    spellings = match.spellings
+    if not spellings:
+        return Matched(tuple(given), asked, readable, match)
+    if asked is not None:
+        asked = tuple(dict.fromkeys(spellings.get(x, x) for x in asked))
+    names_now: dict[str, str] = {}
+    for label, name in readable.items():
+        names_now.setdefault(spellings.get(label, label), name)
+    now = tuple(context.renamed(spellings) for context in given)
+    return Matched(now, asked, names_now, match)
+
+
+def _union(first: Sequence[str], second: Sequence[str]) -> Sequence[str]:
+    """Labels of one file that gives several contexts."""
+    if not first:
+        return second
+    return first if first == second else tuple(dict.fromkeys((*first, *second)))
 
 
 def align(
@@ -93,6 +203,7 @@ def _informed(
         raise ContextError(
             f"no context says anything about {len(unknown)} of {len(vocabulary)} "
             f"labels: {some(unknown)}; leave them out, or describe them in a context."
+            f"{did_you_mean(unknown[0], known)}"
         )
     return vocabulary
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from phcle.contexts.descriptive.fields import Field
     from phcle.contexts.descriptive.hidden_cells import HiddenCells
     from phcle.contexts.family.kinship import Kinship
+    from phcle.contexts.relational.specific_nodes import SpecificNodes
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.files.tensor_store import TensorStore
 
@@ -132,6 +133,31 @@ class Context(ABC):
             for label, is_known in zip(self.labels, self.has_values, strict=True)
             if is_known
         )
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Nodes of the hierarchy, which labels of other contexts may name."""
+        return ()
+
+    def renamed(self, spellings: Mapping[str, str]) -> Context:
+        """Return the context with other spellings of its labels.
+
+        Parameters
+        ----------
+        spellings : mapping from str to str
+            New labels by the present ones. Labels that become one are merged.
+
+        Returns
+        -------
+        Context
+            The renamed context, or the context itself if it has none of the labels.
+        """
+        if spellings.keys().isdisjoint(self.nodes or self.labels):
+            return self
+        return self._with_labels(spellings)
+
+    def _with_labels(self, spellings: Mapping[str, str]) -> Context:
+        raise NotImplementedError  # contexts that a fit makes have matched labels
 
     def naming_also(self, others: Iterable[str]) -> Context:
         """Add labels that other contexts name, if this one knows something about them.
@@ -890,8 +916,17 @@ class FittedContext(ABC):
         """The hierarchy that the context comes from, if any."""
         return None
 
+    @cached_property
+    def specific_nodes(self) -> SpecificNodes | None:
+        """Which nodes of the hierarchy say much about a label, if there is one."""
+        from phcle.contexts.relational.specific_nodes import SpecificNodes
+
+        if self.hierarchy is None:
+            return None
+        return SpecificNodes(self.hierarchy, self.data.labels)
+
     def shared_nodes(self, a: str, b: str) -> tuple[str, ...]:
-        """Return the nodes of the hierarchy above both labels.
+        """Return the nodes of the hierarchy above both labels, but not above most.
 
         Parameters
         ----------
@@ -903,14 +938,35 @@ class FittedContext(ABC):
         Returns
         -------
         tuple of str
-            The nodes, nearest first; empty without a hierarchy.
+            The nodes, those above the fewest labels first; empty without a hierarchy.
         """
-        return () if self.hierarchy is None else self.hierarchy.shared_ancestors(a, b)
+        if self.hierarchy is None or self.specific_nodes is None:
+            return ()
+        return self.specific_nodes.first(self.hierarchy.shared_ancestors(a, b))
 
     @property
     @abstractmethod
     def file_kinds(self) -> tuple[str, ...]:
         """Kinds of file that contexts like this are read from."""
+
+    def from_names(
+        self, labels: Sequence[str], names: Mapping[str, str]
+    ) -> Context | None:
+        """Make a context of new labels from their own names.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The new labels.
+        names : mapping from str to str
+            Readable names of some of them.
+
+        Returns
+        -------
+        Context or None
+            What the names say; None if the context is not made of names.
+        """
+        return None
 
     @abstractmethod
     def for_new_labels(self, context: Context | None, labels: Sequence[str]) -> Self:

@@ -5,14 +5,37 @@ Frames of pandas, Polars, PyArrow and others are read through narwhals.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from phcle.contexts.labels import as_labels
-from phcle.errors import ContextError, did_you_mean, some
+from phcle.contexts.column_evidence import ColumnEvidence, find_labels, plain_title
+from phcle.contexts.labels import as_labels, is_missing
+from phcle.contexts.lineages import lineage_edges
+from phcle.contexts.readers.kind_guessing import (
+    NEEDED,
+    SAMPLED_ROWS,
+    TableSample,
+    columns_for,
+)
+from phcle.errors import (
+    ContextError,
+    ContextWarning,
+    GuessWarning,
+    did_you_mean,
+    some,
+)
 
-__all__ = ["as_frame", "as_row", "labelled_columns", "rows_of"]
+__all__ = [
+    "as_frame",
+    "as_row",
+    "has_labels_in_index",
+    "labelled_columns",
+    "rows_of",
+    "sample_of",
+    "with_columns",
+]
 
 
 def as_frame(table: Any, where: str) -> Any | None:
@@ -55,15 +78,15 @@ def labelled_columns(
     frame : data frame
         A frame of pandas, Polars or PyArrow.
     labels : str or None
-        The column of labels. None takes the index of a pandas frame and the first
-        column of any other frame.
+        The column of labels. None takes the index of a pandas frame, unless it only
+        numbers the rows, and else the column that `find_labels` finds, with a warning.
     name : str
         Name of the context, for messages.
 
     Returns
     -------
     labels : tuple of str
-        One label per row.
+        One label per row. Of identical rows the first is kept, with a warning.
     cells : dict
         Cells of each further column, by its title.
     """
@@ -74,53 +97,138 @@ def labelled_columns(
             f"{where}: a data frame of pandas, Polars or PyArrow is needed. "
             f"Got {type(frame).__name__} instead."
         )
+    cells = _cells_of(found)
+    if labels is not None and labels not in cells:
+        raise ContextError(
+            f"{where}: the frame has no column {labels!r} of labels."
+            f"{did_you_mean(labels, cells)}"
+        )
+    if not cells:
+        raise ContextError(f"{where}: the frame has no columns.")
+    if labels is None and has_labels_in_index(frame, where):
+        return as_labels(frame.index, f"index of {where}"), cells
+    own = _found_labels(cells, where) if labels is None else labels
+    if len(set(map(_comparable, cells[own]))) < len(cells[own]):
+        cells = _without_repeated_rows(cells, where)
+    return as_labels(cells.pop(own), f"column {own!r} of {where}"), cells
+
+
+def _found_labels(cells: dict[str, list[Any]], where: str) -> str:
+    """The column that seems to hold the labels; a guess is said."""
+    try:
+        own = find_labels(_evidence(cells), where)
+    except ContextError:
+        own = find_labels(_evidence(_different_rows(cells)), where)
+    if plain_title(own) != "label":
+        _say(
+            f"{where}: the labels are taken from column {own!r}; say labels={own!r} if "
+            "that is right, or name another column."
+        )
+    return own
+
+
+def _evidence(cells: Mapping[str, list[Any]]) -> list[ColumnEvidence]:
+    return [ColumnEvidence(title, own) for title, own in cells.items()]
+
+
+def _cells_of(frame: Any) -> dict[str, list[Any]]:
+    """Cells by title, of a frame of narwhals."""
     # By position, because narwhals would take a numeric title for a position.
-    cells = {
+    return {
         str(title): series.to_list()
-        for title, series in zip(found.columns, found.iter_columns(), strict=True)
+        for title, series in zip(frame.columns, frame.iter_columns(), strict=True)
     }
-    if labels is None and hasattr(frame, "index") and hasattr(frame, "iloc"):
-        if getattr(frame.index, "nlevels", 1) > 1:
-            raise ContextError(
-                f"{where}: the index has {frame.index.nlevels} levels, but a label is "
-                "one name; join them, or move the others to columns."
-            )
-        kept = as_labels(frame.index, f"index of {where}")
-    else:
-        if not cells:
-            raise ContextError(f"{where}: the frame has no columns.")
-        own = next(iter(cells)) if labels is None else labels
-        if own not in cells:
-            raise ContextError(
-                f"{where}: the frame has no column {own!r} of labels."
-                f"{did_you_mean(own, cells)}"
-            )
-        kept = as_labels(cells.pop(own), f"column {own!r} of {where}")
-    return kept, cells
 
 
-def rows_of(
-    table: Any, columns: tuple[str, ...], where: str, *, optional: tuple[str, ...] = ()
-) -> Iterable[Any]:
+def has_labels_in_index(frame: Any, where: str) -> bool:
+    """Tell whether the index of a pandas frame holds labels, not numbers of rows.
+
+    Parameters
+    ----------
+    frame : data frame
+        A frame; those of other libraries have no index.
+    where : str
+        What the frame is, for messages.
+
+    Returns
+    -------
+    bool
+        Whether the index has a name or holds texts, or numbers that are no numbers of
+        rows in a frame without another column of labels.
+    """
+    if not (hasattr(frame, "index") and hasattr(frame, "iloc")):
+        return False
+    index = frame.index
+    if getattr(index, "nlevels", 1) > 1:
+        raise ContextError(
+            f"{where}: the index has {index.nlevels} levels, but a label is one name; "
+            "join them, or move the others to columns."
+        )
+    if index.name is not None or index.inferred_type != "integer":
+        return True
+    # Rows that were sorted or selected keep their old numbers.
+    is_numbered = sorted(index) == list(range(len(index)))
+    cells = _cells_of(as_frame(frame, where))
+    return not is_numbered and not any(
+        c.is_text and c.is_unique for c in _evidence(cells)
+    )
+
+
+def _without_repeated_rows(
+    cells: dict[str, list[Any]], where: str
+) -> dict[str, list[Any]]:
+    """The different rows, with a warning if there are others."""
+    kept = _different_rows(cells)
+    n_kept, n_rows = (len(next(iter(x.values()))) for x in (kept, cells))
+    if n_kept < n_rows:
+        warnings.warn(
+            f"{where}: {n_rows - n_kept} of {n_rows} rows repeat another and were left "
+            "out.",
+            ContextWarning,
+            stacklevel=4,
+        )
+    return kept
+
+
+def _different_rows(cells: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The cells without rows that equal an earlier one in every cell."""
+    first: dict[tuple[Any, ...], int] = {}
+    for position, row in enumerate(zip(*cells.values(), strict=True)):
+        first.setdefault(tuple(map(_comparable, row)), position)
+    return {
+        title: [column[i] for i in first.values()] for title, column in cells.items()
+    }
+
+
+def _comparable(cell: Any) -> Any:
+    """A cell that equals others of the same value, also if it is missing."""
+    return None if is_missing(cell) else str(cell).strip()
+
+
+def _say(text: str) -> None:
+    warnings.warn(text, GuessWarning, stacklevel=5)
+
+
+def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     """Return the rows of a data frame; other iterables are returned unchanged.
 
     Parameters
     ----------
     table : data frame or iterable of rows
         What the user gave.
-    columns : tuple of str
-        Names of the columns that are needed. If the frame lacks one of them, its first
-        columns are taken instead.
+    kind : str
+        Kind of the table: a key of `NEEDED`, which names the columns it needs. Other
+        names are guessed, with a warning. A taxonomy may also be a lineage: one row
+        per label with the nodes above it.
     where : str
         What the table is, for messages.
-    optional : tuple of str, default ()
-        Names of columns that are taken if the frame has them.
 
     Returns
     -------
     iterable of rows
-        Rows with the cells in the order of `columns`.
+        Rows with the cells in the order of the columns that the kind needs.
     """
+    columns = NEEDED[kind]
     if isinstance(table, (str, bytes, Mapping)):
         raise ContextError(
             f"{where}: rows of ({', '.join(columns)}) are needed. "
@@ -129,17 +237,58 @@ def rows_of(
     frame = as_frame(table, where)
     if frame is None:
         return table  # type: ignore[no-any-return]
-    titles = list(frame.columns)
-    if len(titles) < len(columns):
-        raise ContextError(
-            f"{where}: the frame must have the columns {some(columns)}. "
-            f"Got {some(titles)} instead."
-        )
-    if all(column in titles for column in columns):
-        wanted = [x for x in (*columns, *optional) if x in titles]
-    else:
-        wanted = titles[: len(columns) + len(optional)]
-    return frame.select(wanted).iter_rows()  # type: ignore[no-any-return]
+    found = columns_for(kind, sample_of(frame), where).columns
+    if "levels" in found:
+        titles = found["levels"].split("/")
+        _say(f"{where}: the columns {some(titles)} are taken as a lineage.")
+    elif any(plain_title(title) != role for role, title in found.items()):
+        taken = ", ".join(f"{title!r} as {role}" for role, title in found.items())
+        _say(f"{where}: takes {taken}; rename the columns if that is wrong.")
+    chosen = with_columns(table, found)
+    smaller = as_frame(chosen, where)
+    return chosen if smaller is None else smaller.iter_rows()  # type: ignore[no-any-return]
+
+
+def with_columns(frame: Any, columns: Mapping[str, str]) -> Any:
+    """Return the columns of a data frame that a reader needs, under their usual names.
+
+    Parameters
+    ----------
+    frame : data frame
+        A frame of pandas, Polars or PyArrow.
+    columns : mapping from str to str
+        Titles by role, as a `Guess` has them.
+
+    Returns
+    -------
+    data frame or list
+        A smaller frame of the same library; for a lineage, pairs of child and parent.
+    """
+    found = as_frame(frame, "frame")
+    assert found is not None
+    own = dict(zip(map(str, found.columns), found.columns, strict=True))
+    if "levels" in columns:
+        titles = [own[title] for title in columns["levels"].split("/")]
+        return lineage_edges(found.select(titles).iter_rows())
+    roles = {own[title]: role for role, title in columns.items()}
+    return found.select(list(roles)).rename(roles).to_native()
+
+
+def sample_of(frame: Any) -> TableSample:
+    """Return the beginning of a data frame, for guesses.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+        A frame that `as_frame` wrapped.
+
+    Returns
+    -------
+    TableSample
+        Titles and the first rows.
+    """
+    cells = _cells_of(frame.head(SAMPLED_ROWS))
+    return TableSample(list(cells), list(zip(*cells.values(), strict=True)))
 
 
 def as_row(

@@ -21,12 +21,34 @@ __all__ = [
     "check_number",
     "csr_with_zeros",
     "keep_entries",
+    "merging_matrix",
     "take_rows",
 ]
 
 LARGEST = 1e100
 """Largest count or value allowed. The square of 1e100 is far below the largest float64,
 so sums of squares stay finite."""
+
+
+def merging_matrix(names: Sequence[str]) -> sp.csr_array:
+    """Return the matrix that adds up rows with the same name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Name of each row.
+
+    Returns
+    -------
+    csr_array of shape (different names, names)
+        Ones; the names are in order of first appearance.
+    """
+    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    rows = [place[name] for name in names]
+    return sp.csr_array(
+        (np.ones(len(rows)), (rows, np.arange(len(rows)))),
+        shape=(len(place), len(rows)),
+    )
 
 
 def take_rows(

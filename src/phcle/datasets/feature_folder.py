@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.readers.delimited import read_lines, read_rows, read_text
+from phcle.contexts.readers.delimited import read_lines, read_text
+from phcle.contexts.readers.table_files import open_table
 from phcle.datasets.image_data import ImageData
 from phcle.errors import ContextError, FileError, some
 from phcle.files.json_toml import parse_json
@@ -215,17 +216,18 @@ def _read_labels(folder: Path) -> npt.NDArray[np.str_]:
                 "row of the features."
             )
         return np.array(lines)
-    header, rows = read_rows(path)
-    titles = [title.lower() for title in header]
+    table = open_table(path)
+    titles = [title.lower() for title in table.header]
     if "label" not in titles:
         raise FileError(
-            f"{path}: needs a column 'label'. Its header has {some(header)}."
+            f"{path}: needs a column 'label'. Its header has {some(table.header)}."
         )
     column, labels = titles.index("label"), []
-    for line, cells in rows:
+    for line, cells in table.rows():
         if not cells[column]:
-            raise FileError(f"{path}, line {line}: the label is empty; fill it in.")
+            table.fault(line, "the label is empty; fill it in.")
         labels.append(cells[column])
+    table.raise_faults()
     return np.array(labels)
 
 

@@ -1,6 +1,7 @@
 """The 1000 labels of ImageNet-1K and their hypernyms in WordNet 3.0, shipped here.
 
-`tools/derive_imagenet1k.py` made the file; WordNet's licence is beside the data.
+`tools/derive_imagenet1k.py` made the file; WordNet's licence is beside the data. The
+properties were written by hand for phcle and are under its licence.
 """
 
 from __future__ import annotations
@@ -71,6 +72,31 @@ class ImageNet1K:
             DescriptiveContext.from_texts(self.glosses, name="gloss words"),
         ]
 
+    def properties(self) -> DescriptiveContext:
+        """Nine yes-or-no questions, answered by hand for every fourth label.
+
+        They are common knowledge: has it fur, can it fly, is it food, and so on. Where
+        yes and no are both right, the answer is left open.
+
+        Returns
+        -------
+        DescriptiveContext
+            The context "properties" of 250 labels.
+
+        Examples
+        --------
+        >>> properties = load_imagenet1k().properties()
+        >>> len(properties.labels), properties.columns[:3]
+        (250, ('has fur', 'can fly', 'goes in water'))
+        """
+        rows = list(csv.DictReader(io.StringIO(_data("imagenet1k_properties.csv"))))
+        titles = [title for title in rows[0] if title not in ("wnid", "name")]
+        return DescriptiveContext.from_cells(
+            tuple(row["wnid"] for row in rows),
+            {title: [row[title] for row in rows] for title in titles},
+            "properties",
+        )
+
 
 def load_imagenet1k() -> ImageNet1K:
     """Load the data that ships with phcle.
@@ -86,8 +112,7 @@ def load_imagenet1k() -> ImageNet1K:
     >>> len(data.labels), data.names["n03063689"]
     (1000, 'coffeepot')
     """
-    packed = files("phcle.datasets").joinpath("data/imagenet1k.tsv.gz").read_bytes()
-    text = io.StringIO(gzip.decompress(packed).decode("utf-8"))
+    text = io.StringIO(_data("imagenet1k.tsv.gz"))
     rows = list(csv.DictReader(text, delimiter="\t"))
     labels = [row for row in rows if row["class"]]
     return ImageNet1K(
@@ -106,3 +131,9 @@ def load_imagenet1k() -> ImageNet1K:
         },
         glosses={row["wnid"]: row["gloss"] for row in labels},
     )
+
+
+def _data(name: str) -> str:
+    """The text of a file that ships with phcle; one that ends in gz is unpacked."""
+    found = files("phcle.datasets").joinpath(f"data/{name}").read_bytes()
+    return (gzip.decompress(found) if name.endswith(".gz") else found).decode("utf-8")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from phcle.answers import Completion
 from phcle.contexts.base import FittedContext, PredictingContext
+from phcle.contexts.label_matching import match_key
 from phcle.contexts.labels import as_labels, index_of, listed, normal
 from phcle.embedding.cosine_search import cosines_of_pairs, nearest_rows, unit_rows
 from phcle.embedding.describe import Description, describe
@@ -57,6 +58,8 @@ class LabelEmbedding:
         Versions of the libraries that made the fit.
     origin : mapping, optional
         How the fit ran, and the files that it read.
+    spellings : mapping from str to str, optional
+        Labels, and nodes of their hierarchy, by other spellings that the fit joined.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class LabelEmbedding:
     history: tuple[Mapping[str, float], ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", as_labels(self.labels, "the embedding"))
@@ -139,10 +143,18 @@ class LabelEmbedding:
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
-        """Labels by lower-case readable name."""
+        """Labels by readable name, in any case, spacing and Unicode form."""
         found: dict[str, list[str]] = {}
         for label in self.labels:
-            found.setdefault(self.name_of(label).lower(), []).append(label)
+            found.setdefault(match_key(self.name_of(label)), []).append(label)
+        return found
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[str]]:
+        """Labels by what spellings of them have in common."""
+        found: dict[str, list[str]] = {}
+        for label in self.labels:
+            found.setdefault(match_key(label), []).append(label)
         return found
 
     @cached_property
@@ -192,7 +204,39 @@ class LabelEmbedding:
         text = normal(str(text))
         if text in self._index:
             return (text,)
-        return tuple(self._by_name.get(text.lower(), ()))
+        if self.spellings.get(text) in self._index:
+            return (self.spellings[text],)
+        return tuple(self._by_name.get(match_key(text), ()))
+
+    def label_spelled(self, text: str) -> str | None:
+        """Find the label that another file may spell differently.
+
+        Readable names are not searched; see `labels_called`.
+
+        Parameters
+        ----------
+        text : str
+            A label, or another spelling of it: one that the fit joined, or one that
+            differs only in case, spaces or Unicode form.
+
+        Returns
+        -------
+        str or None
+            The label; None if there is none, or more than one.
+
+        Examples
+        --------
+        >>> pets = LabelEmbedding(("Cat", "Dog"), [[1.0], [2.0]])
+        >>> pets.label_spelled("CAT")
+        'Cat'
+        """
+        text = normal(text)
+        if text in self._index:
+            return text
+        if self.spellings.get(text) in self._index:
+            return self.spellings[text]
+        found = self._by_key.get(match_key(text), [])
+        return found[0] if len(found) == 1 else None
 
     def resolve(self, label: str) -> str:
         """Find the one label that an id or a readable name means.
@@ -526,7 +570,9 @@ class LabelEmbedding:
         """
         kept = [self.resolve(label) for label in listed(labels)]
         rows = [self._index[label] for label in kept]
-        return LabelEmbedding(tuple(kept), self.vectors[rows], names=self.names)
+        return LabelEmbedding(
+            tuple(kept), self.vectors[rows], self.names, spellings=self.spellings
+        )
 
     def with_spectrum(self, power: float) -> LabelEmbedding:
         """Make strong or weak directions of the vectors count more.
@@ -612,7 +658,7 @@ class LabelEmbedding:
                 f"labels {some(sorted(both))} are in the embedding already; "
                 "leave them out of the new ones."
             )
-        return self.with_rows(
+        whole = self.with_rows(
             (*self.labels, *later.labels),
             np.vstack([self.vectors, later.vectors.astype(self.vectors.dtype)]),
             (
@@ -621,6 +667,7 @@ class LabelEmbedding:
             ),
             later.names,
         )
+        return replace(whole, spellings={**self.spellings, **later.spellings})
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Convert the vectors to a data frame.

@@ -46,6 +46,9 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
     store.put_names("labels", embedding.labels)
     store.put_names("names/keys", list(embedding.names))
     store.put_names("names/values", list(embedding.names.values()))
+    if embedding.spellings:
+        store.put_names("spellings/keys", list(embedding.spellings))
+        store.put_names("spellings/values", list(embedding.spellings.values()))
     content = {
         "penalties": dict(embedding.penalties),
         "options": dict(embedding.options),
@@ -109,6 +112,7 @@ def load(path: str | Path) -> LabelEmbedding:
             history=tuple(content["history"]),
             versions=content["versions"],
             origin=content.get("origin", {}),
+            spellings=_spellings(store),
         )
         _check_sound(found)
     # A damaged or forged file can raise any error.
@@ -117,6 +121,14 @@ def load(path: str | Path) -> LabelEmbedding:
             f"{path}: is not a complete label embedding ({error})."
         ) from error
     return found
+
+
+def _spellings(store: TensorStore) -> dict[str, str]:
+    """Other spellings of labels; files without any hold no such part."""
+    if "spellings/keys" not in store.tensors:
+        return {}
+    keys, values = store.names("spellings/keys"), store.names("spellings/values")
+    return dict(zip(keys, values, strict=True))
 
 
 def _pack(context: FittedContext, store: TensorStore) -> dict[str, Any]:
@@ -173,7 +185,9 @@ def _check_sound(embedding: LabelEmbedding) -> None:
 
 
 def _check_texts(embedding: LabelEmbedding) -> None:
-    for text in (*embedding.names, *embedding.names.values()):
+    spellings = embedding.spellings
+    names = (*embedding.names, *embedding.names.values())
+    for text in (*names, *spellings, *spellings.values()):
         refuse_half_characters(text, "the embedding", "name")
 
 

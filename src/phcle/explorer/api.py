@@ -6,26 +6,40 @@ FastAPI derives its schemas from the dataclasses of `phcle.answers`. See them at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from phcle import answers
 from phcle.explorer import csv_export, page_answers
-from phcle.explorer.attribute_query import Has, HasNot, parse_wanted
+from phcle.explorer.attribute_query import Columns, Has, HasNot, parse_wanted
+from phcle.explorer.label_filters import Filters, parse_filters
+from phcle.explorer.label_table import (
+    N_ROWS,
+    Facets,
+    FoundRows,
+    LabelTable,
+    csv_of_table,
+    facets,
+    found_rows,
+    label_table,
+)
 from phcle.explorer.map_colours import (
     MapFile,
     attribute_colouring,
     difference_colouring,
 )
 from phcle.explorer.new_label import NewLabelForm, land, landed
+from phcle.explorer.node_page import NodePage, node_page
 from phcle.explorer.uploads import understood
+from phcle.explorer.work_lanes import COSTLY, PICTURES, in_lane
 from phcle.explorer.workspace import Workspace
 from phcle.uses.named_answers import describe_label
 
@@ -53,6 +67,7 @@ FAILURES: dict[int | str, dict[str, Any]] = {
         413: "The request is too large.",
         421: "The Host header does not name this server.",
         422: "A parameter is missing or out of range.",
+        503: "The answer is being prepared; ask again in a second.",
     }.items()
 }
 AS_TABLE: dict[int | str, dict[str, Any]] = {
@@ -88,6 +103,7 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
     router = APIRouter(prefix="/api", responses=FAILURES)
     _add_questions(router, workspace)
     _add_comparisons(router, workspace)
+    _add_table(router, workspace)
     _add_map(router, workspace, map_file)
     _add_new_labels(router, workspace)
     return router
@@ -95,7 +111,7 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
 
 def _reply(
     answer: A,
-    rows: Callable[[A], Iterable[Mapping[str, Any] | answers.Answer]],
+    rows: Callable[[A], Iterable[csv_export.Row | csv_export.Pairs | answers.Answer]],
     form: str,
     name: str,
 ) -> Response:
@@ -137,10 +153,10 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
     @router.get("/nearest", response_model=answers.Nearest, responses=AS_TABLE)
     async def nearest(label: Label, k: Count = 10, form: Format = "json") -> Response:
         """The labels most similar to a label; the same as `phcle nearest --json`."""
-        if opened.neighbours.table is None:  # no table yet: the search is slow
-            answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
-        else:
+        if opened.finds_quickly(label, k):
             answer = page_answers.nearest(opened, label, k)
+        else:  # a search among all labels must not hold up the event loop
+            answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
         return _reply(answer, attrgetter("neighbours"), form, "neighbours")
 
     @router.get("/describe", response_model=answers.DescribedLabel, responses=AS_TABLE)
@@ -166,6 +182,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
     opened = workspace.opened
 
     @router.get("/compare", response_model=answers.Comparison, responses=AS_TABLE)
+    @in_lane(COSTLY)
     def compare(
         label: Annotated[
             list[Annotated[str, Query(min_length=1, max_length=500)]],
@@ -182,6 +199,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         return _reply(answer, as_rows, form, table)
 
     @router.get("/match", response_model=answers.FittingLabels, responses=AS_TABLE)
+    @in_lane(COSTLY)
     def match(
         has: Has = [],  # noqa: B006
         has_not: HasNot = [],  # noqa: B006
@@ -193,6 +211,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         return _reply(answer, csv_export.fitting_rows, form, "labels")
 
     @router.get("/differences", response_model=answers.Differences, responses=AS_TABLE)
+    @in_lane(COSTLY)
     def differences(
         n: Count = 50,
         start: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
@@ -209,6 +228,69 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         return _reply(answer, csv_export.side_by_side_rows, form, "side-by-side")
 
 
+def _add_table(router: APIRouter, workspace: Workspace) -> None:
+    """Add the table of all labels, and what passes filters."""
+    opened = workspace.opened
+
+    @router.get("/table", response_model=LabelTable, responses=AS_TABLE)
+    @in_lane(COSTLY)
+    def table(
+        filters: Filters = [],  # noqa: B006
+        columns: Columns = [],  # noqa: B006
+        sort: Annotated[str, Query(max_length=1000)] = "",
+        descending: bool = False,
+        page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+        size: Annotated[int, Query(ge=1, le=500)] = N_ROWS,
+        form: Format = "json",
+    ) -> Response:
+        """Labels with their attributes. CSV lists all that pass the filters."""
+        wanted = parse_filters(filters)
+        if form == "csv":
+            lines = csv_of_table(
+                opened, wanted, chosen=columns, sort=sort, descending=descending
+            )
+            return StreamingResponse(
+                _joined(lines),
+                media_type="text/csv; charset=utf-8",
+                headers={"content-disposition": 'attachment; filename="labels.csv"'},
+            )
+        answer = label_table(
+            opened,
+            wanted,
+            chosen=columns,
+            sort=sort,
+            descending=descending,
+            page=page,
+            size=size,
+        )
+        return JSONResponse(answer.to_dict())
+
+    @router.get("/rows")
+    @in_lane(COSTLY)
+    def rows(filters: Filters = []) -> FoundRows:  # noqa: B006
+        """Rows of the labels that pass filters, for the map."""
+        return found_rows(opened, parse_filters(filters))
+
+    @router.get("/facets")
+    @in_lane(COSTLY)
+    def counts(filters: Filters = []) -> Facets:  # noqa: B006
+        """Labels by the values of each field, under the filters of the others."""
+        return facets(opened, parse_filters(filters))
+
+    @router.get("/node")
+    @in_lane(COSTLY)
+    def node(node: Label) -> NodePage:
+        """A node of the hierarchy: its labels, what they share, and what is odd."""
+        return node_page(opened, node)
+
+
+def _joined(lines: Iterable[str], n: int = 500) -> Iterator[str]:
+    """Lines in larger pieces, which are faster to send."""
+    lines = iter(lines)
+    while piece := "".join(islice(lines, n)):
+        yield piece
+
+
 def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None:
     """Add the map, its colours and the state of the background work."""
     opened = workspace.opened
@@ -219,11 +301,13 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         return workspace.status()
 
     @router.get("/map", response_model=answers.MapData)
-    def label_map() -> Response:
+    @in_lane(COSTLY)
+    def label_map(request: Request) -> Response:
         """All labels in two dimensions, and ways to colour them."""
-        return Response(map_file.content(), media_type="application/json")
+        return map_file.content().response(request)
 
     @router.get("/colour")
+    @in_lane(COSTLY)
     def colour(
         context: Annotated[str, Query(max_length=200)],
         column: Annotated[str, Query(max_length=200)],
@@ -232,6 +316,7 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         return attribute_colouring(opened, context, column)
 
     @router.get("/colour/differences")
+    @in_lane(COSTLY)
     def colour_differences() -> answers.MapColouring | None:
         """Colours of the map by the neighbours that two embeddings share.
 
@@ -245,6 +330,7 @@ def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
     opened = workspace.opened
 
     @router.post("/add")
+    @in_lane(COSTLY)
     def add(form: NewLabelForm, k: Count = 10) -> answers.LandedLabel:
         """Where a new label would stand. Nothing is stored."""
         return landed(opened, form, k)
@@ -254,6 +340,7 @@ def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
         response_class=Response,
         responses={200: {"content": {"application/octet-stream": {}}}},
     )
+    @in_lane(COSTLY)
     def export(form: NewLabelForm) -> Response:
         """The embedding with the new label, as a file."""
         whole, _ = land(opened, form)
@@ -271,4 +358,6 @@ def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
     async def understand(request: Request, k: Count = 6) -> answers.UnderstoodFile:
         """Related labels and attributes of a file of features (.npy) or a picture."""
         content = await request.body()
-        return await run_in_threadpool(understood, workspace, content, k)
+        describe = in_lane(PICTURES)(understood)
+        found: answers.UnderstoodFile = await describe(workspace, content, k)
+        return found

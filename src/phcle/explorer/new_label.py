@@ -81,9 +81,12 @@ def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:
     label = new.label.strip()
     if not label:
         raise ContextError("a new label needs an id. Got nothing; type one.")
-    if label in opened.embedding:
+    known = opened.embedding.label_spelled(label)
+    if known is not None:
+        spelled = "" if known == label else f", as {known!r}"
         raise ContextError(
-            f"{label!r} is in the embedding already; give the new label another id."
+            f"{label!r} is in the embedding already{spelled}; give the new label "
+            "another id."
         )
     contexts = _contexts(opened, new, label)
     names = {label: new.name.strip()} if new.name and new.name.strip() else {}

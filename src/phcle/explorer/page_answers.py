@@ -154,19 +154,16 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
 
 def _place_in_taxonomy(opened: Opened, label: str) -> answers.TaxonomyPlace | None:
     """Find the path from a root down to the label, and its relatives."""
-    if opened.taxonomy is None or label not in opened.taxonomy[1].index:
+    index = opened.taxonomy_index
+    if index is None or opened.taxonomy is None or label not in index.tree.index:
         return None
-    name, tree = opened.taxonomy
-    path = [label]
-    while above := tree.parents_of(path[-1]):
-        path.append(above[0])
-    parents = tree.parents_of(label)
-    siblings = dict.fromkeys(x for p in parents for x in tree.children_of(p))
-    children = tree.children_of(label)
+    parents = index.parents(label)
+    siblings = dict.fromkeys(x for p in parents for x in index.children(p))
+    children = index.children(label)
     others = [x for x in siblings if x != label]
     return answers.TaxonomyPlace(
-        context=name,
-        path=_nodes(opened, path[::-1]),
+        context=opened.taxonomy[0],
+        path=_nodes(opened, index.path(label)),
         parents=_nodes(opened, parents),
         children=_nodes(opened, children[:MOST_RELATIVES]),
         n_children=len(children),
@@ -224,7 +221,7 @@ def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:
 def _shared_ancestors(
     opened: Opened, labels: Sequence[str]
 ) -> tuple[answers.Node, ...]:
-    """Nodes above all labels, nearest first."""
+    """Nodes above all labels but not above most others, the most specific first."""
     if opened.taxonomy is None:
         return ()
     tree = opened.taxonomy[1]
@@ -235,7 +232,9 @@ def _shared_ancestors(
     shared = found[counts == len(labels)]
     far = {int(node): int(steps[nodes == node].sum()) for node in shared}
     order = sorted(far, key=lambda node: (far[node], node))
-    return _nodes(opened, [tree.nodes[node] for node in order])
+    assert opened.specific_nodes is not None
+    specific = opened.specific_nodes.first(tree.nodes[node] for node in order)
+    return _nodes(opened, specific)
 
 
 def _compared_attributes(
@@ -266,7 +265,10 @@ def _compared_attributes(
                 cells.append(_predicted_cell(context, readings[name], i, at))
             else:
                 cells.append(answers.ComparedCell(known, observed=True))
-        rows.append(answers.ComparedAttribute(name, column, strength, tuple(cells)))
+        is_number = bool(context.is_number[at])
+        rows.append(
+            answers.ComparedAttribute(name, column, strength, tuple(cells), is_number)
+        )
     return tuple(sorted(rows, key=lambda row: -row.strength))
 
 
@@ -324,15 +326,16 @@ def found_nodes(opened: Opened, typed: str, limit: int) -> answers.NodesFound:
     NodesFound
         Matching nodes, best first; none without a hierarchy.
     """
-    if opened.taxonomy is None:
+    index = opened.taxonomy_index
+    if index is None:
         return answers.NodesFound(typed, ())
-    tree, name_of = opened.taxonomy[1], opened.embedding.name_of
-    nodes = [tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
+    nodes = [index.tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
+    name_of = opened.embedding.name_of
     return answers.NodesFound(
         typed,
         tuple(
             answers.NodeFound(
-                **vars(node), above=tuple(map(name_of, tree.parents_of(node.node)))
+                **vars(node), above=tuple(map(name_of, index.parents(node.node)))
             )
             for node in _nodes(opened, nodes)
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -9,10 +10,20 @@ from fastapi.responses import HTMLResponse
 
 from phcle import __version__
 from phcle.answers import WantedAttribute
-from phcle.embedding.cell_texts import interval_text
+from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.explorer import page_answers
 from phcle.explorer.assets import Assets
-from phcle.explorer.attribute_query import BETWEEN, Has, HasNot, parse_wanted
+from phcle.explorer.attribute_query import (
+    Columns,
+    Has,
+    HasNot,
+    attribute_text,
+    parse_wanted,
+)
+from phcle.explorer.label_filters import Filters, branch_filter, parse_filters
+from phcle.explorer.label_table import label_table
+from phcle.explorer.node_page import node_page
+from phcle.explorer.work_lanes import COSTLY, in_lane
 from phcle.explorer.workspace import Workspace
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
@@ -29,6 +40,7 @@ Labels = Annotated[list[str], Query(alias="label", max_length=20)]
 
 SECTIONS = (
     ("/", "Map"),
+    ("/table", "Table"),
     ("/compare", "Compare"),
     ("/match", "Describe"),
     ("/add", "Add a label"),
@@ -67,13 +79,15 @@ class Pages:
             map_scripts=MAP_SCRIPTS,
             version=__version__,
             sections=SECTIONS,
-            between=BETWEEN,
+            attribute_text=attribute_text,
+            branch_filter=branch_filter,
             title=workspace.opened.title,
         )
         self.environment.filters.update(
             percent="{:.0%}".format,
             percentile=shown_percentile,
             number="{:.3g}".format,
+            number_text=number_text,
             interval=lambda x: interval_text(x.low, x.high, x.value),
             pair_label=lambda label: ("label", label),
             pair_wanted=_pair_wanted,
@@ -100,22 +114,27 @@ class Pages:
         template = self.environment.get_template(f"{page}.html.j2")
         return HTMLResponse(template.render(page=path, **values), status)
 
-    def failure(self, status: int, message: str) -> HTMLResponse:
-        """Make a page about an error.
+    def failure(
+        self, status: int, message: str, instead: Sequence[tuple[str, str]] = ()
+    ) -> HTMLResponse:
+        """Make a page about an error, or about something that is not ready yet.
 
         Parameters
         ----------
         status : int
-            The HTTP status.
+            The HTTP status; 503 opens the page that was asked for as soon as it can.
         message : str
             What went wrong.
+        instead : sequence of (str, str), default=()
+            Names and addresses of pages that may be meant.
 
         Returns
         -------
         HTMLResponse
             The page.
         """
-        return self.render("error", status, message=message, code=status)
+        page = "preparing" if status == 503 else "error"
+        return self.render(page, status, message=message, code=status, instead=instead)
 
     def router(self) -> APIRouter:
         """Make the routes of all pages.
@@ -137,16 +156,54 @@ class Pages:
             answer = page_answers.label_page(opened, label, N_NEIGHBOURS)
             return self.render("label", answer=answer)
 
+        @router.get("/node")
+        @in_lane(COSTLY)
+        def node(node: Label) -> HTMLResponse:
+            return self.render("node", answer=node_page(opened, node))
+
+        @router.get("/table")
+        @in_lane(COSTLY)
+        def table(
+            filters: Filters = [],  # noqa: B006
+            columns: Columns = [],  # noqa: B006
+            sort: Annotated[str, Query(max_length=1000)] = "",
+            descending: bool = False,
+            page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+        ) -> HTMLResponse:
+            answer = label_table(
+                opened,
+                parse_filters(filters),
+                chosen=columns,
+                sort=sort,
+                descending=descending,
+                page=page,
+            )
+            kept = [
+                *(("filter", x) for x in filters),
+                *(("column", x) for x in columns),
+            ]
+            return self.render("table", answer=answer, kept=kept)
+
         @router.get("/compare")
+        @in_lane(COSTLY)
         def compare(labels: Labels = []) -> HTMLResponse:  # noqa: B006
             asked = [label for label in labels if label.strip()]
-            answer, chosen = None, [opened.resolve(label) for label in asked]
-            if len(set(chosen)) > 1:
-                answer = page_answers.comparison(opened, chosen)
-            names = [named(opened.embedding, x) for x in dict.fromkeys(chosen)]
-            return self.render("compare", answer=answer, chosen=names)
+            found = list(dict.fromkeys(map(opened.resolve, asked)))
+            # A ninth label is left out, and the page says so: the others stay chosen.
+            most = page_answers.MOST_COMPARED
+            chosen, left_out = (
+                [named(opened.embedding, x) for x in part]
+                for part in (found[:most], found[most:])
+            )
+            answer = None
+            if len(chosen) > 1:
+                answer = page_answers.comparison(opened, found[:most])
+            return self.render(
+                "compare", answer=answer, chosen=chosen, left_out=left_out, most=most
+            )
 
         @router.get("/match")
+        @in_lane(COSTLY)
         def match(has: Has = [], has_not: HasNot = []) -> HTMLResponse:  # noqa: B006
             wanted = parse_wanted(has, has_not)
             fitting = page_answers.fitting_labels
@@ -197,4 +254,4 @@ def _examples(workspace: Workspace) -> list[dict[str, str]]:
 def _pair_wanted(wanted: WantedAttribute) -> tuple[str, str]:
     """Key and value of a wanted attribute in a URL."""
     key = "has" if wanted.present else "not"
-    return key, f"{wanted.context}{BETWEEN}{wanted.name}"
+    return key, attribute_text(wanted.context, wanted.name)

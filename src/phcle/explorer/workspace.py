@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +14,14 @@ import numpy.typing as npt
 
 from phcle.answers import Status
 from phcle.contexts.base import PredictingContext
+from phcle.contexts.labels import normal
+from phcle.contexts.relational.specific_nodes import SpecificNodes
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import support_of
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
+from phcle.explorer.label_columns import LabelColumns
 from phcle.explorer.label_suggestions import Suggestions
+from phcle.explorer.taxonomy_index import TaxonomyIndex
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.map_layout import principal_layout
 from phcle.uses.neighbour_table import StoredNeighbours
@@ -27,9 +31,32 @@ if TYPE_CHECKING:
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
-__all__ = ["Opened", "Workspace"]
+__all__ = ["LabelNotFound", "Opened", "Workspace"]
 
 Tell = Callable[[str], None]
+
+
+MOST_SUGGESTED = 20
+"""Labels of one name that a page lists."""
+
+
+class LabelNotFound(UnknownLabelError):
+    """A text that names no label, or several.
+
+    Parameters
+    ----------
+    message : str
+        What went wrong.
+    text : str
+        The text.
+    near : tuple of str
+        Labels that may be meant.
+    """
+
+    def __init__(self, message: str, text: str, near: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.text = text
+        self.near = near
 
 
 class Opened:
@@ -44,7 +71,9 @@ class Opened:
     file : Path or None, default=None
         Its file. Results of background work are stored beside it; None stores nothing.
     tell : callable
-        Called with messages about background work. Default: ignores them.
+        Called with messages about faults of background work. Default: ignores them.
+    tell_progress : callable or None, default=None
+        Called with its stages; None calls `tell`.
     """
 
     def __init__(
@@ -53,12 +82,12 @@ class Opened:
         title: str,
         file: Path | None = None,
         tell: Tell = lambda message: None,
+        tell_progress: Tell | None = None,
     ) -> None:
         self.embedding = embedding
         self.title = title
-        self.background = BackgroundWork(embedding, file, tell)
+        self.background = BackgroundWork(embedding, file, tell, tell_progress)
         self.search = StoredNeighbours(embedding)
-        self._supports: dict[str, npt.NDArray[np.float64]] = {}
 
     @property
     def neighbours(self) -> StoredNeighbours:
@@ -67,6 +96,26 @@ class Opened:
         if self.search.table is None and found is not None:
             self.search.table = found.table
         return self.search
+
+    def finds_quickly(self, label: str, k: int) -> bool:
+        """Whether the neighbours of a label are in the table.
+
+        Parameters
+        ----------
+        label : str
+            A label's id, or what else was typed.
+        k : int
+            Number of neighbours.
+
+        Returns
+        -------
+        bool
+            False if labels or neighbours must be searched for.
+        """
+        table = self.neighbours.table
+        return (
+            table is not None and k <= table.rows.shape[1] and label in self.embedding
+        )
 
     @property
     def places(self) -> npt.NDArray[np.float32]:
@@ -96,28 +145,34 @@ class Opened:
 
         Raises
         ------
-        UnknownLabelError
-            If no label or several labels match; the message suggests others.
+        LabelNotFound
+            If no label or several labels match; it suggests others.
         """
-        found = self.embedding.labels_called(text)
+        if text in self.embedding:
+            return normal(text)
+        labels = self.embedding.labels
+        # Faster than LabelEmbedding.resolve, which compares with every label.
+        found = [labels[i] for i in self.suggestions.exactly(text)]
         if len(found) == 1:
             return found[0]
         if found:
-            raise UnknownLabelError(
+            raise LabelNotFound(
                 f"{text!r} is the name of {len(found)} labels: {some(found)}; "
-                "use the id."
+                "use the id.",
+                text,
+                tuple(found[:MOST_SUGGESTED]),
             )
-        # Faster than LabelEmbedding.resolve, which compares with every label.
-        near = [self.embedding.labels[i] for i in self.suggestions.find(text, 3)]
+        near = tuple(labels[i] for i in self.suggestions.find(text, 3))
         alike = [self.embedding.name_of(label) for label in near]
         hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
-        raise UnknownLabelError(f"no label {text!r} in this embedding.{hint}")
+        raise LabelNotFound(f"no label {text!r} in this embedding.{hint}", text, near)
 
     @cached_property
     def suggestions(self) -> Suggestions:
         """Search for labels by id or name."""
         labels = self.embedding.labels
-        return Suggestions(labels, [self.embedding.name_of(x) for x in labels])
+        names = [self.embedding.name_of(x) for x in labels]
+        return Suggestions(labels, names, self.embedding.spellings)
 
     @cached_property
     def taxonomy(self) -> tuple[str, Hierarchy] | None:
@@ -125,10 +180,83 @@ class Opened:
         return hierarchy_of(self.embedding)
 
     @cached_property
+    def taxonomy_index(self) -> TaxonomyIndex | None:
+        """Walks the hierarchy up and down."""
+        if self.taxonomy is None:
+            return None
+        return TaxonomyIndex(self.taxonomy[1], self.embedding.labels)
+
+    def rows_below(self, node: str) -> npt.NDArray[np.int64]:
+        """Find the labels below a node of the hierarchy.
+
+        Parameters
+        ----------
+        node : str
+            The node's id; an unknown one is refused.
+
+        Returns
+        -------
+        array of int
+            Rows of the labels.
+        """
+        index = self.taxonomy_index
+        if index is None or node not in index.tree.index:
+            raise OptionError(f"no node {node!r} in the hierarchy of this embedding.")
+        return index.rows_below(node)
+
+    def known_in(self, context: str) -> npt.NDArray[np.bool_]:
+        """Find the labels that a context knows.
+
+        Parameters
+        ----------
+        context : str
+            Name of the context; an unknown one is refused.
+
+        Returns
+        -------
+        array of bool of shape (labels,)
+            Which labels it knows.
+        """
+        if context not in self._known:
+            found = [x for x in self.embedding.contexts if x.name == context]
+            if not found:
+                raise OptionError(f"no context {context!r} in this embedding.")
+            known = set(found[0].observed_labels)
+            self._known[context] = np.array([x in known for x in self.embedding.labels])
+        return self._known[context]
+
+    @cached_property
+    def _known(self) -> dict[str, npt.NDArray[np.bool_]]:
+        return {}
+
+    @cached_property
+    def name_ranks(self) -> npt.NDArray[np.int32]:
+        """Place of every label in the alphabet of names."""
+        return _ranks([self.embedding.name_of(x) for x in self.embedding.labels])
+
+    @cached_property
+    def id_ranks(self) -> npt.NDArray[np.int32]:
+        """Place of every label in the alphabet of ids."""
+        return _ranks(self.embedding.labels)
+
+    @cached_property
+    def columns(self) -> LabelColumns:
+        """Attributes of all labels."""
+        return LabelColumns(self.embedding, self.support)
+
+    @cached_property
+    def specific_nodes(self) -> SpecificNodes | None:
+        """Which nodes of the hierarchy say much about a label."""
+        if self.taxonomy is None:
+            return None
+        return SpecificNodes(self.taxonomy[1], self.embedding.labels)
+
+    @cached_property
     def node_suggestions(self) -> Suggestions:
         """Search for nodes of the hierarchy by id or name."""
         nodes = () if self.taxonomy is None else self.taxonomy[1].nodes
-        return Suggestions(nodes, [self.embedding.name_of(x) for x in nodes])
+        names = [self.embedding.name_of(x) for x in nodes]
+        return Suggestions(nodes, names, self.embedding.spellings)
 
     @cached_property
     def attributes(self) -> list[tuple[str, str]]:
@@ -156,7 +284,7 @@ class Opened:
         return found if found.nodes else None
 
     def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
-        """Compute how near every label is to a label that a context describes.
+        """Look up how near every label is to a label that a context describes.
 
         Parameters
         ----------
@@ -166,16 +294,29 @@ class Opened:
         Returns
         -------
         array of shape (labels,) or None
-            The support of predictions, computed once; None if the context describes
-            no label of this embedding.
+            The support of predictions, prepared in the background; None if the context
+            has no calibration.
+
+        Raises
+        ------
+        NotReady
+            If it is still being prepared.
         """
-        if context.name not in self._supports:
-            embedding = self.embedding
-            found = support_of(embedding, context, embedding.vectors, embedding.labels)
-            if found is None:
-                return None
-            self._supports[context.name] = found
-        return self._supports[context.name]
+        return self.background.support(context.name)
+
+
+def _ranks(texts: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Places of texts in the alphabet, where numbers inside them count as numbers."""
+    keys = [_alphabetical(text) for text in texts]
+    found = np.empty(len(texts), np.int32)
+    found[sorted(range(len(texts)), key=keys.__getitem__)] = np.arange(len(texts))
+    return found
+
+
+def _alphabetical(text: str) -> str:
+    """A text that sorts as people expect: "thing 9" before "thing 10"."""
+    lower = text.casefold()
+    return re.sub(r"\d+", lambda x: x[0].zfill(12), lower)
 
 
 class Workspace:

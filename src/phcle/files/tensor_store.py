@@ -47,6 +47,9 @@ class TensorStore:
     def __getitem__(self, key: str) -> npt.NDArray[Any]:
         return self.tensors[self.prefix + key]
 
+    def __contains__(self, key: str) -> bool:
+        return self.prefix + key in self.tensors
+
     def put_names(self, key: str, names: Sequence[str]) -> None:
         """Store names as the bytes of a JSON list.
 

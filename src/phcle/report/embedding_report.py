@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
-from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
+from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.map_data import colourings, map_data
 from phcle.report.map_layout import lay_out
@@ -41,7 +42,7 @@ def write_report(
     *,
     title: str = "Label embedding",
     shown: Sequence[str] = (),
-    tell: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> WrittenReport:
     """Write a report on an embedding: `out/report.html` and `out/figures/`.
 
@@ -56,8 +57,9 @@ def write_report(
     shown : sequence of str, optional
         Labels whose neighbours are listed, and shown in the heat map. If left out,
         typical labels of every branch.
-    tell : callable, optional
-        Called with a message before each slow step.
+    progress : callable, optional
+        Called with each stage, and the numbers of its steps done and in total; a total
+        of 0 is unknown.
 
     Returns
     -------
@@ -77,15 +79,18 @@ def write_report(
         raise ContextError("a report needs two labels or more. Got one.")
     asked = [embedding.resolve(label) for label in shown]
     folder = make_folder(out / "figures")
-    branches = _branches(embedding)
-    tell(f"placing {len(embedding):,} labels on the map")
-    layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
+    branches = branches_of(embedding)
+    layout = lay_out(
+        np.asarray(embedding.unit_vectors, np.float32),
+        k=N_NEIGHBOURS,
+        progress=partial(progress, "placing labels on the map"),
+    )
     ways = colourings(embedding, branches)
-    tell("measuring what each context adds")
+    contexts_done = partial(progress, "measuring what each context adds")
     data: dict[str, Any] = {
         "summary": section_data.summary(embedding),
         "coverage": section_data.coverage(embedding),
-        "context_help": section_data.help_of_contexts(embedding),
+        "context_help": section_data.help_of_contexts(embedding, contexts_done),
         "convergence": section_data.convergence(embedding),
         "sparsity": section_data.sparsity(embedding),
         "retrieval": section_data.retrieval(
@@ -94,20 +99,21 @@ def write_report(
             N_NEIGHBOURS,
         ),
     }
-    tell("drawing figures")
+    progress("drawing figures", 0, 0)
     named = section_data.spread_labels(embedding, branches, N_TRIED)
     drawn = _draw_figures(embedding, data, layout.places, ways[0], named)
     pictures = _save_figures(drawn, folder)
     together = _with_neighbours(data["retrieval"]) if asked else []
     if len(together) < 2:
         together = section_data.spread_labels(embedding, branches, N_CLUSTERED)
-    pictures["clusters"] = _draw_clusters(embedding, together, folder)
+    pictures["clusters"], named_clusters = _draw_clusters(embedding, together, folder)
     page = out / "report.html"
     write_page(
         page,
         "report.html.j2",
         title=title,
         pictures=pictures,
+        named_clusters=named_clusters,
         method=layout.method,
         completion=summarise(embedding).completion,
         map=map_data(embedding, layout, ways),
@@ -121,15 +127,6 @@ def write_report(
         clustered=tuple(together),
         **data,
     )
-
-
-def _branches(embedding: LabelEmbedding) -> Branches | None:
-    """The branches of the largest hierarchy, or None."""
-    found = hierarchy_of(embedding)
-    if found is None:
-        return None
-    branches = find_branches(found[1], embedding.labels)
-    return branches if branches.nodes else None
 
 
 def _draw_figures(
@@ -182,8 +179,9 @@ def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
 
 def _draw_clusters(
     embedding: LabelEmbedding, labels: Sequence[str], folder: Path
-) -> str:
-    """Draw the heat map of some labels, and return it as a data URI."""
+) -> tuple[str, list[tuple[str, int]]]:
+    """Draw a heat map; return it as a data URI, and names and sizes of its clusters."""
+    from phcle.uses.cluster_names import cluster_names
     from phcle.uses.clusters import cluster_labels
     from phcle.uses.similarity_heatmap import draw_heatmaps
 
@@ -192,4 +190,6 @@ def _draw_clusters(
         path = folder / f"clusters.{ending}"
         with figures.styled():
             draw_heatmaps({"": clusters}, path, name_of=embedding.name_of)
-    return as_data_uri(path)
+    names = cluster_names(embedding, clusters.groups)
+    sizes = [len(group) for group in clusters.groups]
+    return as_data_uri(path), list(zip(names, sizes, strict=True))

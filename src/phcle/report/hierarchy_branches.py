@@ -11,7 +11,13 @@ import scipy.sparse as sp
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["Branches", "find_branches", "hierarchy_of", "labels_below"]
+__all__ = [
+    "Branches",
+    "branches_of",
+    "find_branches",
+    "hierarchy_of",
+    "labels_below",
+]
 
 MOST_BRANCHES = 20
 """Largest number of branches: so many colours of `web/static/page.css` differ."""
@@ -58,6 +64,26 @@ def hierarchy_of(embedding: LabelEmbedding) -> tuple[str, Hierarchy] | None:
         return None
     _, name, hierarchy = max(found, key=lambda each: each[0])
     return name, hierarchy
+
+
+def branches_of(embedding: LabelEmbedding) -> Branches | None:
+    """Choose branches of the largest hierarchy of an embedding.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    Branches or None
+        The branches; None if there is no hierarchy, or none of its branches is large.
+    """
+    found = hierarchy_of(embedding)
+    if found is None:
+        return None
+    branches = find_branches(found[1], embedding.labels)
+    return branches if branches.nodes else None
 
 
 def find_branches(

@@ -8,7 +8,7 @@ back, and similarities can be explained exactly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.base import Context, Penalties
+from phcle.contexts.readers.files_to_contexts import ReadContexts
 from phcle.contexts.terms import Curvature, LinearUpdate, Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
@@ -336,11 +337,13 @@ def _stages(
 
     Without a start, rows first converge on a sample of the columns. Then come steps in
     the precision of the sweeps (half precision for a large problem on a GPU). A small
-    problem ends in double precision, a large one in the precision of the sweeps.
+    problem ends in double precision, a large one in the precision of the sweeps, and so
+    does one for which rough steps are exact enough.
     """
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
-    last = backend.with_dtype(backend.dtype if is_large else "float64")
+    is_double = not is_large and tol < ROUGH_TOL[rough.precision]
+    last = backend.with_dtype("float64" if is_double else backend.dtype)
     stages = [_Stage(last, tol)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
         stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))
@@ -370,7 +373,8 @@ def fold_in(
         An embedding that `PHCLE` learned.
     contexts : Context or iterable of Context
         What is known about the new labels, under the names that the contexts had at the
-        fit. Any context may be missing. A taxonomy needs only the new edges.
+        fit. Any context may be missing. A taxonomy needs only the new edges. If the fit
+        had a context of label names, it is made from the new labels' own names.
     names : mapping from str to str, optional
         Readable names of the new labels.
     backend : {"auto", "numpy", "numba", "torch"}, default "auto"
@@ -406,10 +410,12 @@ def fold_in(
     given = {context.name: context for context in aligned.contexts}
     _refuse_foreign(given, embedding)
     labels = aligned.labels
-    rows = [
-        learned.for_new_labels(given.get(learned.given_name), labels)
-        for learned in embedding.contexts
-    ]
+    rows = []
+    for learned in embedding.contexts:
+        own = given.get(learned.given_name)
+        if own is None:
+            own = learned.from_names(labels, names or {})
+        rows.append(learned.for_new_labels(own, labels))
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
     _refuse_uninformed(problem)
@@ -421,7 +427,11 @@ def fold_in(
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]
-    return embedding.with_rows(labels, vectors, kept, names or {})
+    new = embedding.with_rows(labels, vectors, kept, names or {})
+    match = contexts.match if isinstance(contexts, ReadContexts) else None
+    if match is None:
+        return new
+    return replace(new, spellings={**new.spellings, **match.spellings})
 
 
 def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:

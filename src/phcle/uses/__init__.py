@@ -9,7 +9,8 @@ Each module is one use of a `LabelEmbedding`:
 - `completion_files`, `table_filling`, `raw_tables`: completed cells in files, and in a
   user's own table;
 - `node_names`: nodes of a taxonomy by their readable names;
-- `clusters`, `similarity_heatmap`, `stable_svg`: groups of labels, and their picture;
+- `clusters`, `cluster_names`, `similarity_heatmap`, `stable_svg`: groups of labels,
+  their names and their picture;
 - `new_label_files`: files about labels that are added to an embedding;
 - `named_answers`: answers with readable names, as commands and pages show them;
 - `torch_head`: label vectors as a layer of a PyTorch network;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from phcle.contexts.label_matching import match_key
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, did_you_mean, some
@@ -37,7 +38,14 @@ class NodeNames:
     def _by_name(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for node in self.tree.nodes:
-            found.setdefault(self.embedding.name_of(node).lower(), []).append(node)
+            found.setdefault(match_key(self.embedding.name_of(node)), []).append(node)
+        return found
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for node in self.tree.nodes:
+            found.setdefault(match_key(node), []).append(node)
         return found
 
     def node_called(self, text: str) -> str:
@@ -46,7 +54,7 @@ class NodeNames:
         Parameters
         ----------
         text : str
-            An id, or a name in upper or lower case.
+            An id or a name in any case, or another spelling that the fit joined.
 
         Returns
         -------
@@ -58,9 +66,11 @@ class NodeNames:
         ContextError
             If no node has this name, or more than one.
         """
+        text = self.embedding.spellings.get(text, text)
         if text in self.tree.index:
             return text
-        found = self._by_name.get(text.lower(), [])
+        key = match_key(text)
+        found = self._by_name.get(key) or self._by_key.get(key, [])
         if len(found) == 1:
             return found[0]
         if found:

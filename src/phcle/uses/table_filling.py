@@ -99,7 +99,7 @@ def complete_table(
         table,
         out,
         list(context_of),
-        lambda label: label in embedding,
+        embedding.label_spelled,
         predict,
         wanted=wanted,
         progress=progress,
@@ -143,7 +143,7 @@ def fill_table(
     table: Path,
     out: Path,
     titles: Sequence[str],
-    is_label: Callable[[str], bool],
+    label_of: Callable[[str], str | None],
     predict: Predict,
     *,
     wanted: Collection[str] | None = None,
@@ -159,8 +159,9 @@ def fill_table(
         Where to write the filled table.
     titles : sequence of str
         Columns to fill; other columns stay as they are.
-    is_label : callable
-        Tells whether a label can be predicted. Rows of other labels stay as they are.
+    label_of : callable
+        Gives the label that the text of a row stands for, in whatever spelling, or None
+        if it cannot be predicted. Such rows stay as they are.
     predict : callable
         Returns label, title and value of the predicted cells of some labels, label by
         label in the given order. Cells without a value stay empty.
@@ -175,7 +176,7 @@ def fill_table(
         How many cells were filled, and what was left.
     """
     delimiter = choose_delimiter(table)
-    gaps = _Gaps(table, delimiter, titles, is_label, wanted)
+    gaps = _Gaps(table, delimiter, titles, label_of, wanted)
     values = _Values(predict(list(gaps.asked)), gaps.asked)
     n_filled = n_left = 0
     with (
@@ -259,12 +260,12 @@ class _Gaps:
         table: Path,
         delimiter: str,
         titles: Sequence[str],
-        is_label: Callable[[str], bool],
+        label_of: Callable[[str], str | None],
         wanted: Collection[str] | None,
     ) -> None:
         header, rows = _header_and_rows(table, delimiter)
         self.titles = _positions(header, titles)
-        self.is_label, self.wanted = is_label, wanted
+        self.label_of, self.wanted = label_of, wanted
         self.spellings = {title: _Spelling() for title in titles}
         self.asked: Counter[str] = Counter()  # labels with gaps
         self.unknown: list[str] = []
@@ -283,10 +284,11 @@ class _Gaps:
     def _see(self, row: RawRow) -> None:
         self.n_rows += 1
         label, empty = self.of(row)
-        if label and not self.is_label(label):
+        text = unquoted(row.cells[0])
+        if text and not label:
             self.n_unknown += 1
             if len(self.unknown) < EXAMPLES:
-                self.unknown.append(label)
+                self.unknown.append(text)
         if empty:
             self.asked[label] += 1
         for i, title in self.titles.items():
@@ -295,9 +297,10 @@ class _Gaps:
 
     def of(self, row: RawRow) -> tuple[str, list[int]]:
         """The label of a row, and the positions of its cells that are to be filled."""
-        label = unquoted(row.cells[0])
-        if not label or not self.is_label(label):
-            return label, []
+        text = unquoted(row.cells[0])
+        label = self.label_of(text) if text else None
+        if label is None:
+            return "", []
         if self.wanted is not None and label not in self.wanted:
             return label, []
         return label, [i for i in self.titles if _is_unknown(row.cells[i])]

@@ -6,7 +6,7 @@ import json
 
 
 def test_bench_tells_time_memory_and_progress_of_every_size(phcle):
-    shown = phcle("bench", "--labels", 40, "--labels", 80, "--dim", 4, "--json").stdout
+    shown = phcle("bench", "--count", 40, "--count", 80, "--dim", 4, "--json").stdout
     lines = json.loads(shown)
     assert [line["labels"] for line in lines] == [40, 80]
     for line in lines:
@@ -18,11 +18,11 @@ def test_bench_tells_time_memory_and_progress_of_every_size(phcle):
 
 
 def test_bench_shows_a_table(phcle):
-    shown = phcle("bench", "--labels", 30, "--dim", 3).output
+    shown = phcle("bench", "--count", 30, "--dim", 3).output
     assert "GFLOP/s" in shown
     assert "30" in shown
 
 
 def test_bench_refuses_too_few_labels_and_unknown_modes(phcle):
-    assert "2 or more" in phcle("bench", "--labels", 1, code=2).output
+    assert "2 or more" in phcle("bench", "--count", 1, code=2).output
     assert "'mode' option" in phcle("bench", "--mode", "quick", code=2).output

@@ -11,12 +11,12 @@ import phcle as library
 
 
 def test_clusters_and_agreement_are_told(phcle, fitted):
-    answer = json.loads(phcle("clusters", fitted, "--n", 3, "--json").stdout)
+    answer = json.loads(phcle("clusters", fitted, "--count", 3, "--json").stdout)
     assert len(answer["clusters"]) == 3
     labels = [x["label"] for group in answer["clusters"] for x in group]
     assert sorted(labels) == sorted(library.load(fitted).labels)
     assert set(answer["agreement"]) == {"cophenetic", "rand_index", "n_families"}
-    shown = phcle("clusters", fitted, "--n", 3).stdout
+    shown = phcle("clusters", fitted, "--count", 3).stdout
     assert "King of Beasts" in shown
     assert "Agreement with the hierarchy" in shown
 
@@ -26,7 +26,7 @@ def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
     (zoo / "some.txt").write_text("cat\nlion\ndog\n")
     shown = phcle(
         *("clusters", fitted, "--labels", "some.txt", "--labels", "zebra"),
-        *("--n", 2, "--out", "some.png"),
+        *("--count", 2, "--out", "some.png"),
     ).stdout
     assert "written to some.png" in shown
     assert "wolf" not in shown
@@ -35,17 +35,17 @@ def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
 
 def test_without_a_hierarchy_clusters_have_no_agreement(phcle, zoo, rng):
     library.LabelEmbedding(tuple("abcd"), rng.normal(size=(4, 3))).save(zoo / "x.phcle")
-    answer = json.loads(phcle("clusters", "x.phcle", "--n", 2, "--json").stdout)
+    answer = json.loads(phcle("clusters", "x.phcle", "--count", 2, "--json").stdout)
     assert answer["agreement"] is None
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--n", 99], "from 1 to 7"),
+        (["--count", 99], "from 1 to 7"),
         (["--labels", "zebar"], "Did you mean 'zebra'"),
-        (["--n", 2, "--out", "x.gif"], "must end in .png"),
-        (["--n", 2, "--out", "zoo.phcle"], "is an input"),
+        (["--count", 2, "--out", "x.gif"], "must end in .png"),
+        (["--count", 2, "--out", "zoo.phcle"], "is an input"),
     ],
 )
 def test_wrong_requests_for_clusters_exit_with_2(phcle, fitted, arguments, message):

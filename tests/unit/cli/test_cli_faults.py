@@ -31,7 +31,7 @@ def commands(fitted, out):
         "parquet": ("export", fitted, "--format", "parquet", "--out", out / "o"),
         "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
         "map": ("map", fitted, "--features", zoo / "f.npz", "--out", out / "o"),
-        "clusters": ("clusters", fitted, "--n", 2, "--out", out / "o.png"),
+        "clusters": ("clusters", fitted, "--count", 2, "--out", out / "o.png"),
         "complete": ("complete", fitted, "--out", out / "o.csv"),
         "wide": (
             *("complete", fitted, "--wide", zoo / "gaps.csv"),

@@ -37,7 +37,8 @@ def test_quiet_fit_prints_nothing(phcle, zoo):
 
 
 def test_every_option_of_the_model_is_a_flag_with_the_same_default():
-    command = app.registered_commands[1].callback
+    commands = (command.callback for command in app.registered_commands)
+    command = next(x for x in commands if x.__name__ == "fit")
     flags = command.__signature__.parameters
     for option in OPTIONS:
         if option.name != "verbose":  # on the command line the terminal decides
@@ -47,7 +48,7 @@ def test_every_option_of_the_model_is_a_flag_with_the_same_default():
 def test_flags_reach_the_model(phcle, zoo):
     phcle(
         *(*FIT, "--attributes", "looks.csv", "--weights", "tree=1,looks=0.25"),
-        *("--ridge", 2, "--max-iter", 9, "--random-state", 5, "--dtype", "float64"),
+        *("--ridge", 2, "--max-iter", 9, "--seed", 5, "--dtype", "float64"),
     )
     embedding = library.load(zoo / "out.phcle")
     assert embedding.options["weights"] == {"tree": 1.0, "looks": 0.25}
@@ -156,3 +157,20 @@ def test_an_input_that_goes_during_the_fit_does_not_lose_the_result(
     phcle(*FIT, "--quiet")
     (file,) = library.load(zoo / "out.phcle").origin["files"]
     assert file["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_words_of_names_are_one_more_context(phcle, zoo):
+    (zoo / "cups.csv").write_text(
+        "label,price\nwine glass,3\nbeer glass,2\nwine rack,30\ntea cup,4\ncup,5\n"
+    )
+    phcle(
+        *("fit", "--attributes", "cups.csv", "--label-words", "--dim", 2),
+        *("--out", "cups.phcle"),
+    )
+    (zoo / "new.csv").write_text("label,price\nbrandy glass,4\n")
+    phcle("add", "cups.phcle", "--attributes", "new.csv", "--out", "more.phcle")
+    more = library.load(zoo / "more.phcle")
+    assert more.contexts_of("brandy glass") == {"cups": True, "label words": True}
+    shown = phcle("explain", "more.phcle", "brandy glass", "wine glass").stdout
+    assert "both names contain" in shown
+    assert "glass" in shown

@@ -43,7 +43,7 @@ def test_map_tells_what_it_learned_from_and_what_it_left_out(phcle, fitted, imag
 
 
 def test_understand_json_has_related_labels_and_attributes(phcle, fitted, zoo_map):
-    call = ("understand", "one.npy", "--labels", fitted, "--model", zoo_map)
+    call = ("understand", fitted, "one.npy", "--model", zoo_map)
     answer = json.loads(phcle(*call, "--json").stdout)
     assert set(answer) == {"picture", "related", "attributes"}
     assert answer["picture"] == "one.npy"
@@ -56,7 +56,7 @@ def test_understand_json_has_related_labels_and_attributes(phcle, fitted, zoo_ma
 
 
 def test_every_row_of_a_matrix_is_a_picture(phcle, fitted, zoo_map):
-    call = ("understand", "three.npy", "one.npy", "--labels", fitted)
+    call = ("understand", fitted, "three.npy", "one.npy")
     answers = json.loads(phcle(*call, "--model", zoo_map, "--json").stdout)
     assert [x["picture"] for x in answers] == [
         "three.npy, row 0",
@@ -80,7 +80,7 @@ def test_photos_are_described_with_the_network_of_the_map(phcle, fitted, zoo):
             Image.fromarray(pixels).save(zoo / "photos" / name / f"{i}.png")
     learn = ("map", fitted, "--photos", "photos", "--network", "net", "--out", "p.map")
     assert "learned from 8 pictures of 4 classes" in phcle(*learn).stdout
-    ask = ("understand", "photos/cat/0.png", "--labels", fitted, "--model", "p.map")
+    ask = ("understand", fitted, "photos/cat/0.png", "--model", "p.map")
     answer = json.loads(phcle(*ask, "--json").stdout)
     assert answer["picture"] == "photos/cat/0.png"
     assert answer["attributes"]
@@ -90,27 +90,27 @@ def test_photos_are_described_with_the_network_of_the_map(phcle, fitted, zoo):
     refused = phcle(*ask, "--network", "other", code=2).stderr
     assert "gives other features than 'net'" in refused
     (zoo / "broken.jpg").write_text("no picture")
-    ask = ("understand", "broken.jpg", "--labels", fitted, "--model", "p.map")
+    ask = ("understand", fitted, "broken.jpg", "--model", "p.map")
     assert "broken.jpg: is not a picture" in (
         phcle(*ask, "--network", "moved", code=2).stderr
     )
 
 
 def test_map_of_features_refuses_photos(phcle, fitted, zoo_map):
-    call = ("understand", "photo.jpg", "--labels", fitted, "--model", zoo_map)
+    call = ("understand", fitted, "photo.jpg", "--model", zoo_map)
     assert "was learned from features, not from photos" in phcle(*call, code=2).stderr
 
 
 def test_map_of_another_embedding_is_refused(phcle, fitted, zoo_map):
     phcle("fit", "--hierarchy", "tree.csv", "--dim", 4, "--out", "b.phcle", "--quiet")
-    call = ("understand", "one.npy", "--labels", "b.phcle", "--model", zoo_map)
+    call = ("understand", "b.phcle", "one.npy", "--model", zoo_map)
     assert "learned for another embedding" in phcle(*call, code=2).stderr
 
 
 def test_map_still_fits_when_labels_were_added(phcle, fitted, zoo, zoo_map):
     (zoo / "new.csv").write_text("child,parent\nlynx,felid\n")
     phcle("add", fitted, "--hierarchy", "tree=new.csv", "--out", "more.phcle")
-    call = ("understand", "one.npy", "--labels", "more.phcle", "--model", zoo_map)
+    call = ("understand", "more.phcle", "one.npy", "--model", zoo_map)
     assert json.loads(phcle(*call, "--json").stdout)["related"]
 
 
@@ -132,7 +132,7 @@ def test_wrong_features_are_refused(phcle, fitted, zoo, zoo_map):
         ("text.npy", "is not a NumPy file"),
         ("none.npy", "no such file"),
     ):
-        call = ("understand", file, "--labels", fitted, "--model", zoo_map)
+        call = ("understand", fitted, file, "--model", zoo_map)
         assert message in phcle(*call, code=2).stderr
 
 

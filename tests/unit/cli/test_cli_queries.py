@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_explanation_parts_add_up_to_the_similarity(phcle, fitted):
 
 def test_explanation_names_shared_ancestors_in_words(phcle, fitted):
     shown = phcle("explain", fitted, "lion", "tiger").stdout
-    assert "Both are below (nearest first): cat family, carnivore" in shown
+    assert "Both are below (most specific first): cat family, carnivore" in shown
 
 
 def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
@@ -110,3 +111,62 @@ def test_a_label_cannot_command_the_terminal(phcle, zoo):
 )
 def test_file_that_is_no_embedding_is_refused(phcle, file, message):
     assert message in phcle("info", file, code=2).stderr
+
+
+def test_answers_about_several_labels_are_written_as_csv_and_json(phcle, fitted, zoo):
+    (zoo / "some.txt").write_text("dog\nwolf\n")
+    asked = ("cat", "some.txt")
+    assert (
+        "written to near.csv"
+        in phcle("nearest", fitted, *asked, "-k", 2, "--out", "near.csv").stdout
+    )
+    rows = _rows(zoo / "near.csv")
+    assert [row["label"] for row in rows] == [
+        "cat",
+        "cat",
+        "dog",
+        "dog",
+        "wolf",
+        "wolf",
+    ]
+    answer = json.loads(phcle("nearest", fitted, *asked, "-k", 2, "--json").stdout)
+    assert rows[0]["nearest"] == answer[0]["neighbours"][0]["label"]
+    phcle("nearest", fitted, *asked, "-k", 2, "--out", "near.json")
+    assert json.loads((zoo / "near.json").read_text()) == answer
+
+    phcle("describe", fitted, *asked, "--out", "described.tsv")
+    rows = _rows(zoo / "described.tsv", "\t")
+    assert {row["label"] for row in rows} == {"cat", "dog", "wolf"}
+    assert {row["kind"] for row in rows} <= {"related", "observed", "predicted"}
+    shown = phcle("describe", fitted, "cat", "dog").stdout
+    assert "cat: known in" in shown
+    assert "dog: known in" in shown
+
+    phcle("clusters", fitted, "-k", 2, "--out", "clusters.csv")
+    rows = _rows(zoo / "clusters.csv")
+    assert len(rows) == 7
+    assert {row["cluster"] for row in rows} == {"1", "2"}
+    assert all(row["cluster_name"] for row in rows)
+
+
+def _rows(path, delimiter=","):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
+
+
+def test_files_of_answers_must_have_a_known_ending(phcle, fitted):
+    for command in ("nearest", "describe"):
+        error = phcle(command, fitted, "cat", "--out", "x.doc", code=2).stderr
+        assert "must end in .csv, .tsv or .json" in error
+    assert "nothing to describe" in phcle("describe", fitted, code=2).stderr
+
+
+def test_describe_shows_a_calibrated_tag_once(capsys):
+    from phcle.answers import Attribute, DescribedLabel
+    from phcle.cli.output import show_descriptions
+
+    tag = Attribute("uses", "pet", 0.0633, 1.0, observed=False, confidence=0.0633)
+    show_descriptions([DescribedLabel("cat", "cat", (), (), (tag,), {}, ())])
+    shown = capsys.readouterr().out
+    assert "6%" in shown
+    assert "0.06" not in shown

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -150,15 +153,45 @@ def test_broken_pipe_gives_no_traceback(fitted, extra):
     assert result.stderr == b""
 
 
-def test_demo_writes_an_embedding_and_shows_related_labels(phcle, zoo):
+def test_demo_shows_answers_on_one_screen_and_writes_a_page(phcle, zoo):
     shown = phcle("demo", "--out", "a/demo").stdout
-    for word in ("1,000 labels", "coffeepot", "teapot", "parts predicted", "Try next"):
-        assert word in shown
+    for words in ("1,000 labels", "coffeepot      teapot", "has fur 9", "kayak"):
+        assert words in shown
+    lines = shown.splitlines()
+    assert len(lines) <= 23
+    assert max(map(len, lines)) <= 80
+    assert "–" not in shown
+    assert lines[-1] == f"The map of all labels: {Path('a/demo/index.html')}"
+    page = (zoo / "a/demo/index.html").read_text("utf-8")
+    for words in ("snow leopard", "sled dog", "kayak", 'id="map-data"'):
+        assert words in page
+    assert not re.search(r"<(script|link|img)[^>]*(src|href)=.https?:", page)
     assert len(library.load(zoo / "a/demo/labels.phcle")) == 1000
     tried = re.findall(r"^  phcle (.*)$", shown, flags=re.MULTILINE)
     assert len(tried) == 3
     for command in tried:
-        phcle(*command.split())
+        phcle(*shlex.split(command))
+
+
+@pytest.mark.parametrize(
+    ("tty", "variables", "expected"),
+    [
+        (True, {"DISPLAY": ":0"}, True),
+        (True, {"WAYLAND_DISPLAY": "wayland-0"}, True),
+        (True, {}, False),
+        (False, {"DISPLAY": ":0"}, False),
+        (True, {"DISPLAY": ":0", "SSH_CONNECTION": "a b"}, False),
+    ],
+)
+def test_demo_opens_its_page_only_where_somebody_can_see_it(
+    monkeypatch, tty, variables, expected
+):
+    from phcle.cli import demo
+
+    monkeypatch.setattr(demo.sys, "platform", "linux")
+    monkeypatch.setattr(demo.sys, "stdout", SimpleNamespace(isatty=lambda: tty))
+    monkeypatch.setattr(demo.os, "environ", variables)
+    assert demo._has_display() is expected
 
 
 def test_demo_folder_that_is_a_file_is_refused(phcle):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, RelationalContext
-from phcle.errors import ContextError
+from phcle.errors import ContextError, ContextWarning, GuessWarning
 
 ANIMALS = {
     "animal": ["cat", "whale", "bat"],
@@ -42,7 +47,8 @@ def test_attributes_are_the_same_in_every_library(make):
 
 def test_a_frame_without_an_index_has_its_labels_first():
     polars = pytest.importorskip("polars", reason="Polars is not installed")
-    found = DescriptiveContext.from_frame(polars.DataFrame(ANIMALS))
+    with pytest.warns(GuessWarning, match="taken from column 'animal'"):
+        found = DescriptiveContext.from_frame(polars.DataFrame(ANIMALS))
     assert found.labels == ("cat", "whale", "bat")
     assert "animal" not in found.columns
 
@@ -71,3 +77,116 @@ def test_a_lazy_frame_must_be_collected():
 def test_what_is_no_frame_is_refused():
     with pytest.raises(ContextError, match="Got dict instead"):
         DescriptiveContext.from_frame({"legs": [4]})
+
+
+# The column of labels
+
+NAMES = ["cat", "whale", "bat"]
+WHERE_LABELS_STAND = {
+    "a first column of texts": {"what": NAMES, "legs": [4, 0, 2]},
+    "a later column called name": {"legs": [4, 0, 2], "Name": NAMES, "x": list("abc")},
+    "whole numbers called id": {"legs": [4, 0, 2], "item_id": [7, 8, 9]},
+    "the only column of texts": {"legs": [4, 0, 2], "what": NAMES},
+    "different texts before repeated ones": {"sex": list("mmf"), "what": NAMES},
+    "label before all others": {"what": NAMES, "label": list("xyz")},
+}
+
+
+@pytest.mark.parametrize("cells", WHERE_LABELS_STAND.values(), ids=WHERE_LABELS_STAND)
+def test_the_column_of_labels_is_found(make, cells):
+    own = next(x for x in ("label", "Name", "item_id", "what") if x in cells)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = DescriptiveContext.from_frame(make(cells))
+    assert found.labels == tuple(map(str, cells[own]))
+    assert [x.category for x in said] == ([] if own == "label" else [GuessWarning])
+
+
+NO_LABELS = {
+    "only numbers": ({"a": [1, 2], "b": [0.5, 0.7]}, "all hold numbers; name"),
+    "labels that repeat": (
+        {"name": ["cat", "cat", "dog"], "legs": [4, 3, 4]},
+        "'name' repeats 'cat'; merge these rows",
+    ),
+    "two candidates": (
+        {"legs": [4, 2], "one": ["a", "b"], "other": ["c", "d"]},
+        "may be in 'one', 'other'; name the column: labels='one'",
+    ),
+    "a label is missing": ({"name": ["cat", None], "legs": [4, 2]}, "some are empty"),
+}
+
+
+@pytest.mark.parametrize(("cells", "message"), NO_LABELS.values(), ids=NO_LABELS)
+def test_a_frame_without_labels_is_refused_with_the_remedy(make, cells, message):
+    with pytest.raises(ContextError, match=message):
+        DescriptiveContext.from_frame(make(cells))
+
+
+def test_an_index_of_texts_holds_the_labels_quietly():
+    frame = pd.DataFrame({"name": ["x", "y"], "legs": [4, 2]}, index=["cat", "bird"])
+    assert DescriptiveContext.from_frame(frame).labels == ("cat", "bird")
+
+
+@pytest.mark.parametrize("rows", [[0, 2], [2, 0, 1]], ids=["selected", "sorted"])
+def test_numbers_of_rows_are_no_labels(rows):
+    frame = pd.DataFrame({"what": NAMES, "legs": [4, 0, 2]}).iloc[rows]
+    with pytest.warns(GuessWarning, match="'what'"):
+        found = DescriptiveContext.from_frame(frame)
+    assert found.labels == tuple(NAMES[i] for i in rows)
+
+
+def test_numbers_that_the_user_made_the_index_are_labels():
+    frame = pd.DataFrame({"what": NAMES, "legs": [4, 0, 2], "code": [0, 1, 2]})
+    found = DescriptiveContext.from_frame(frame.set_index("code"))
+    assert found.labels == ("0", "1", "2")
+
+
+def test_identical_rows_count_once(make):
+    cells = {"what": [*NAMES, "cat"], "legs": [4, 0, None, 4]}
+    with pytest.warns(ContextWarning, match="1 of 4 rows repeat another"):
+        found = DescriptiveContext.from_frame(make(cells), labels="what")
+    assert found.labels == tuple(NAMES)
+
+
+def test_a_table_of_a_shop_is_read_as_it_is(tmp_path):
+    path = tmp_path / "attributes.csv"
+    path.write_text("category,avg price,electric\nSofas,247.96,no\nBeds,,no\n")
+    with pytest.warns(GuessWarning, match="taken from column 'category'"):
+        found = DescriptiveContext.from_frame(pd.read_csv(path))
+    assert found.labels == ("Sofas", "Beds")
+    assert found.columns == ("avg price", "electric")
+
+
+@given(
+    st.lists(st.text("abcxyz ", min_size=1).map(str.strip).filter(bool), unique=True),
+    st.permutations(["what", "size", "flag"]),
+)
+def test_labels_are_the_same_wherever_their_column_stands(names, order):
+    names = [f"the {x}" for x in names] or ["the one"]
+    cells = {"what": names, "size": [0.5] * len(names), "flag": [True] * len(names)}
+    frame = pd.DataFrame({title: cells[title] for title in order})
+    with pytest.warns(GuessWarning):
+        assert set(DescriptiveContext.from_frame(frame).labels) == set(names)
+
+
+# Rows
+
+
+def test_a_lineage_is_a_hierarchy(make):
+    cells = {
+        "species": [f"species {i}" for i in range(24)],
+        "genus": [f"genus {i // 2}" for i in range(24)],
+        "family": [f"family {i // 8}" for i in range(24)],
+    }
+    with pytest.warns(GuessWarning, match="'species', 'genus', 'family' are taken"):
+        found = RelationalContext.from_hierarchy(make(cells))
+    assert found.labels == tuple(cells["species"])
+    assert set(found.columns) == {*cells["genus"], *cells["family"]}
+
+
+def test_texts_and_vectors_come_from_any_frame(make):
+    texts = make({"label": ["cat", "dog"], "text": ["a pet", "a loyal pet"]})
+    assert DescriptiveContext.from_texts(texts).labels == ("cat", "dog")
+    vectors = make({"label": ["cat", "dog"], "x": [0.5, 1.0], "y": [0.1, 0.2]})
+    found = DescriptiveContext.from_vectors(vectors)
+    np.testing.assert_array_equal(found.values, [[0.5, 0.1], [1.0, 0.2]])

@@ -43,3 +43,12 @@ def test_contexts_cover_what_they_should(imagenet):
     assert len(hierarchy.observed_labels) == 1000
     assert len(parts.labels) == len(imagenet.parts)
     assert len(words.labels) == 1000
+
+
+def test_properties_are_of_every_fourth_label_and_agree_with_its_name(imagenet):
+    properties = imagenet.properties()
+    assert properties.labels == imagenet.labels[::4]
+    assert properties.n_observed < 250 * len(properties.columns)  # some are left open
+    fur = dict(zip(properties.labels, properties.values[:, 0], strict=True))
+    by_name = {imagenet.names[label]: fur[label] for label in properties.labels}
+    assert (by_name["tiger"], by_name["laptop"]) == (1, 0)

@@ -130,7 +130,7 @@ def test_labels_are_found_by_a_description(client):
 @pytest.mark.parametrize(
     ("has", "told"),
     [
-        ("claws", "context::name"),
+        ("claws", '["context","name"]'),
         ("looks::clawz", "Did you mean 'claws'?"),
         ("smells::bad", "'smells'"),
         ("tree::felid", "'tree'"),
@@ -261,6 +261,7 @@ def test_a_new_label_may_have_attributes_numbers_and_words_only(client):
     ("body", "told"),
     [
         ({"label": "cat", "parents": ["felid"]}, "already"),
+        ({"label": "CAT", "parents": ["felid"]}, "already, as 'cat'"),
         ({"label": "puma"}, "nothing is known"),
         ({"label": " ", "parents": ["felid"]}, "needs an id"),
         ({"label": "felid", "parents": ["animal"]}, "a node of the hierarchy already"),

@@ -28,8 +28,10 @@ def filled(table, values, titles=("weight", "wild", "size"), labels=None):
             for title, value in (values.get(label, values)).items()
         )
 
-    is_label = (lambda _: True) if labels is None else labels.__contains__
-    return fill_table(table, out, titles, is_label, predict), out.read_bytes()
+    def label_of(text):
+        return text if labels is None or text in labels else None
+
+    return fill_table(table, out, titles, label_of, predict), out.read_bytes()
 
 
 def is_known(text):
@@ -165,7 +167,7 @@ def test_spelling_follows_the_known_cells(tmp_path, seen, value, text):
 def test_only_wanted_labels_are_filled(table, tmp_path):
     out = tmp_path / "o.csv"
     fill_table(
-        *(table, out, ["size"], lambda _: True),
+        *(table, out, ["size"], str),
         lambda asked: [(label, "size", "big") for label in asked],
         wanted={"dog"},
     )
@@ -180,7 +182,7 @@ def test_labels_without_values_and_repeated_labels_are_no_trouble(tmp_path):
         assert list(asked) == list("abcde")
         return [(label, "x", label.upper()) for label in "ade"]
 
-    fill_table(table, out, ["x"], lambda _: True, predict)
+    fill_table(table, out, ["x"], str, predict)
     found = [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
     assert found == ["A", "", "A", "", "A", "D", "", "E"]
 
@@ -211,6 +213,6 @@ def test_a_failure_leaves_the_old_file(table, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fill_table(table, out, ["size"], lambda _: True, predict)
+        fill_table(table, out, ["size"], str, predict)
     assert out.read_text() == "old"
     assert sorted(x.name for x in tmp_path.iterdir()) == ["looks.csv", "o.csv"]

@@ -13,16 +13,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base import Context
-from phcle.contexts.data_frames import labelled_columns
+from phcle.contexts.data_frames import as_frame, labelled_columns, rows_of
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.encoding import Cells, Source, Words
 from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
+from phcle.contexts.descriptive.name_words import NameWords, weigh_names
+from phcle.contexts.descriptive.row_merging import merge_rows
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
-from phcle.contexts.labels import as_label, as_labels, index_of
+from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
-from phcle.errors import ContextError, ContextWarning, some
+from phcle.contexts.unknown_markers import UnknownMarkers
+from phcle.errors import ContextError, ContextWarning, GuessWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
@@ -132,6 +135,11 @@ class DescriptiveContext(Context):
     def left_out(self) -> Mapping[str, str]:
         """Why a fit leaves out a column of the table, by its title."""
         return self.source.left_out if isinstance(self.source, Cells) else {}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was assumed or changed when cells of a table were read."""
+        return self.source.remarks if isinstance(self.source, Cells) else ()
 
     def empty_error(self) -> ContextError:
         """The error for a fit to a context that knows nothing."""
@@ -264,6 +272,12 @@ class DescriptiveContext(Context):
         source = None if self.source is None else self.source.take(rows)
         return self.with_matrix(self.matrix.take(rows), labels=kept, source=source)
 
+    def _with_labels(self, spellings: Mapping[str, str]) -> DescriptiveContext:
+        labels = [spellings.get(label, label) for label in self.labels]
+        if len(set(labels)) == len(labels):
+            return self.with_matrix(self.matrix, labels=labels, source=self.source)
+        return merge_rows(self, labels)
+
     def in_fit(self, labels: Sequence[str]) -> FittedDescriptive:
         """The context over the labels of a problem, centred and scaled."""
         from phcle.contexts.descriptive.fitted import FittedDescriptive
@@ -299,11 +313,15 @@ class DescriptiveContext(Context):
         name: str = "attributes",
         standardize: bool | None = None,
         log: bool | Iterable[str] | None = None,
+        na: Iterable[str] = (),
+        keep_na: bool = False,
     ) -> DescriptiveContext:
         """Make a context from a data frame of attributes.
 
-        Numbers and truth values are used as they are. A text column becomes one column
-        per value, such as `colour=red`. NaN and empty cells are missing values. A fit
+        Numbers and truth values are used as they are, also if they are written as texts
+        such as `£1,299.00`, `12 %` or `yes`. Dates become years with decimals. A text
+        column becomes one column per value, such as `colour=red`. NaN, empty cells and
+        markers such as `n/a` are missing values. A warning says what was assumed. A fit
         leaves out a column with mostly different texts, and warns about it.
 
         Parameters
@@ -312,7 +330,10 @@ class DescriptiveContext(Context):
             One row per label, one column per attribute.
         labels : str, optional
             Name of the column of labels. By default the labels are the index of a
-            pandas frame, and the first column of any other frame.
+            pandas frame, unless it only numbers the rows. Otherwise they are the column
+            `label`, the first column if its texts are all different, another column
+            with a title such as `name` or `id`, or the only column of different texts.
+            A warning says which column was taken; if none fits, the frame is refused.
         name : str, default "attributes"
             Name of the context.
         standardize : bool, optional
@@ -324,6 +345,10 @@ class DescriptiveContext(Context):
             are the columns of positive numbers that are skewed and less so in
             logarithms, such as weights and prices; `log_columns` names them. Values
             and predictions stay in your units.
+        na : iterable of str, optional
+            Further texts that mark a cell as unknown.
+        keep_na : bool, default False
+            Take the usual markers, such as `NA` and `none`, for ordinary texts.
 
         Returns
         -------
@@ -344,7 +369,16 @@ class DescriptiveContext(Context):
         8
         """
         kept, cells = labelled_columns(frame, labels, name)
-        return cls.from_cells(kept, cells, name, standardize, log)
+        context = cls.from_cells(
+            kept, cells, name, standardize, log, na=na, keep_na=keep_na
+        )
+        if context.remarks:
+            warnings.warn(
+                f"context {name!r}: {'; '.join(context.remarks)}.",
+                GuessWarning,
+                stacklevel=2,
+            )
+        return context
 
     @classmethod
     def from_cells(
@@ -354,10 +388,13 @@ class DescriptiveContext(Context):
         name: str,
         standardize: bool | None = None,
         log: bool | Iterable[str] | None = None,
+        *,
+        na: Iterable[str] = (),
+        keep_na: bool = False,
     ) -> DescriptiveContext:
         """Make a context from columns of cells, as in a table.
 
-        Cells are converted as by `from_frame`; numbers may be given as text.
+        Cells are converted as by `from_frame`; `remarks` says what was assumed.
 
         Parameters
         ----------
@@ -371,6 +408,10 @@ class DescriptiveContext(Context):
             Scale every column by its own spread, as in `from_frame`.
         log : bool or iterable of str, optional
             Columns to fit on a log scale, as in `from_frame`.
+        na : iterable of str, optional
+            Further texts that mark a cell as unknown.
+        keep_na : bool, default False
+            Take the usual markers, such as `NA` and `none`, for ordinary texts.
 
         Returns
         -------
@@ -384,8 +425,10 @@ class DescriptiveContext(Context):
         array([[ 4.,  0.],
                [ 2., nan]])
         """
-        columns, titles, values, left_out = encoding.encode_columns(labels, cells, name)
-        logs = encoding.log_columns(columns, titles, values, log, name)
+        markers = UnknownMarkers(tuple(na), keep_na)
+        read = encoding.encode_columns(labels, cells, name, markers)
+        columns, values = read.names, read.values
+        logs = encoding.log_columns(columns, read.titles, values, log, name)
         if standardize is None:
             is_log = np.isin(np.array(columns, dtype=object), logs)
             standardize = encoding.units_differ(logs_of(values, is_log))
@@ -395,21 +438,30 @@ class DescriptiveContext(Context):
             columns,
             values,
             standardize=standardize,
-            source=Cells(titles, cells, left_out),
+            source=Cells(
+                read.titles,
+                cells,
+                read.left_out,
+                markers,
+                read.kinds,
+                read.units,
+                read.remarks,
+            ),
             log_columns=logs,
         )
 
     @classmethod
     def from_tags(
-        cls, tags: Mapping[Any, Iterable[Any]], *, name: str = "tags"
+        cls, tags: Mapping[Any, Iterable[Any]] | Any, *, name: str = "tags"
     ) -> DescriptiveContext:
         """Make a context from the tags of each label.
 
         Parameters
         ----------
-        tags : mapping from label to iterable of str
+        tags : mapping from label to iterable of str, or data frame
             A listed label lacks all tags that are not in its list. A label that is not
-            listed has missing values.
+            listed has missing values. A data frame has the columns `label` and `tag`,
+            and one row per tag; an empty tag says that the label has no tags.
         name : str, default "tags"
             Name of the context.
 
@@ -425,6 +477,8 @@ class DescriptiveContext(Context):
         array([[1., 1.],
                [0., 1.]])
         """
+        if as_frame(tags, f"context {name!r}") is not None:
+            tags = _tags_of(tags, name)
         labels, given = _split(tags, name)
         rows = []
         for label, own in zip(labels, given, strict=True):
@@ -445,7 +499,7 @@ class DescriptiveContext(Context):
     @classmethod
     def from_texts(
         cls,
-        texts: Mapping[Any, str],
+        texts: Mapping[Any, str] | Any,
         *,
         name: str = "texts",
         encoder: Callable[[list[str]], Any] | Any | str | None = None,
@@ -455,8 +509,9 @@ class DescriptiveContext(Context):
 
         Parameters
         ----------
-        texts : mapping from label to str
-            One text per label. Leave out labels without a text.
+        texts : mapping from label to str, or data frame
+            One text per label. Leave out labels without a text. A data frame has the
+            columns `label` and `text`; empty texts are left out.
         name : str, default "texts"
             Name of the context.
         encoder : callable, object or "sentences", optional
@@ -485,6 +540,8 @@ class DescriptiveContext(Context):
         array([[25.],
                [11.]])
         """
+        if as_frame(texts, f"context {name!r}") is not None:
+            texts = _texts_of(texts, name)
         labels, documents = _split(texts, name)
         for label, text in zip(labels, documents, strict=True):
             if not isinstance(text, str) or not text.strip():
@@ -510,6 +567,52 @@ class DescriptiveContext(Context):
         return cls(name, labels, _numbered(vectors.shape[1]), vectors, readable=False)
 
     @classmethod
+    def from_label_names(
+        cls, names: Mapping[Any, str] | Iterable[Any], *, name: str = "label words"
+    ) -> DescriptiveContext:
+        """Make a context from the words of the labels' own names.
+
+        "Senior data engineer" and "data engineer" share words, "engineer" and
+        "engineering" share pieces of words. Completion never fills in this context. A
+        label that is added later is encoded by its own name.
+
+        Parameters
+        ----------
+        names : iterable of str, or mapping from label to str
+            The labels, or their readable names.
+        name : str, default "label words"
+            Name of the context.
+
+        Returns
+        -------
+        DescriptiveContext
+            One column for each word or piece that several names have, with TF-IDF
+            weights. Labels whose names share nothing are missing from it.
+
+        Examples
+        --------
+        >>> jobs = ["data engineer", "data analyst", "engineering manager", "cook"]
+        >>> words = DescriptiveContext.from_label_names(jobs)
+        >>> words.labels
+        ('data engineer', 'data analyst', 'engineering manager')
+        >>> words.columns[0]
+        'data'
+        """
+        where = f"labels of context {name!r}"
+        labels = as_labels(names, where)
+        given = names.values() if isinstance(names, Mapping) else labels
+        texts = [as_label(text, where, "name") for text in given]
+        columns, rarity, values = weigh_names(texts, name)
+        kept = np.flatnonzero(np.diff(values.indptr))
+        return cls(
+            name,
+            tuple(labels[i] for i in kept),
+            columns,
+            values[kept],
+            source=NameWords(rarity, tuple(texts[i] for i in kept)),
+        )
+
+    @classmethod
     def from_vectors(
         cls,
         vectors: Any,
@@ -521,9 +624,10 @@ class DescriptiveContext(Context):
 
         Parameters
         ----------
-        vectors : mapping from label to vector, path, or gensim KeyedVectors
-            A path is read as a text file of word2vec or GloVe, or as a binary file of
-            word2vec if it ends in `.bin`.
+        vectors : mapping from label to vector, data frame, path, or gensim KeyedVectors
+            A data frame has one row per label, as for `from_frame`. A path is read as a
+            text file of word2vec or GloVe, or as a binary file of word2vec if it ends
+            in `.bin`.
         name : str, default "vectors"
             Name of the context.
         labels : iterable of str, or mapping from label to str, optional
@@ -559,6 +663,9 @@ class DescriptiveContext(Context):
         elif hasattr(vectors, "key_to_index"):  # gensim
             listed = vectors.key_to_index if wanted is None else set(wanted.values())
             found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
+        elif as_frame(vectors, f"context {name!r}") is not None:
+            own, cells = labelled_columns(vectors, None, name)
+            found = dict(zip(own, zip(*cells.values(), strict=True), strict=True))
         else:
             found = dict(zip(*_split(vectors, name), strict=True))
         if wanted is not None:
@@ -581,6 +688,24 @@ def _named_encoder(encoder: str, name: str) -> Callable[[list[str]], Any]:
             f"Got {encoder!r} instead."
         )
     return encode_sentences
+
+
+def _tags_of(frame: Any, name: str) -> dict[Any, list[Any]]:
+    """Tags by label, from a data frame with one row per tag."""
+    found: dict[Any, list[Any]] = {}
+    for label, tag in rows_of(frame, "tags", f"context {name!r}"):
+        own = found.setdefault(as_label(label, f"context {name!r}"), [])
+        if not is_missing(tag):
+            own.append(tag)
+    return found
+
+
+def _texts_of(frame: Any, name: str) -> dict[str, str]:
+    """Texts by label, from a data frame with one row per label."""
+    rows = list(rows_of(frame, "texts", f"context {name!r}"))
+    labels = as_labels([label for label, _ in rows], f"context {name!r}")
+    texts = [text for _, text in rows]
+    return {x: t for x, t in zip(labels, texts, strict=True) if not is_missing(t)}
 
 
 def _split(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:

@@ -7,12 +7,11 @@ cell becomes one column per value that the fit knew. So later labels are encoded
 
 from __future__ import annotations
 
-import math
-import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,36 +19,31 @@ import scipy.sparse as sp
 
 from phcle.contexts.base import warn_unknown_columns
 from phcle.contexts.descriptive import encoding
-from phcle.contexts.labels import index_of, is_missing
+from phcle.contexts.descriptive.column_reading import as_number, read_column
+from phcle.contexts.labels import index_of
 from phcle.contexts.matrices import check_array
+from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, OptionError, check_choice
 from phcle.files.tensor_store import TensorStore
 
 __all__ = [
+    "CellFaults",
     "Cells",
     "Encoded",
+    "EncodedColumns",
     "Source",
     "Words",
     "as_number",
     "encode_columns",
     "log_columns",
     "units_differ",
+    "unknown_cells",
     "unpack_source",
     "weigh_known_words",
     "weigh_words",
 ]
 
 Floats = npt.NDArray[np.float64]
-
-TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-
-UNKNOWN = ("", "nan", "na", "n/a", "null", "none")
-
-OTHER_NUMBER = re.compile(
-    r"[+-]?(\d{1,3}([,.' \u00a0\u2009\u202f]\d{3})+([.,]\d+)?|\d+,\d+|\d+([.,]\d+)?%)"
-)
-"""Numbers in local notations: 1,000 or 3,5 or 1.000.000 or 50%. Neither 1.2.3 nor
-2020.01.31 matches, because these are no numbers anywhere."""
 
 FEW_VALUES = 50
 """A text column with at most this many values is a category, even if every label has
@@ -59,18 +53,78 @@ SKEWED, ENOUGH_TO_TELL = 1.0, 8
 """A column of positive numbers whose skewness exceeds this, on at least so many values,
 is fitted on a log scale. An exponential distribution has a skewness of 2."""
 
+MOST_FAULTS = 20
+"""Cells that cannot be read which a message lists; more are only counted."""
+
 MOST_CELLS = 50_000_000
 """Most cells (labels × values) that one text column may become: 400 MB of numbers."""
 
 
+class CellFaults(ContextError):
+    """Cells of a table that cannot be read.
+
+    Parameters
+    ----------
+    name : str
+        Name of the context.
+    faults : sequence of (int, str)
+        Row of each cell, and what is wrong with it.
+
+    Attributes
+    ----------
+    faults : sequence of (int, str)
+        Row of each cell, and what is wrong with it.
+    """
+
+    def __init__(self, name: str, faults: Sequence[tuple[int, str]]) -> None:
+        self.faults = faults
+        lines = [f"context {name!r}: {text}" for _, text in faults[:MOST_FAULTS]]
+        if len(faults) > MOST_FAULTS:
+            lines.append(f"and {len(faults) - MOST_FAULTS} more faults.")
+        super().__init__("\n".join(lines))
+
+
+class EncodedColumns(NamedTuple):
+    """Columns of numbers, and what was found out about the cells they came from.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the new columns, such as `weight` or `colour=red`.
+    titles : tuple of str
+        For each new column the title that it came from.
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
+    left_out : dict
+        Why a column is left out, by its title.
+    kinds : dict
+        What each column of cells holds, by its title.
+    units : dict
+        The unit that was dropped from the cells of a column, by its title.
+    remarks : tuple of str
+        What was assumed or changed.
+    """
+
+    names: tuple[str, ...]
+    titles: tuple[str, ...]
+    values: Floats
+    left_out: dict[str, str]
+    kinds: dict[str, str]
+    units: dict[str, str]
+    remarks: tuple[str, ...]
+
+
 def encode_columns(
-    labels: Sequence[str], cells: Mapping[str, Sequence[Any]], name: str
-) -> tuple[tuple[str, ...], tuple[str, ...], Floats, dict[str, str]]:
+    labels: Sequence[str],
+    cells: Mapping[str, Sequence[Any]],
+    name: str,
+    markers: UnknownMarkers | None = None,
+) -> EncodedColumns:
     """Turn columns of cells into columns of numbers.
 
-    Numbers stay as they are. A column of `yes` and `no` becomes 1 and 0. A text column
-    becomes one column per value. A column with mostly different texts is left out,
-    because it holds identifiers or free text.
+    Numbers, truth values and dates become one column each. A text column becomes one
+    column per value. A column with mostly different texts is left out, because it
+    holds identifiers or free text.
 
     Parameters
     ----------
@@ -80,63 +134,81 @@ def encode_columns(
         Cells of each column, by its title.
     name : str
         Name of the context, for messages.
+    markers : UnknownMarkers, optional
+        Which texts mark unknown cells.
 
     Returns
     -------
-    names : tuple of str
-        Names of the new columns, such as `weight` or `colour=red`.
-    titles : tuple of str
-        For each new column the title that it came from.
-    values : array of shape (labels, columns)
-        The numbers; NaN for missing values.
-    left_out : dict
-        Why a column is left out, by its title.
+    EncodedColumns
+        The columns. Cells that cannot be read are refused, all at once.
     """
+    markers = markers or UnknownMarkers()
     names: list[str] = []
     titles: list[str] = []
     blocks: list[Floats] = []
     left_out: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    units: dict[str, str] = {}
+    remarks: list[str] = []
+    faults: list[tuple[int, str]] = []
+    unknown: Counter[str] = Counter()
     for title, raw in cells.items():
-        numbers = [as_number(cell) for cell in raw]
-        if None not in numbers:
+        column = read_column(raw, markers)
+        unknown += markers.count(raw)
+        faults += [
+            (row, f"column {title!r} {wrong} for label {labels[row]!r}; {remedy}.")
+            for row, (wrong, remedy) in column.faults.items()
+        ]
+        remarks += [f"{title!r}: {x}" for x in column.remarks]
+        kinds[title] = column.kind
+        if column.unit:
+            units[title] = column.unit
+        if column.kind != "category":
             names.append(title)
             titles.append(title)
-            blocks.append(np.array(numbers, dtype=np.float64)[:, None])
+            blocks.append(np.array(column.numbers, dtype=np.float64)[:, None])
             continue
-        words = _words(labels, title, raw, numbers, name)
-        values = sorted({word for word in words if word is not None})
-        reason = _not_a_category(words, len(values))
+        values = sorted({word for word in column.words if word is not None})
+        reason = _not_a_category(column.words, len(values))
         if reason is not None:
             left_out[title] = reason
+            kinds[title] = "left out"
             continue
         names += [f"{title}={value}" for value in values]
         titles += [title] * len(values)
-        blocks.append(_one_hot(words, values))
+        blocks.append(_one_hot(column.words, values))
+    if faults:
+        raise CellFaults(name, sorted(faults))
+    if unknown:
+        remarks.insert(0, unknown_cells(unknown))
     table = np.hstack(blocks) if blocks else np.empty((len(labels), 0))
-    return tuple(names), tuple(titles), table, left_out
+    return EncodedColumns(
+        tuple(names), tuple(titles), table, left_out, kinds, units, tuple(remarks)
+    )
 
 
-def _words(
-    labels: Sequence[str],
-    title: str,
-    raw: Sequence[Any],
-    numbers: Sequence[float | None],
-    name: str,
-) -> list[str | None]:
-    """The cells of a text column, None for missing ones; numbers are refused."""
-    texts = [i for i, number in enumerate(numbers) if number is None]
-    for cell, number in zip(raw, numbers, strict=True):
-        if number is not None and not math.isnan(number) and not _is_word(cell):
-            raise ContextError(
-                f"context {name!r}: column {title!r} holds numbers, such as "
-                f"{cell!r}, but {raw[texts[0]]!r} for label {labels[texts[0]]!r}; "
-                "correct it, or leave it empty if it is unknown."
-            )
-    _refuse_other_numbers(title, [(labels[i], raw[i]) for i in texts], name)
-    return [
-        None if number is not None and math.isnan(number) else str(cell).strip()
-        for cell, number in zip(raw, numbers, strict=True)
-    ]
+def unknown_cells(markers: Counter[str]) -> str:
+    """Say which cells were taken as unknown.
+
+    Parameters
+    ----------
+    markers : Counter
+        How often each marker occurs.
+
+    Returns
+    -------
+    str
+        A remark.
+
+    Examples
+    --------
+    >>> unknown_cells(Counter({"n/a": 3, "-": 1}))
+    "4 cells unknown: 'n/a' 3, '-' 1"
+    """
+    total = markers.total()
+    listed = ", ".join(f"{text!r} {n}" for text, n in markers.most_common(6))
+    more = ", \u2026" if len(markers) > 6 else ""
+    return f"{total} cell{'s' if total > 1 else ''} unknown: {listed}{more}"
 
 
 def _not_a_category(words: Sequence[str | None], n_values: int) -> str | None:
@@ -166,62 +238,6 @@ def _one_hot(words: Sequence[str | None], values: Sequence[str]) -> Floats:
     block[known, codes[known]] = 1.0
     block[~known] = np.nan
     return block
-
-
-def _refuse_other_numbers(
-    title: str, cells: Sequence[tuple[str, Any]], name: str
-) -> None:
-    """Refuse a text column in which every text is a number in a local notation.
-
-    Otherwise each number would become a column of its own.
-    """
-    if not all(OTHER_NUMBER.fullmatch(str(cell).strip()) for _, cell in cells):
-        return
-    label, cell = cells[0]
-    raise ContextError(
-        f"context {name!r}: column {title!r} holds numbers such as {cell!r} for label "
-        f"{label!r}; write them like 1000 or 3.5, without separators of thousands, "
-        "decimal commas or percent signs."
-    )
-
-
-def _is_word(cell: Any) -> bool:
-    """Whether a cell that counts as a number is written as a word."""
-    return isinstance(cell, str) and cell.strip().lower() in TRUTH
-
-
-def as_number(cell: Any) -> float | None:
-    """Convert a cell to a number.
-
-    Parameters
-    ----------
-    cell : object
-        A number, a truth value, a text or a missing value.
-
-    Returns
-    -------
-    float or None
-        NaN for a missing value, None for text that is no number.
-
-    Examples
-    --------
-    >>> as_number("2.5"), as_number("yes"), as_number(""), as_number("red")
-    (2.5, 1.0, nan, None)
-    """
-    if is_missing(cell):
-        return math.nan
-    if isinstance(cell, str):
-        cell = cell.strip().lower()
-        if cell in UNKNOWN:
-            return math.nan
-        if cell in TRUTH:
-            return TRUTH[cell]
-        if "_" in cell:  # Python reads 1_000 as a number, other programs do not
-            return None
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def log_columns(
@@ -515,17 +531,29 @@ class Cells(Source):
     left_out : mapping from str to str
         Why a fit to these cells leaves a column out, by title. Labels that are added
         later do not need it: the columns of the fit decide how they are encoded.
+    markers : UnknownMarkers
+        Which texts mark unknown cells.
+    kinds : mapping from str to str
+        What each column of cells holds, by title; not stored.
+    units : mapping from str to str
+        The unit that was dropped from the cells of a column, by title.
+    remarks : tuple of str
+        What was assumed or changed when the cells were read; not stored.
     """
 
     titles: tuple[str, ...]
     cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    markers: UnknownMarkers = field(default_factory=UnknownMarkers)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def take(self, rows: Sequence[int]) -> Cells:
         cells = {
             title: [column[i] for i in rows] for title, column in self.cells.items()
         }
-        return Cells(self.titles, cells, self.left_out)
+        return replace(self, cells=cells)
 
     def encoded_like(
         self, fitted: Source, columns: Sequence[str], name: str
@@ -536,18 +564,34 @@ class Cells(Source):
         n_rows = len(next(iter(self.cells.values()), ()))
         values = np.full((n_rows, len(columns)), np.nan)
         for i, (column, title) in enumerate(zip(columns, fitted.titles, strict=True)):
-            for row, cell in enumerate(self.cells.get(title, ())):
-                number = encoding.as_number(cell)
-                if number is not None and math.isnan(number):
-                    continue
-                if column == title:
-                    values[row, i] = math.nan if number is None else number
-                else:  # one column per value: a text is each of them or not
-                    values[row, i] = column == f"{title}={str(cell).strip()}"
+            raw = self.cells.get(title, ())
+            if column == title:
+                values[: len(raw), i] = self._numbers(raw, title, fitted, name)
+                continue
+            # One column per value: a text is each of them or not.
+            own = column.removeprefix(f"{title}=").casefold().split()
+            for row, cell in enumerate(raw):
+                if not self.markers.is_unknown(cell):
+                    values[row, i] = str(cell).casefold().split() == own
         return Encoded(values, says_something=not np.isnan(values).all())
+
+    def _numbers(
+        self, raw: Sequence[Any], title: str, fitted: Cells, name: str
+    ) -> Sequence[float]:
+        """Numbers of new cells; a unit must be that of the fit."""
+        column = read_column(raw, self.markers, numeric=True)
+        unit = fitted.units.get(title, "")
+        if column.unit and unit and column.unit != unit:
+            raise ContextError(
+                f"context {name!r}: column {title!r} was fitted in {unit!r}. Got "
+                f"{column.unit!r} instead; convert the values."
+            )
+        return column.numbers
 
     def pack(self, store: TensorStore) -> str:
         store.put_names("titles", self.titles)
+        if self.units:
+            store.put_names("units", [self.units.get(x, "") for x in self.titles])
         return "cells"
 
     def check(self, n_columns: int, where: str) -> None:
@@ -572,8 +616,16 @@ def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
     Source or None
         The source without rows.
     """
+    from phcle.contexts.descriptive.name_words import NameWords  # imports this module
+
     if packed == "words":
         return Words(store["rarity"])
+    if packed == "name words":
+        return NameWords(store["rarity"])
     if packed == "cells":
-        return Cells(store.names("titles"))
+        titles = store.names("titles")
+        if "units" not in store:
+            return Cells(titles)
+        units = zip(titles, store.names("units"), strict=False)
+        return Cells(titles, units={title: unit for title, unit in units if unit})
     return None

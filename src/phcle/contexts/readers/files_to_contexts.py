@@ -13,17 +13,21 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from phcle.errors import ContextError, FileError
+from phcle.contexts.readers.file_arguments import split_columns
+from phcle.contexts.readers.file_summaries import FileSummary
+from phcle.errors import ContextError, FileError, FileFaults
 from phcle.files.writing import check_is_file, is_file
 from phcle.optional_imports import is_installed
 
 if TYPE_CHECKING:
     from phcle.contexts.base import Context
+    from phcle.contexts.label_matching import LabelMatch
+    from phcle.contexts.readers.table_files import Reading, TableFile
     from phcle.contexts.readers.thesaurus import Thesaurus
 
 # Readers import NumPy, so they are imported where they are used: the command line
@@ -66,9 +70,6 @@ LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because
 they may not fit into memory."""
 
-Files = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
-"""A path, several paths, or paths by the names of their contexts."""
-
 
 @dataclass(frozen=True)
 class ContextFile:
@@ -82,11 +83,15 @@ class ContextFile:
         The file.
     given_name : str or None
         Name of the context; None names it after the file.
+    columns : mapping
+        Titles of columns by their role, such as `{"child": "job", "parent": "sector"}`;
+        columns that are not named are found.
     """
 
     kind: str
     path: Path
     given_name: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -98,6 +103,15 @@ class ContextFile:
             The given name, or else the file name without its ending.
         """
         return self.given_name or self.path.stem
+
+
+Synonyms = str | Path | Mapping[str, str]
+"""A file of synonyms, or labels by synonym."""
+
+OneFile = str | Path | ContextFile
+Files = OneFile | Sequence[OneFile] | Mapping[str, OneFile]
+"""A path, several paths, or paths by the names of their contexts. A path may be
+followed by its columns: `tree.csv:child=job,parent=sector`."""
 
 
 @dataclass(frozen=True)
@@ -157,12 +171,18 @@ class ReadContexts(Sequence["Context"]):
         Readable names by label, from the file `names` and from vocabularies.
     sources : tuple of SourceFile
         What was read, with the hash of each file.
+    summaries : tuple of FileSummary
+        What each file was taken to be, and what was guessed or changed.
+    match : LabelMatch or None
+        Which labels of the files were joined; None if they were not compared.
     """
 
     contexts: tuple[Context, ...]
     labels: tuple[str, ...] | None = None
     names: dict[str, str] = field(default_factory=dict)
     sources: tuple[SourceFile, ...] = ()
+    summaries: tuple[FileSummary, ...] = ()
+    match: LabelMatch | None = None
 
     def __len__(self) -> int:
         return len(self.contexts)
@@ -192,13 +212,22 @@ def read_contexts(
     hierarchy_kind: str = "ancestors",
     role: str = "auto",
     language: str = "en",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    na: Iterable[str] = (),
+    keep_na: bool = False,
+    label_words: bool = False,
+    match: str = "safe",
+    synonyms: Synonyms | None = None,
 ) -> ReadContexts:
     r"""Read files into contexts, as `phcle fit` does.
 
     Every argument for files takes a path, a list of paths, or a mapping from context
     names to paths. Without a name, a context is named after its file. Tables are CSV
-    files with a header, TSV files (`.tsv`) or Parquet files (`.parquet`); columns are
-    found by name, and other columns are ignored. Any file may lack any label.
+    files with a header (any encoding and delimiter) or Parquet files (`.parquet`).
+    Columns are found by name, or where it is certain by position; a path may name them,
+    as in `"tree.csv:child=job,parent=sector"`. Other columns are ignored. Any file may
+    lack any label. All faults of all files are raised together.
 
     Parameters
     ----------
@@ -236,12 +265,32 @@ def read_contexts(
         What the fit makes of a taxonomy; see `RelationalContext.from_hierarchy`.
     language : str, default "en"
         Language of names and texts in `skos` and `owl` files.
+    encoding : str, optional
+        Encoding of all tables, such as "cp1252". By default it is found out.
+    delimiter : str, optional
+        What separates the cells of all tables, such as ";". By default it is found out.
+    na : iterable of str, optional
+        Further texts that mark a cell as unknown, beside `NA`, `n/a`, `-`, `?` and
+        others.
+    keep_na : bool, default False
+        Take the usual markers, such as `NA`, for ordinary texts. Empty cells stay
+        unknown.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context; see
+        `DescriptiveContext.from_label_names`.
+    match : {"safe", "exact"}, default "safe"
+        Join labels of different files that differ only in case, spaces or Unicode form;
+        or only equal labels. The spelling of the first file is used.
+    synonyms : path or mapping, optional
+        Further labels to join: a table with the columns `label` and `synonym`, or
+        labels by synonym.
 
     Returns
     -------
     ReadContexts
-        A sequence of contexts, with the `labels` and `names` that were read and the
-        hash of every file in `sources`.
+        A sequence of contexts, with the `labels` and `names` that were read, the hash
+        of every file in `sources`, what was guessed in `summaries`, and which labels
+        were joined in `match`.
 
     Examples
     --------
@@ -260,6 +309,9 @@ def read_contexts(
     >>> model.embedding_.labels
     ('cat', 'lion', 'dog', 'wolf')
     """
+    from phcle.contexts.match_report import warn_of_match
+    from phcle.contexts.readers.table_files import Reading
+
     given = {
         "hierarchy": hierarchy,
         "edges": edges,
@@ -272,14 +324,21 @@ def read_contexts(
         "skos": skos,
         "owl": owl,
     }
-    return read_files(
+    found = read_files(
         list_files({kind: files for kind, files in given.items() if files is not None}),
         labels=labels,
         names=names,
         hierarchy_kind=hierarchy_kind,
         role=role,
         language=language,
+        reading=Reading(encoding, delimiter, tuple(na), keep_na),
+        label_words=label_words,
+        match=match,
+        synonyms=synonyms,
     )
+    if found.match is not None:
+        warn_of_match(found.match, stacklevel=3)
+    return found
 
 
 def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
@@ -303,12 +362,21 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
                 f"a kind of file must be one of {', '.join(FILE_KINDS)}. Got {kind!r}."
             )
         if isinstance(files, Mapping):
-            named = files.items()
-            found += [ContextFile(kind, Path(path), str(name)) for name, path in named]
+            found += [
+                _context_file(kind, file, str(name)) for name, file in files.items()
+            ]
         else:
-            listed = [files] if isinstance(files, (str, Path)) else files
-            found += [ContextFile(kind, Path(path)) for path in listed]
+            one = isinstance(files, (str, Path, ContextFile))
+            listed = [files] if one else files
+            found += [_context_file(kind, file, None) for file in listed]
     return found
+
+
+def _context_file(kind: str, file: OneFile, name: str | None) -> ContextFile:
+    if isinstance(file, ContextFile):
+        return replace(file, kind=kind, given_name=name or file.given_name)
+    path, columns = split_columns(kind, file)
+    return ContextFile(kind, path, name, columns)
 
 
 def read_files(
@@ -319,6 +387,10 @@ def read_files(
     hierarchy_kind: str = "ancestors",
     role: str = "auto",
     language: str = "en",
+    reading: Reading | None = None,
+    label_words: bool = False,
+    match: str = "safe",
+    synonyms: Synonyms | None = None,
 ) -> ReadContexts:
     """Read a list of files into contexts; see `read_contexts`.
 
@@ -336,13 +408,24 @@ def read_files(
         What the fit makes of a taxonomy.
     language : str, default "en"
         Language of names and texts in vocabularies and ontologies.
+    reading : Reading, optional
+        How the user wants tables to be read.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context.
+    match : {"safe", "exact"}, default "safe"
+        Whether labels that differ only in case, spaces or Unicode form are joined.
+    synonyms : path or mapping, optional
+        Further labels to join.
 
     Returns
     -------
     ReadContexts
-        The contexts, labels, names and sources.
+        The contexts, labels, names, sources, summaries and joined labels.
     """
-    from phcle.contexts.readers.label_files import read_labels, read_names, read_vectors
+    from phcle.contexts.alignment import match_contexts
+    from phcle.contexts.label_words import label_words_of
+    from phcle.contexts.readers.label_files import read_vectors
+    from phcle.contexts.readers.synonym_files import read_synonyms
 
     files = list(files)
     if not files:
@@ -352,26 +435,62 @@ def read_files(
     _refuse_same_names(files)
     sources: list[SourceFile] = []
     lists: list[SourceFile] = []
-    asked, readable = None, {}
+    summaries: list[FileSummary] = []
+    faults = _Faults()
+    asked: tuple[str, ...] | None = None
+    readable: dict[str, str] = {}
     if labels is not None:
-        with recorded(ContextFile("labels", Path(labels), "labels"), lists):
-            asked = read_labels(labels)
+        file = ContextFile("labels", Path(labels), "labels")
+        with faults.collected(), recorded(file, lists):
+            asked, summary = _read_labels(file, reading)
+            summaries.append(summary)
     if names is not None:
-        with recorded(ContextFile("names", Path(names), "names"), lists):
-            readable = read_names(names)
+        file = ContextFile("names", Path(names), "names")
+        with faults.collected(), recorded(file, lists):
+            readable, summary = read_readable_names(file, reading)
+            summaries.append(summary)
+    if isinstance(synonyms, (str, Path)):
+        file = ContextFile("synonyms", Path(synonyms), "synonyms")
+        with faults.collected(), recorded(file, lists):
+            synonyms, summary = read_synonyms(file.path, reading)
+            summaries.append(summary)
     contexts: list[Context] = []
+    given_names: dict[str, str] = {}
+    titles = _titles(files, labels, names)
     for file in files:
         if file.kind == "vectors":
             continue
-        with recorded(file, sources):
+        with faults.collected(), recorded(file, sources):
             if file.kind in THESAURI:
                 thesaurus = read_thesaurus(file, language)
-                contexts += thesaurus.contexts(hierarchy_kind, role)
-                readable = {**thesaurus.names, **readable}
+                own = thesaurus.contexts(hierarchy_kind, role)
+                titles.update({context.name: titles[file.name] for context in own})
+                contexts += own
+                given_names.update(thesaurus.names)
+                summaries.append(FileSummary(file.path, file.kind))
             else:
-                contexts.append(
-                    read_context(file, hierarchy_kind=hierarchy_kind, role=role)
+                context, summary = read_and_summarise(
+                    file, hierarchy_kind=hierarchy_kind, role=role, reading=reading
                 )
+                contexts.append(context)
+                summaries.append(summary)
+    faults.raise_all()
+    found: LabelMatch | None = None
+    if contexts:
+        matched = match_contexts(
+            contexts,
+            labels=asked,
+            names=readable,
+            mode=match,
+            synonyms=synonyms,
+            titles=titles,
+        )
+        contexts, asked, found = list(matched.contexts), matched.labels, matched.match
+        readable = matched.names
+        for other, label in found.spellings.items():
+            if other in given_names:
+                given_names.setdefault(label, given_names[other])
+    readable = {**given_names, **readable}
     # A file of word vectors is a whole dictionary: take the labels known otherwise.
     known = asked or tuple(
         dict.fromkeys(chain.from_iterable(context.labels for context in contexts))
@@ -379,9 +498,75 @@ def read_files(
     wanted = {label: readable.get(label, label) for label in known} or None
     for file in files:
         if file.kind == "vectors":
-            with recorded(file, sources):
+            with faults.collected(), recorded(file, sources):
                 contexts.append(read_vectors(file.path, file.name, wanted=wanted))
-    return ReadContexts(tuple(contexts), asked, readable, (*sources, *lists))
+                summaries.append(FileSummary(file.path, file.kind))
+    faults.raise_all()
+    if label_words:
+        contexts.append(label_words_of(contexts, asked, readable))
+    return ReadContexts(
+        tuple(contexts),
+        asked,
+        readable,
+        (*sources, *lists),
+        tuple(summaries),
+        found,
+    )
+
+
+def _titles(
+    files: Sequence[ContextFile],
+    labels: str | Path | None,
+    names: str | Path | None,
+) -> dict[str, str]:
+    """What reports call the file of each context: its name, or path if names repeat."""
+    paths = {file.name: file.path for file in files}
+    for name, path in (("labels", labels), ("names", names)):
+        if path is not None:
+            paths.setdefault(name, Path(path))
+    n_called = Counter(path.name for path in paths.values())
+    return {
+        name: path.name if n_called[path.name] == 1 else str(path)
+        for name, path in paths.items()
+    }
+
+
+def _read_labels(
+    file: ContextFile, reading: Reading | None
+) -> tuple[tuple[str, ...], FileSummary]:
+    from phcle.contexts.readers.label_files import read_labels
+
+    remarks: list[str] = []
+    found = read_labels(file.path, reading, remarks)
+    return found, FileSummary(
+        file.path, file.kind, n_rows=len(found), remarks=tuple(remarks)
+    )
+
+
+def read_readable_names(
+    file: ContextFile, reading: Reading | None = None
+) -> tuple[dict[str, str], FileSummary]:
+    """Read a file of readable names.
+
+    Parameters
+    ----------
+    file : ContextFile
+        The file.
+    reading : Reading, optional
+        How the user wants it to be read.
+
+    Returns
+    -------
+    names : dict
+        Name by label.
+    summary : FileSummary
+        What was read, and how.
+    """
+    from phcle.contexts.readers.label_files import read_names
+    from phcle.contexts.readers.table_files import open_table
+
+    table = open_table(file.path, reading, columns=file.columns)
+    return read_names(table), table.summary("names")
 
 
 def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
@@ -411,8 +596,9 @@ def read_context(
     hierarchy_kind: str = "ancestors",
     role: str = "auto",
     min_count: int = 2,
+    reading: Reading | None = None,
 ) -> Context:
-    """Read one file as a context.
+    """Read one file as a context; see `read_and_summarise`.
 
     Parameters
     ----------
@@ -424,14 +610,63 @@ def read_context(
         What the fit makes of a taxonomy.
     min_count : int, default 2
         Words in fewer texts are left out.
+    reading : Reading, optional
+        How the user wants it to be read.
 
     Returns
     -------
     RelationalContext or DescriptiveContext
         The context. Errors name the file.
     """
+    return read_and_summarise(
+        file,
+        hierarchy_kind=hierarchy_kind,
+        role=role,
+        min_count=min_count,
+        reading=reading,
+    )[0]
+
+
+def read_and_summarise(
+    file: ContextFile,
+    *,
+    hierarchy_kind: str = "ancestors",
+    role: str = "auto",
+    min_count: int = 2,
+    reading: Reading | None = None,
+) -> tuple[Context, FileSummary]:
+    """Read one file as a context, and say how it was read.
+
+    Parameters
+    ----------
+    file : ContextFile
+        A file of a kind that gives one context, so none of `THESAURI`.
+    hierarchy_kind : str, default "ancestors"
+        How a taxonomy relates its labels.
+    role : str, default "auto"
+        What the fit makes of a taxonomy.
+    min_count : int, default 2
+        Words in fewer texts are left out.
+    reading : Reading, optional
+        How the user wants it to be read.
+
+    Returns
+    -------
+    context : RelationalContext or DescriptiveContext
+        The context. Errors name the file.
+    summary : FileSummary
+        What the file was taken to be, and what was guessed or changed.
+    """
+    from phcle.contexts.readers.label_files import read_vectors
+    from phcle.contexts.readers.table_files import open_table
+
     with errors_name(file.path):
-        return _read(file, hierarchy_kind, role, min_count)
+        if file.kind == "vectors":
+            summary = FileSummary(file.path, file.kind)
+            return read_vectors(file.path, file.name), summary
+        table = open_table(file.path, reading, columns=file.columns)
+        context = _read(file, table, hierarchy_kind, role, min_count)
+        return context, table.summary(file.kind)
 
 
 @contextmanager
@@ -463,42 +698,68 @@ def errors_name(source: object) -> Iterator[None]:
         raise ContextError(f"{source}: {error}") from error
 
 
-def _read(file: ContextFile, hierarchy_kind: str, role: str, min_count: int) -> Context:
+def _read(
+    file: ContextFile, table: TableFile, hierarchy_kind: str, role: str, min_count: int
+) -> Context:
     from phcle.contexts import DescriptiveContext, RelationalContext
     from phcle.contexts.readers import label_files as read
 
-    path, name = file.path, file.name
+    name = file.name
     match file.kind:
         case "hierarchy":
-            pairs = read.read_hierarchy_edges(path)
+            pairs = read.read_hierarchy_edges(table)
             return RelationalContext.from_hierarchy(
                 pairs, name=name, kind=hierarchy_kind, role=role
             )
         case "edges":
-            return RelationalContext.from_edges(read.read_edges(path), name=name)
-        case "annotations" if _counted_by_duckdb(path):
-            return RelationalContext.from_annotation_table(path, name=name)
+            return RelationalContext.from_edges(read.read_edges(table), name=name)
+        case "annotations" if _counted_by_duckdb(file.path):
+            return RelationalContext.from_annotation_table(file.path, name=name)
         case "annotations":
-            rows = read.read_annotations(path)
+            rows = read.read_annotations(table)
             return RelationalContext.from_annotations(rows, name=name)
         case "attributes":
-            return read.read_attributes(path, name)
+            return read.read_attributes(table, name)
         case "tags":
-            return DescriptiveContext.from_tags(read.read_tags(path), name=name)
+            return DescriptiveContext.from_tags(read.read_tags(table), name=name)
         case "texts":
-            texts = read.read_texts(path)
+            texts = read.read_texts(table)
             return DescriptiveContext.from_texts(texts, name=name, min_count=min_count)
-        case "sentences":
-            texts = read.read_texts(path)
-            return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
         case _:
-            return read.read_vectors(path, name)
+            texts = read.read_texts(table)
+            return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
 
 
 def _counted_by_duckdb(path: Path) -> bool:
     """Whether DuckDB counts an annotation table: a Parquet file or a large one."""
     is_large = is_file(path) and path.stat().st_size > LARGE_FILE
     return ".parquet" in path.suffixes or (is_large and is_installed("duckdb"))
+
+
+class _Faults:
+    """The faults of several files, which are raised together."""
+
+    def __init__(self) -> None:
+        self.errors: list[ContextError | FileError] = []
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Keep an error of the `with` block for later."""
+        try:
+            yield
+        except (ContextError, FileError) as error:
+            self.errors.append(error)
+
+    def raise_all(self) -> None:
+        """Raise one error as it is, and several as one."""
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            found = [
+                e.faults if isinstance(e, FileFaults) else [str(e)] for e in self.errors
+            ]
+            n_more = sum(getattr(error, "n_more", 0) for error in self.errors)
+            raise FileFaults(list(chain.from_iterable(found)), n_more)
 
 
 @contextmanager

@@ -1,23 +1,27 @@
 """Files about labels: one short reader per kind of file.
 
-A table is a UTF-8 text file with a header, separated by commas (by tabs in `.tsv`
-files), or a `.parquet` file. Columns are found by name; the case of names does not
-matter. Other columns and empty rows are ignored.
+A table is any file that `open_table` opens. Columns are found by name, by synonym or by
+position (`find_columns`); other columns and empty rows are ignored. All faults of a
+file are raised together. What was guessed or changed is in the remarks of the table.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from phcle.contexts.descriptive.column_reading import as_number, read_column
 from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.readers.delimited import (
-    add_once,
-    delimiter_hint,
-    read_lines,
-    read_rows,
-    read_table,
-)
+from phcle.contexts.descriptive.encoding import CellFaults, Cells, unknown_cells
+from phcle.contexts.lineages import lineage_edges
+from phcle.contexts.readers.delimited import text_lines
+from phcle.contexts.readers.file_arguments import ROLES
+from phcle.contexts.readers.file_summaries import first_few
+from phcle.contexts.readers.merged_rows import LabelledRows, merge_rows
+from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
+from phcle.contexts.readers.table_files import Reading, TableFile, open_table
+from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
 
@@ -34,32 +38,64 @@ __all__ = [
 ]
 
 
-def read_hierarchy_edges(path: str | Path) -> list[tuple[str, str]]:
+SAME_ROWS = "identical row{s} dropped"
+
+Table = str | Path | TableFile
+"""A path, or a table that `open_table` has opened."""
+
+
+def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
     """Read the edges of a taxonomy; roots need no row.
 
     Parameters
     ----------
-    path : str or Path
-        A table with the columns `child` and `parent`.
+    path : str, Path or TableFile
+        A table with the columns `child` and `parent`. An empty parent marks a root. Or
+        a lineage: one row for each label, with the nodes above it in further columns.
 
     Returns
     -------
     list of (str, str)
         Pairs of child and parent.
     """
-    table = read_table(Path(path), ("child", "parent"))
-    return [
-        (row.filled("child"), row.filled("parent", "leave the row of a root out"))
-        for row in table
-    ]
+    table = _opened(path)
+    levels = find_levels(table)
+    if levels is not None:
+        rows = [[cells[i] for i in levels] for _, cells in table.rows()]
+        table.raise_faults()
+        return lineage_edges(rows)
+    at = find_columns(table, "hierarchy")
+    edges: dict[tuple[str, str], None] = {}
+    n_roots = n_again = 0
+    own_parents: list[str] = []
+    for line, cells in table.rows():
+        child, parent = cells[at["child"]], cells[at["parent"]]
+        if not child:
+            table.fault(line, "child is empty; fill it or remove the row.")
+        elif not parent:
+            n_roots += 1
+        elif child == parent:
+            own_parents.append(f"{child!r} ({table.counted} {line})")
+        elif (child, parent) in edges:
+            n_again += 1
+        else:
+            edges[child, parent] = None
+    _remark(table, n_roots, "row{s} with an empty parent taken as root{s}")
+    _remark(table, n_again, SAME_ROWS)
+    if own_parents:
+        table.remarks.append(f"dropped as their own parent: {first_few(own_parents)}")
+    if n_roots and not edges:
+        table.fault(None, "every parent is empty, so there is no taxonomy.")
+    table.raise_faults()
+    return list(edges)
 
 
-def read_edges(path: str | Path) -> list[tuple[str, str, str]]:
+def read_edges(path: Table) -> list[tuple[str, str, str]]:
     """Read the edges of a graph.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or TableFile
         A table with the columns `source`, `target` and optionally `weight`.
 
     Returns
@@ -67,23 +103,42 @@ def read_edges(path: str | Path) -> list[tuple[str, str, str]]:
     list of (str, str, str)
         Source, target and weight as text; "1" without a column of weights.
     """
-    table = read_table(Path(path), ("source", "target"), optional=("weight",))
-    return [
-        (
-            row.filled("source"),
-            row.filled("target"),
-            row.filled("weight") if "weight" in row.cells else "1",
-        )
-        for row in table
+    table = _opened(path)
+    at = find_columns(table, "edges", optional=("weight",))
+    ends: list[tuple[str, str]] = []
+    lines: list[int] = []
+    weights: list[str] = []
+    for line, cells in table.rows():
+        source, target = cells[at["source"]], cells[at["target"]]
+        for role, cell in (("source", source), ("target", target)):
+            if not cell:
+                table.fault(line, f"{role} is empty; fill it or remove the row.")
+        ends.append((source, target))
+        weights.append(cells[at["weight"]] if "weight" in at else "1")
+        lines.append(line)
+    column = read_column(weights, table.reading.markers)
+    table.remarks.extend(f"weight: {remark}" for remark in column.remarks)
+    for row, (wrong, remedy) in column.faults.items():
+        table.fault(lines[row], f"weight {wrong}; {remedy}.")
+    for row, weight in enumerate(weights):
+        if table.reading.markers.is_unknown(weight):
+            table.fault(lines[row], "weight is unknown; fill it or remove the row.")
+    table.raise_faults()
+    if column.kind == "category":  # what is wrong with them, the context says
+        return [(*pair, weight) for pair, weight in zip(ends, weights, strict=True)]
+    plain = [
+        text if as_number(text) == number else repr(number)
+        for text, number in zip(weights, column.numbers, strict=True)
     ]
+    return [(*pair, weight) for pair, weight in zip(ends, plain, strict=True)]
 
 
-def read_annotations(path: str | Path) -> list[tuple[str, str]]:
+def read_annotations(path: Table) -> list[tuple[str, str]]:
     """Read annotations: one row for each label of an item.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or TableFile
         A table with the columns `item` and `label`.
 
     Returns
@@ -91,16 +146,26 @@ def read_annotations(path: str | Path) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of item and label.
     """
-    table = read_table(Path(path), ("item", "label"))
-    return [(row.filled("item"), row.filled("label")) for row in table]
+    table = _opened(path)
+    at = find_columns(table, "annotations")
+    same, found = _Same(), []
+    for line, cells in table.rows():
+        item, label = same[cells[at["item"]]], same[cells[at["label"]]]
+        if item and label:
+            found.append((item, label))
+        else:
+            role = "label" if item else "item"
+            table.fault(line, f"{role} is empty; fill it or remove the row.")
+    table.raise_faults()
+    return found
 
 
-def read_tags(path: str | Path) -> dict[str, list[str]]:
+def read_tags(path: Table) -> dict[str, list[str]]:
     """Read tags: one row for each tag of a label.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or TableFile
         A table with the columns `label` and `tag`. An empty tag says that the label
         has no tags.
 
@@ -109,20 +174,36 @@ def read_tags(path: str | Path) -> dict[str, list[str]]:
     dict
         List of tags by label.
     """
-    tags: dict[str, list[str]] = {}
-    for row in read_table(Path(path), ("label", "tag")):
-        own = tags.setdefault(row.filled("label"), [])
-        if row.cells["tag"]:
-            own.append(row.cells["tag"])
-    return tags
+    table = _opened(path)
+    at = find_columns(table, "tags")
+    tags: dict[str, dict[str, None]] = {}
+    n_again = 0
+    unknown: Counter[str] = Counter()
+    is_marker = table.reading.markers.is_marker
+    for line, cells in table.rows():
+        label, tag = cells[at["label"]], cells[at["tag"]]
+        if not label:
+            table.fault(line, "label is empty; fill it or remove the row.")
+            continue
+        if is_marker(tag):
+            unknown[tag] += 1
+            continue
+        own = tags.setdefault(label, {})
+        n_again += tag in own
+        if tag:
+            own[tag] = None
+    _remark(table, n_again, SAME_ROWS)
+    _remark_unknown(table, unknown)
+    table.raise_faults()
+    return {label: list(own) for label, own in tags.items()}
 
 
-def read_texts(path: str | Path) -> dict[str, str]:
+def read_texts(path: Table) -> dict[str, str]:
     """Read texts about labels.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or TableFile
         A table with the columns `label` and `text`.
 
     Returns
@@ -130,15 +211,15 @@ def read_texts(path: str | Path) -> dict[str, str]:
     dict
         Text by label; labels with an empty text are left out.
     """
-    return _filled_cells(Path(path), "text")
+    return _filled_cells(_opened(path), "texts")
 
 
-def read_names(path: str | Path) -> dict[str, str]:
+def read_names(path: Table) -> dict[str, str]:
     """Read readable names of labels.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or TableFile
         A table with the columns `label` and `name`.
 
     Returns
@@ -146,26 +227,69 @@ def read_names(path: str | Path) -> dict[str, str]:
     dict
         Name by label; labels with an empty name are left out.
     """
-    return _filled_cells(Path(path), "name")
+    return _filled_cells(_opened(path), "names")
 
 
-def _filled_cells(path: Path, column: str) -> dict[str, str]:
-    """Cells of a column by label, without empty ones; a repeated label is refused."""
-    lines: dict[str, int] = {}
-    found: dict[str, str] = {}
-    for row in read_table(path, ("label", column)):
-        add_once(lines, row.cells["label"], path, row.line)
-        if row.cells[column]:
-            found[row.cells["label"]] = row.cells[column]
-    return found
+def _filled_cells(table: TableFile, kind: str) -> dict[str, str]:
+    """Cells of a column by label, without empty ones; the first of several counts."""
+    at = find_columns(table, kind)
+    role = ROLES[kind][1]
+    found: dict[str, tuple[int, str]] = {}
+    other = []
+    n_again = 0
+    unknown: Counter[str] = Counter()
+    is_marker = table.reading.markers.is_marker
+    for line, cells in table.rows():
+        label, cell = cells[at["label"]], cells[at[role]]
+        if not label:
+            table.fault(line, "the label is empty; fill it or remove the row.")
+        elif role == "text" and is_marker(cell):
+            unknown[cell] += 1
+        elif cell and label not in found:
+            found[label] = line, cell
+        elif cell == found.get(label, (0, ""))[1]:
+            n_again += bool(cell)
+        elif cell:
+            other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
+    _remark(table, n_again, SAME_ROWS)
+    _remark_unknown(table, unknown)
+    if other:
+        table.remarks.append(
+            f"the first {role} is taken of labels with several: {first_few(other)}"
+        )
+    table.raise_faults()
+    return {label: cell for label, (_, cell) in found.items()}
 
 
-def read_attributes(path: str | Path, name: str | None = None) -> DescriptiveContext:
+def _opened(table: Table) -> TableFile:
+    return table if isinstance(table, TableFile) else open_table(table)
+
+
+def _remark(table: TableFile, count: int, text: str) -> None:
+    if count:
+        plural = "s" if count > 1 else ""
+        table.remarks.append(f"{count} {text.format(s=plural)}")
+
+
+def _remark_unknown(table: TableFile, markers: Counter[str]) -> None:
+    if markers:
+        table.remarks.append(unknown_cells(markers))
+
+
+class _Same(dict[str, str]):
+    """Returns one object for equal strings, which saves memory: most cells repeat."""
+
+    def __missing__(self, text: str) -> str:
+        self[text] = text
+        return text
+
+
+def read_attributes(path: Table, name: str | None = None) -> DescriptiveContext:
     """Read a table of attributes as a context.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or TableFile
         A table with the labels in the first column, and one column per attribute. An
         empty cell is a missing value.
     name : str, optional
@@ -176,29 +300,60 @@ def read_attributes(path: str | Path, name: str | None = None) -> DescriptiveCon
     DescriptiveContext
         The attributes.
     """
-    path = Path(path)
-    header, rows = read_rows(path)
-    if len(header) < 2:
+    table = _opened(path)
+    if len(table.header) < 2:
         raise FileError(
-            f"{path}: a label column and at least one attribute were expected, but the "
-            f"header has only {header[0]!r}.{delimiter_hint(path, header)}"
+            f"{table.path}: a label column and at least one attribute were expected, "
+            f"but the header has only {table.header[0]!r}."
         )
-    labels: dict[str, int] = {}
-    columns: dict[str, list[str]] = {title: [] for title in header[1:]}
-    for line, (label, *cells) in rows:
-        add_once(labels, label, path, line)
-        for title, cell in zip(columns, cells, strict=True):
-            columns[title].append(cell)
-    return DescriptiveContext.from_cells(tuple(labels), columns, name or path.stem)
+    at = label_column(table)
+    titles = [title for i, title in enumerate(table.header) if i != at]
+    rows = LabelledRows([], [], {title: [] for title in titles})
+    for line, cells in table.rows():
+        if not cells[at]:
+            table.fault(line, "the label is empty; fill it or remove the row.")
+            continue
+        rows.labels.append(cells[at])
+        rows.lines.append(line)
+        for title, cell in zip(titles, cells[:at] + cells[at + 1 :], strict=True):
+            rows.cells[title].append(cell)
+    if len(set(titles)) < len(titles):
+        table.raise_faults()
+    rows = merge_rows(table, rows, table.header[at])
+    reading = table.reading
+    try:
+        context = DescriptiveContext.from_cells(
+            tuple(rows.labels),
+            rows.cells,
+            name or table.path.stem,
+            na=reading.na,
+            keep_na=reading.keep_na,
+        )
+    except ContextError as error:
+        for row, text in error.faults if isinstance(error, CellFaults) else ():
+            table.fault(rows.lines[row], text)
+        table.raise_faults()
+        raise
+    table.raise_faults()
+    table.remarks.extend(context.remarks)
+    if isinstance(context.source, Cells):
+        table.column_types.update(context.source.kinds)
+    return context
 
 
-def read_labels(path: str | Path) -> tuple[str, ...]:
+def read_labels(
+    path: str | Path, reading: Reading | None = None, remarks: list[str] | None = None
+) -> tuple[str, ...]:
     """Read a list of labels.
 
     Parameters
     ----------
     path : str or Path
         A text file with one label per line and no header. Empty lines are ignored.
+    reading : Reading, optional
+        How the user wants it to be read.
+    remarks : list of str, optional
+        Where to add what was guessed or changed.
 
     Returns
     -------
@@ -206,12 +361,17 @@ def read_labels(path: str | Path) -> tuple[str, ...]:
         The labels in the order of the file.
     """
     path = Path(path)
-    labels: dict[str, int] = {}
-    for line, text in enumerate(read_lines(path), 1):
-        if text.strip():
-            add_once(labels, text.strip(), path, line)
+    encoding = find_encoding(path, (reading or Reading()).encoding)
+    lines = [text.strip() for text in text_lines(path, encoding)]
+    labels = dict.fromkeys(filter(None, lines))
     if not labels:
         raise FileError(f"{path}: is empty; give one label per line.")
+    said = [encoding.remark] if encoding.remark else []
+    n_again = sum(map(bool, lines)) - len(labels)
+    if n_again:
+        said.append(f"{n_again} repeated label{'s' if n_again > 1 else ''} dropped")
+    if remarks is not None:
+        remarks.extend(said)
     return tuple(labels)
 
 

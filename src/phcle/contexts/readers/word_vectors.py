@@ -11,7 +11,6 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.descriptive.encoding import as_number
 from phcle.contexts.labels import normal
 from phcle.errors import ContextWarning, FileError, some
 from phcle.files.writing import open_file
@@ -83,7 +82,7 @@ def _text(
         if length is None:
             length = len(numbers)
         excess = len(numbers) - length
-        if excess > 0 and as_number(numbers[excess - 1]) is None:
+        if excess > 0 and not _is_number(numbers[excess - 1]):
             # The word contains spaces, as some words of GloVe do.
             word = " ".join([word, *numbers[:excess]])
             numbers = numbers[excess:]
@@ -96,6 +95,14 @@ def _text(
             f"{path}: its first line says {n_words} words, but {n_found} came; it may "
             "be cut off, so get it again."
         )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _decoded(raw: bytes, where: str, wanted: set[str] | None) -> str:

@@ -44,9 +44,7 @@ def count_edges(
         The sums of weights.
     """
     weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-    table = rows_of(
-        edges, ("source", "target"), f"context {name!r}", optional=("weight",)
-    )
+    table = rows_of(edges, "edges", f"context {name!r}")
     for number, edge in enumerate(table, 1):
         where = f"context {name!r}, edge {number}"
         edge = as_row(edge, (2, 3), "(label, label) or (label, label, weight)", where)
@@ -83,7 +81,7 @@ def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:
     """
     pairs: dict[tuple[str, str], None] = {}
     number = 0
-    table = rows_of(rows, ("item", "label"), f"context {name!r}")
+    table = rows_of(rows, "annotations", f"context {name!r}")
     for number, row in enumerate(table, 1):
         where = f"context {name!r}, row {number}"
         item, label = as_row(row, (2,), "(item, label)", where)

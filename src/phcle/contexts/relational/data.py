@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,13 @@ import scipy.sparse as sp
 from phcle.contexts.base import UNITS, Context
 from phcle.contexts.labels import as_labels, index_of
 from phcle.contexts.masked import SMALLEST
-from phcle.contexts.matrices import LARGEST, as_csr, check_axes, take_rows
+from phcle.contexts.matrices import (
+    LARGEST,
+    as_csr,
+    check_axes,
+    merging_matrix,
+    take_rows,
+)
 from phcle.contexts.relational import annotation_tables, cooccurrence
 from phcle.contexts.relational.hierarchy import Hierarchy, HierarchyCounts
 from phcle.errors import ContextError, ContextWarning, check_choice, some
@@ -227,6 +233,34 @@ class RelationalContext(Context):
             self.role,
         )
 
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Nodes of the hierarchy, which labels of other contexts may name."""
+        return () if self.hierarchy is None else self.hierarchy.hierarchy.nodes
+
+    def _with_labels(self, spellings: Mapping[str, str]) -> RelationalContext:
+        """Rename rows, and columns that are labels; add up rows that become one."""
+        labels = tuple(spellings.get(label, label) for label in self.labels)
+        if self.hierarchy is not None:
+            tree = self.hierarchy.hierarchy.renamed(spellings, name=self.name)
+            recipe = replace(self.hierarchy, hierarchy=tree)
+            kept = tuple(dict.fromkeys(labels))
+            return _from_hierarchy_counts(recipe, kept, self.name, self.role)
+        is_square = self.columns == self.labels
+        if len(set(labels)) == len(labels):
+            columns = labels if is_square else self.columns
+            return replace(self, labels=labels, columns=columns)
+        sums = merging_matrix(labels)
+        counts = sp.csr_array(sums @ self.counts)
+        if is_square:
+            counts = sp.csr_array(counts @ sums.T)
+            if not self.counts.diagonal().any():  # a label does not occur with itself
+                counts.setdiag(0.0)
+                counts.eliminate_zeros()
+        kept = tuple(dict.fromkeys(labels))
+        columns = kept if is_square else self.columns
+        return replace(self, labels=kept, columns=columns, counts=counts)
+
     def naming_also(self, others: Iterable[str]) -> RelationalContext:
         """Add labels that are nodes of the hierarchy.
 
@@ -339,8 +373,8 @@ class RelationalContext(Context):
         edges : iterable of tuples, or data frame
             Rows `(label, label)` or `(label, label, weight)`. The default weight is 1,
             and the weights of repeated edges add up. A data frame has the columns
-            `source`, `target` and optionally `weight`; if one of the first two is
-            missing, its first two or three columns are used.
+            `source`, `target` and optionally `weight`. Other titles are guessed, with a
+            warning.
         name : str, default "edges"
             Name of the context.
         directed : bool, default False
@@ -381,7 +415,8 @@ class RelationalContext(Context):
         ----------
         rows : iterable of (item, label), or data frame
             One row for each label of each item, such as the objects in a picture. A
-            data frame has the columns `item` and `label`, or these two come first.
+            data frame has the columns `item` and `label`; other titles are guessed,
+            with a warning.
             Repeated rows count once, with a warning.
         name : str, default "annotations"
             Name of the context.
@@ -512,7 +547,9 @@ class RelationalContext(Context):
         Parameters
         ----------
         edges : iterable of (child, parent), data frame, or networkx.DiGraph
-            A data frame has the columns `child` and `parent`, or these two come first.
+            A data frame has the columns `child` and `parent`, or one column per level
+            of a lineage, such as species, genus and family. Other titles are guessed,
+            with a warning.
             A graph has an edge from each child to its parent. A node may have several
             parents, and there may be several roots; cycles are an error.
         name : str, default "hierarchy"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import graphlib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,7 +51,9 @@ class Hierarchy:
         Parameters
         ----------
         edges : iterable of (child, parent), data frame, or networkx.DiGraph
-            A data frame has the columns `child` and `parent`, or these two come first.
+            A data frame has the columns `child` and `parent`, or one column per level
+            of a lineage, such as species, genus and family. Other titles are guessed,
+            with a warning.
             A repeated edge counts once, with a warning.
         name : str, default "hierarchy"
             Name of the context, for messages.
@@ -217,6 +219,28 @@ class Hierarchy:
         old = [(self.nodes[c], self.nodes[p]) for c, p in self.edges]
         return Hierarchy.from_edges(list(dict.fromkeys(old + added)), name=name)
 
+    def renamed(self, spellings: Mapping[str, str], *, name: str) -> Hierarchy:
+        """Return the hierarchy with other names of its nodes.
+
+        Parameters
+        ----------
+        spellings : mapping from str to str
+            New names by the present ones. Nodes that become one have all their edges.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Hierarchy
+            The renamed hierarchy.
+        """
+        nodes = tuple(spellings.get(node, node) for node in self.nodes)
+        if len(set(nodes)) == len(nodes):
+            return Hierarchy(nodes, self.edges)
+        edges = ((nodes[c], nodes[p]) for c, p in self.edges.tolist())
+        kept = dict.fromkeys(edge for edge in edges if edge[0] != edge[1])
+        return Hierarchy.from_edges(list(kept), name=name)
+
     def ancestor_distances(self, labels: Sequence[str]) -> tuple[Ints, Ints, Ints]:
         """Find all ancestors of labels and the number of steps to them.
 
@@ -322,7 +346,7 @@ def _pairs_of(edges: Any, name: str) -> Iterable[Any]:
     """Pairs of a NetworkX graph or a data frame; other edges stay as they are."""
     if hasattr(edges, "is_directed"):  # NetworkX
         return _pairs_of_graph(edges, name)
-    return rows_of(edges, ("child", "parent"), f"hierarchy {name!r}")
+    return rows_of(edges, "hierarchy", f"hierarchy {name!r}")
 
 
 def _pairs_of_graph(graph: Any, name: str) -> Iterable[Any]:

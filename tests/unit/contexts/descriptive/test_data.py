@@ -278,7 +278,21 @@ def test_tags_without_any_tag_are_refused(tags):
         DescriptiveContext.from_tags(tags)
 
 
-@pytest.mark.parametrize("tags", [[("cat", ["fur"])], pd.DataFrame({"cat": ["fur"]})])
+def test_a_frame_of_tags_has_one_row_per_tag():
+    frame = pd.DataFrame(
+        {"label": ["cat", "cat", "eel"], "tag": ["fur", "tail", None]}, dtype=object
+    )
+    found = DescriptiveContext.from_tags(frame)
+    assert found.labels == ("cat", "eel")
+    np.testing.assert_array_equal(found.values.toarray(), [[1, 1], [0, 0]])
+
+
+def test_a_frame_of_one_column_holds_no_tags():
+    with pytest.raises(ContextError, match=r"columns 'label', 'tag' are needed"):
+        DescriptiveContext.from_tags(pd.DataFrame({"cat": ["fur"]}))
+
+
+@pytest.mark.parametrize("tags", [[("cat", ["fur"])], pd.Series(["fur"]).to_numpy()])
 def test_anything_but_a_mapping_is_refused(tags):
     with pytest.raises(ContextError, match=r"'tags': a mapping from labels is needed"):
         DescriptiveContext.from_tags(tags)
@@ -439,7 +453,7 @@ def test_label_without_a_word_to_look_for_is_refused(keyed):
         DescriptiveContext.from_vectors(keyed, labels={"n1": ""})
 
 
-@pytest.mark.parametrize("vectors", [[[1.0]], pd.DataFrame({"a": [1.0]})])
+@pytest.mark.parametrize("vectors", [[[1.0]], np.ones((1, 1))])
 def test_vectors_that_are_no_mapping_are_refused(vectors):
     with pytest.raises(ContextError, match=r"'vectors': a mapping from labels"):
         DescriptiveContext.from_vectors(vectors)

@@ -18,7 +18,7 @@ UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.
 
 def encode(**cells):
     n = len(next(iter(cells.values())))
-    names, titles, values, _ = encode_columns(
+    names, titles, values, *_ = encode_columns(
         [f"label{i}" for i in range(n)], cells, "mine"
     )
     assert all(
@@ -110,7 +110,7 @@ def test_infinite_cell_reaches_the_context_and_is_refused_there():
 
 
 def test_no_columns_give_an_empty_table():
-    names, _, values, _ = encode_columns(["a", "b"], {}, "mine")
+    names, _, values, *_ = encode_columns(["a", "b"], {}, "mine")
     assert names == ()
     assert values.shape == (2, 0)
 

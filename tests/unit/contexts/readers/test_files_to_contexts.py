@@ -111,8 +111,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(zoo, monkeypatch):
         file.path.write_text(FILES["tree.csv"] + "fox,canid\n")
         return context
 
-    read = files_to_contexts.read_context
-    monkeypatch.setattr(files_to_contexts, "read_context", read_and_change)
+    read = files_to_contexts.read_and_summarise
+    monkeypatch.setattr(files_to_contexts, "read_and_summarise", read_and_change)
     with pytest.raises(FileError, match=r"tree\.csv: changed while it was read"):
         phcle.read_contexts(hierarchy=zoo / "tree.csv")
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from phcle import RelationalContext
-from phcle.errors import ContextError, ContextWarning, OptionError
+from phcle.errors import ContextError, ContextWarning, GuessWarning, OptionError
 
 
 def cells(context):
@@ -61,9 +61,9 @@ def test_edge_frame_is_read_by_column_names_or_else_by_position():
     )
     named = RelationalContext.from_edges(frame, directed=True)
     assert cells(named) == {("a", "b"): 2.0}
-    plain = RelationalContext.from_edges(
-        pd.DataFrame([["a", "b", 4]], columns=["one", "other", "n"]), directed=True
-    )
+    frame = pd.DataFrame([["a", "b", 4]], columns=["one", "other", "n"])
+    with pytest.warns(GuessWarning, match="takes 'one' as source, 'other' as target"):
+        plain = RelationalContext.from_edges(frame, directed=True)
     assert cells(plain) == {("a", "b"): 4.0}
 
 
@@ -157,7 +157,7 @@ def test_annotation_without_item_or_label_is_refused():
 
 
 def test_frame_with_too_few_columns_is_refused():
-    with pytest.raises(ContextError, match=r"the columns 'item', 'label'. Got 'label'"):
+    with pytest.raises(ContextError, match=r"'item', 'label' are needed. Got 'label'"):
         RelationalContext.from_annotations(pd.DataFrame({"label": ["a"]}))
 
 

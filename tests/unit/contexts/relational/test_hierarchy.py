@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from phcle import RelationalContext
 from phcle.contexts.relational import hierarchy as constructions
 from phcle.contexts.relational.hierarchy import KINDS, Hierarchy, HierarchyCounts
-from phcle.errors import ContextError, ContextWarning, OptionError
+from phcle.errors import ContextError, ContextWarning, GuessWarning, OptionError
 
 PETS = [
     ("cat", "pet"),
@@ -110,18 +110,24 @@ def test_leaves_are_nodes_without_children_and_roots_may_be_many():
 
 def test_pairs_frames_and_graphs_give_the_same_hierarchy():
     frame = pd.DataFrame(PETS, columns=["child", "parent"])
-    renamed = frame.set_axis(["lower", "upper"], axis=1).assign(note="x")
     for edges in (
         iter(PETS),
         np.array(PETS),
         frame,
         frame[["parent", "child"]],
-        renamed,
         nx.DiGraph(PETS),
     ):
         tree = Hierarchy.from_edges(edges)
         pairs = {(tree.nodes[c], tree.nodes[p]) for c, p in tree.edges}
         assert pairs == set(PETS)
+
+
+def test_other_titles_of_a_frame_are_guessed_aloud():
+    frame = pd.DataFrame(PETS, columns=["lower", "upper"]).assign(note="x")
+    with pytest.warns(GuessWarning, match="takes 'lower' as child, 'upper' as parent"):
+        tree = Hierarchy.from_edges(frame)
+    pairs = {(tree.nodes[c], tree.nodes[p]) for c, p in tree.edges}
+    assert pairs == set(PETS)
 
 
 def test_whole_numbers_are_nodes():
@@ -182,7 +188,9 @@ def test_hierarchy_without_an_edge_is_refused(edges):
 
 
 def test_frame_of_one_column_is_refused():
-    with pytest.raises(ContextError, match=r"columns 'child', 'parent'. Got 'child'"):
+    with pytest.raises(
+        ContextError, match=r"columns 'child', 'parent' are needed. Got 'child'"
+    ):
         Hierarchy.from_edges(pd.DataFrame({"child": ["a"]}))
 
 

@@ -1,0 +1,203 @@
+"""Dates as numbers: the year with decimals, so that 2021-07-02 is 2021.5.
+
+A model can compare such numbers, and a predicted one reads like a year.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+__all__ = ["ReadDates", "decimal_year", "read_dates"]
+
+MONTHS = {
+    name.lower(): number
+    for names in (calendar.month_name, calendar.month_abbr)
+    for number, name in enumerate(names)
+    if name
+} | {"sept": 9}
+
+_TIME = (
+    r"(?:[T ,]+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::\d\d(?:\.\d+)?)?"
+    r"\s*(?:Z|UTC|[+-]\d\d:?\d\d)?)?"
+)
+_FIRST = r"(?P<first>\d{1,2})"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_NAME = r"(?P<name>[a-z]{3,9})\.?"
+_FORMS = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?P<year>\d{{4}})([-/])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}",
+        r"(?P<year>\d{4})-(?P<month>\d{2})",
+        r"(?P<first>\d{1,2})(?P<mark>[./-])(?P<second>\d{1,2})\2(?P<year>\d{4})"
+        + _TIME,
+        r"(?P<first>\d{1,2})(?P<mark>/)(?P<second>\d{1,2})/(?P<short>\d{2})",
+        _DAY + r"[ -]" + _NAME + r"[ ,-]+(?P<year>\d{4})" + _TIME,
+        _NAME + r" " + _DAY + r",? (?P<year>\d{4})" + _TIME,
+        _NAME + r"[ -](?P<year>\d{4})",
+    )
+]
+
+REMEDY = "correct it, or leave it empty if it is unknown"
+
+TURN = 69
+"""Two-digit years from this one on are in the 1900s, as in C and POSIX."""
+
+
+@dataclass
+class ReadDates:
+    """The dates of a column.
+
+    Attributes
+    ----------
+    values : list of float or None
+        The decimal year of each cell; None if the cell is no date.
+    remarks : list of str
+        What was assumed, without the name of the column.
+    faults : dict
+        What is wrong with a cell and what to do, by its position.
+    """
+
+    values: list[float | None]
+    remarks: list[str] = field(default_factory=list)
+    faults: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+
+def decimal_year(moment: date) -> float:
+    """Return a date as a year with decimals.
+
+    Parameters
+    ----------
+    moment : date or datetime
+        The date.
+
+    Returns
+    -------
+    float
+        The year, and the part of it that has passed.
+
+    Examples
+    --------
+    >>> decimal_year(date(2020, 7, 2))
+    2020.5
+    """
+    days = 366 if calendar.isleap(moment.year) else 365
+    passed = moment.timetuple().tm_yday - 1.0
+    if isinstance(moment, datetime):
+        passed += (moment.hour + moment.minute / 60 + moment.second / 3600) / 24
+    return round(moment.year + passed / days, 6)
+
+
+def read_dates(cells: Sequence[Any]) -> ReadDates | None:
+    """Read a column of dates; the known cells only.
+
+    Parameters
+    ----------
+    cells : sequence
+        Texts without spaces around them, or dates.
+
+    Returns
+    -------
+    ReadDates or None
+        The dates; None if no cell is one.
+
+    Examples
+    --------
+    >>> read_dates(["2021-01-01", "2020-07-02"]).values
+    [2021.0, 2020.5]
+    >>> read_dates(["25/12/2021", "01/02/2021"]).values[1] == decimal_year(
+    ...     date(2021, 2, 1)
+    ... )
+    True
+    """
+    parts = [cell if isinstance(cell, date) else _parts(cell) for cell in cells]
+    if not any(parts):
+        return None
+    found = ReadDates([None] * len(cells))
+    day_first = _is_day_first(cells, parts, found)
+    for i, own in enumerate(parts):
+        if own is None:
+            continue
+        try:
+            moment = own if isinstance(own, date) else _moment(own, day_first)
+            found.values[i] = decimal_year(moment)
+        except ValueError:
+            found.faults[i] = (f"holds dates, but no such day: {cells[i]!r}", REMEDY)
+    shown = next((i for i, x in enumerate(found.values) if x is not None), None)
+    if shown is not None:
+        found.remarks.append(
+            f"dates read as years, such as {str(cells[shown])!r} as "
+            f"{found.values[shown]:.2f}"
+        )
+    return found
+
+
+def _parts(cell: Any) -> dict[str, str] | None:
+    """The parts of a date in a text; None if it is no date."""
+    if not isinstance(cell, str) or not any(x.isdecimal() for x in cell):
+        return None
+    for form in _FORMS:
+        match = form.fullmatch(cell)
+        if match:
+            parts = {k: v for k, v in match.groupdict().items() if v is not None}
+            if parts.get("name", "may").lower() not in MONTHS:
+                return None
+            return parts
+    return None
+
+
+def _is_day_first(cells: Sequence[Any], parts: Sequence[Any], found: ReadDates) -> bool:
+    """Whether 3/4/2021 is in April: another cell tells, such as 25/4/2021."""
+    open_ones = {
+        i: own
+        for i, own in enumerate(parts)
+        if isinstance(own, dict) and "first" in own
+    }
+    votes: Counter[bool] = Counter()
+    for own in open_ones.values():
+        if own["mark"] == "." or int(own["first"]) > 12:
+            votes[True] += 1
+        elif int(own["second"]) > 12:
+            votes[False] += 1
+    day_first = votes[True] > votes[False]
+    if votes[True] and votes[False]:
+        for i, own in open_ones.items():
+            if int(own["second" if day_first else "first"]) > 12:
+                first = "day" if day_first else "month"
+                found.faults[i] = (
+                    f"holds dates with the {first} first, but {cells[i]!r}",
+                    "write dates like 2021-12-31",
+                )
+    elif open_ones and not votes:
+        i = next(iter(open_ones))
+        found.remarks.append(
+            f"month taken to come first in {cells[i]!r}; no cell tells, so write dates "
+            "like 2021-12-31 if that is wrong"
+        )
+    return day_first
+
+
+def _moment(parts: dict[str, str], day_first: bool) -> date:
+    """A date from its parts; ValueError if there is no such day."""
+    if "first" in parts:
+        day, month = int(parts["first"]), int(parts["second"])
+        if not day_first:
+            day, month = month, day
+    else:
+        day = int(parts.get("day", 1))
+        month = (
+            MONTHS[parts["name"].lower()] if "name" in parts else int(parts["month"])
+        )
+    if "short" in parts:
+        short = int(parts["short"])
+        year = short + (1900 if short >= TURN else 2000)
+    else:
+        year = int(parts["year"])
+    if "hour" in parts:
+        return datetime(year, month, day, int(parts["hour"]), int(parts["minute"]))
+    return date(year, month, day)

@@ -1,0 +1,542 @@
+"""Labels of several files, joined where only their writing differs.
+
+`BABYGROWS` in one file and `Babygrows` in another are one label. Labels are joined that
+differ only in case, in spaces, or in Unicode form: é as one character or two, ﬁ as one
+letter, a full-width Ｃ, ’ for '. Two labels of one file are never joined, because its
+author tells them apart, and neither are labels with two candidates. Labels that differ
+in punctuation, number or a few letters are only suggested; see `near_spellings`.
+
+The work is a few dictionary lookups per label, so a million labels take a second.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from phcle.contexts.labels import normal
+from phcle.contexts.near_spellings import NearSpellings, Suggestion, find_near_spellings
+
+__all__ = [
+    "MATCH_MODES",
+    "JoinedLabel",
+    "LabelMatch",
+    "LabelSource",
+    "OwnLabels",
+    "differences",
+    "match_key",
+    "match_labels",
+]
+
+MATCH_MODES = ("safe", "exact")
+"""Join labels that differ in case, spaces or Unicode form; or only equal labels."""
+
+EXAMPLES = 5
+"""Labels of a file that a report names."""
+
+SAME_LETTER = str.maketrans(
+    {
+        **dict.fromkeys("‘’‛ʼ", "'"),
+        **dict.fromkeys("“”„‟", '"'),
+        **dict.fromkeys("\u2010\u2011", "-"),  # hyphens; dashes stay what they are
+        **dict.fromkeys("\u00ad\u200b\u200e\u200f\u2060\ufeff", None),  # invisible
+    }
+)
+"""Characters that are typed or printed in several ways, and characters without ink.
+Joiners (U+200C, U+200D) stay, because some scripts spell with them."""
+
+FORMS = ("<wide>", "<narrow>", "<noBreak>", "<initial>", "<medial>", "<final>")
+"""Compatibility forms of Unicode that are the same letter in another shape. Without
+superscripts, fractions and letters of mathematics: 10² is not 102, and ℝ is not R."""
+
+
+@dataclass(frozen=True)
+class LabelSource:
+    """A file, or a context, that names labels.
+
+    Attributes
+    ----------
+    name : str
+        How a report calls it, such as "looks.csv".
+    labels : sequence of str
+        Its labels, each once.
+    nodes : sequence of str
+        For a taxonomy all its nodes, each once, because another file may name any.
+    role : {"context", "labels", "names"}
+        What it gives: knowledge about labels, the labels to embed, or their readable
+        names.
+    """
+
+    name: str
+    labels: Sequence[str]
+    nodes: Sequence[str] = ()
+    role: str = "context"
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All names that a label of another file can mean.
+
+        Returns
+        -------
+        sequence of str
+            The nodes, or else the labels.
+        """
+        return self.nodes or self.labels
+
+
+@dataclass(frozen=True)
+class JoinedLabel:
+    """A spelling that is replaced by that of an earlier file.
+
+    Attributes
+    ----------
+    source : str
+        The file with this spelling.
+    spelling : str
+        The spelling in that file.
+    label : str
+        The label that it is joined with.
+    first : str
+        The first file that has the label.
+    differs : tuple of str
+        In what the two differ: "case", "spaces", "Unicode form".
+    """
+
+    source: str
+    spelling: str
+    label: str
+    first: str
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OwnLabels:
+    """Labels of a file that no other file has.
+
+    Attributes
+    ----------
+    source : str
+        The file.
+    count : int
+        How many labels only this file has.
+    total : int
+        How many labels it has.
+    examples : tuple of str
+        The first few of them.
+    """
+
+    source: str
+    count: int
+    total: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LabelMatch:
+    """What was joined, what may be joined, and what matches nothing.
+
+    Attributes
+    ----------
+    mode : {"safe", "exact"}
+        Whether labels were joined.
+    joined : tuple of JoinedLabel
+        Spellings that were replaced.
+    synonyms : dict
+        The user's synonyms that occur: label by spelling.
+    unused_synonyms : tuple of str
+        Synonyms of the user that no file has.
+    suggestions : tuple of Suggestion
+        Pairs that may be one label, for the user to decide.
+    near_are_complete : bool
+        Whether near spellings were searched. They are not among very many labels.
+    own_labels : tuple of OwnLabels
+        For each context, labels that no other context has; for a file of names, labels
+        that no context has.
+    left_out : dict
+        How many labels of each context are not among the labels to embed.
+    """
+
+    mode: str = "safe"
+    joined: tuple[JoinedLabel, ...] = ()
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    unused_synonyms: tuple[str, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    near_are_complete: bool = True
+    own_labels: tuple[OwnLabels, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def spellings(self) -> dict[str, str]:
+        """The label that each replaced spelling stands for.
+
+        Returns
+        -------
+        dict
+            Label by spelling.
+        """
+        found = {each.spelling: each.label for each in self.joined}
+        return {
+            **found,
+            **{other: found.get(x, x) for other, x in self.synonyms.items()},
+        }
+
+    @property
+    def worst(self) -> OwnLabels | None:
+        """The file whose labels match the others least.
+
+        The first file gives the spelling, so it is named only if the others match.
+
+        Returns
+        -------
+        OwnLabels or None
+            The file with the largest share of labels that no other file has.
+        """
+        found = [each for each in self.own_labels if each.count]
+        later = [each for each in found if each is not self.own_labels[0]]
+        return max(later or found, key=lambda x: x.count / x.total, default=None)
+
+    def after(self, before: LabelMatch) -> LabelMatch:
+        """Add what was joined earlier.
+
+        Parameters
+        ----------
+        before : LabelMatch
+            The match that gave the labels of this one.
+
+        Returns
+        -------
+        LabelMatch
+            This match, with all spellings that stand for its labels.
+        """
+        now = self.spellings
+        joined = (replace(x, label=now.get(x.label, x.label)) for x in before.joined)
+        synonyms = {other: now.get(x, x) for other, x in before.synonyms.items()}
+        return replace(
+            self,
+            joined=(*joined, *self.joined),
+            synonyms={**synonyms, **self.synonyms},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the match as plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            All that was joined, suggested and left over.
+        """
+        worst = self.worst
+        return {
+            "mode": self.mode,
+            "joined": [
+                {**vars(each), "differs": list(each.differs)} for each in self.joined
+            ],
+            "synonyms": dict(self.synonyms),
+            "unused_synonyms": list(self.unused_synonyms),
+            "suggestions": [
+                {**vars(each), "candidates": list(each.candidates)}
+                for each in self.suggestions
+            ],
+            "near_are_complete": self.near_are_complete,
+            "own_labels": [
+                {**vars(each), "examples": list(each.examples)}
+                for each in self.own_labels
+            ],
+            "worst": None if worst is None else worst.source,
+            "left_out": dict(self.left_out),
+        }
+
+
+def match_key(label: str) -> str:
+    """Return what labels have in common that are joined.
+
+    Parameters
+    ----------
+    label : str
+        A label.
+
+    Returns
+    -------
+    str
+        The label in lower case, in one Unicode form, with single spaces.
+
+    Examples
+    --------
+    >>> match_key("Café  TABLES") == match_key("Cafe\u0301 tables")
+    True
+    >>> match_key("résumé") == match_key("resume")
+    False
+    """
+    if label.isascii() and label.isprintable() and "  " not in label:
+        return label.strip().lower()
+    return _lower(_spaced(_formed(label)))
+
+
+def _lower(text: str) -> str:
+    """Lower case that keeps words apart: no ss for ß (Maße, Masse), no i for ı or İ."""
+    return normal(text).lower().replace("ς", "σ").replace("ſ", "s")
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _formed(text: str) -> str:
+    """The usual form of each letter, composed."""
+    if text.isascii():
+        return text
+    plain = "".join(x if x.isascii() else _plain_letter(x) for x in text)
+    return unicodedata.normalize("NFC", plain.translate(SAME_LETTER))
+
+
+def _plain_letter(letter: str) -> str:
+    form, _, codes = unicodedata.decomposition(letter).partition(" ")
+    if form in (*FORMS, "<isolated>", "<vertical>", "<compat>"):
+        plain = "".join(chr(int(code, 16)) for code in codes.split())
+        # Of the many characters called <compat>, only letters: ﬁ, ĳ, µ, Ⅳ.
+        if form != "<compat>" or plain.isalpha():
+            return plain
+    return letter
+
+
+PARTS = {"case": _lower, "spaces": _spaced, "Unicode form": _formed}
+"""What `match_key` undoes, by what a report calls it."""
+
+
+def differences(a: str, b: str) -> tuple[str, ...]:
+    """Say in what two labels with the same key differ.
+
+    Parameters
+    ----------
+    a : str
+        A label.
+    b : str
+        Another label.
+
+    Returns
+    -------
+    tuple of str
+        Some of "case", "spaces" and "Unicode form".
+
+    Examples
+    --------
+    >>> differences("BABY  grows", "Baby grows")
+    ('case', 'spaces')
+    """
+    found = []
+    for part in PARTS:
+        left, right = a, b
+        # The form comes first in `match_key`, because it may bring spaces and capitals.
+        for name, undo in reversed(PARTS.items()):
+            if name != part:
+                left, right = undo(left), undo(right)
+        if left != right:
+            found.append(part)
+    return tuple(found)
+
+
+def match_labels(
+    sources: Sequence[LabelSource],
+    *,
+    mode: str = "safe",
+    synonyms: Mapping[str, str] | None = None,
+) -> LabelMatch:
+    """Match the labels of several files.
+
+    Parameters
+    ----------
+    sources : sequence of LabelSource
+        The files; the spelling of the first one wins.
+    mode : {"safe", "exact"}, default "safe"
+        Join labels that differ in case, spaces or Unicode form, or only equal ones.
+        "exact" suggests nothing, either.
+    synonyms : mapping from str to str, optional
+        Labels by other spellings of them. These are joined in any case, even in one
+        file.
+
+    Returns
+    -------
+    LabelMatch
+        What was joined, what may be joined, and what matches nothing.
+
+    Examples
+    --------
+    >>> tree = LabelSource("tree.csv", ["Babygrows", "Bibs", "C", "C++"])
+    >>> looks = LabelSource("looks.csv", ["BABYGROWS", "Bib", "C#"])
+    >>> found = match_labels([tree, looks])
+    >>> found.spellings
+    {'BABYGROWS': 'Babygrows'}
+    >>> [(x.spelling, x.candidates, x.reason) for x in found.suggestions]
+    [('Bib', ('Bibs',), 'plural')]
+    """
+    meaning = _resolved(synonyms or {})
+    names = [source.names for source in sources]
+    used: dict[str, str] = {}
+    if meaning:
+        given = set().union(*names)
+        used = {other: label for other, label in meaning.items() if other in given}
+        names = _renamed(names, used)
+    if all(own is names[0] or tuple(own) == tuple(names[0]) for own in names):
+        # The usual case of a clean fit: equal labels everywhere.
+        return LabelMatch(mode, (), used, _unused(meaning, used))
+    joined, undecided = _joined(sources, names) if mode == "safe" else ((), ())
+    spelled = {each.spelling: each.label for each in joined}
+    names = _renamed(names, spelled)
+    n_contexts: Counter[str] = Counter()
+    for source, own in zip(sources, names, strict=True):
+        if source.role == "context":
+            n_contexts.update(own)
+    near = NearSpellings()
+    if mode == "safe":
+        decided = {each.spelling for each in undecided}
+        near = _near_spellings(sources, names, n_contexts, decided)
+    matched = {**spelled, **{o: spelled.get(x, x) for o, x in used.items()}}
+    return LabelMatch(
+        mode,
+        joined,
+        used,
+        _unused(meaning, used),
+        (*undecided, *near.suggestions),
+        near.are_complete,
+        _own_labels(sources, n_contexts, matched),
+        _left_out(sources, matched),
+    )
+
+
+def _renamed(
+    names: Sequence[Sequence[str]], spellings: Mapping[str, str]
+) -> list[Sequence[str]]:
+    """The labels of each file, with spellings replaced."""
+    if not spellings:
+        return list(names)
+    return [
+        own
+        if spellings.keys().isdisjoint(own)
+        else tuple(dict.fromkeys(spellings.get(x, x) for x in own))
+        for own in names
+    ]
+
+
+def _unused(meaning: Mapping[str, str], used: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(other for other in meaning if other not in used)
+
+
+def _near_spellings(
+    sources: Sequence[LabelSource],
+    names: Sequence[Sequence[str]],
+    n_contexts: Mapping[str, int],
+    decided: Collection[str],
+) -> NearSpellings:
+    """Near spellings between contexts; other files are compared with all contexts."""
+    files: list[tuple[str, Sequence[str]]] = []
+    lists: list[tuple[str, Sequence[str]]] = []
+    for source, own in zip(sources, names, strict=True):
+        (files if source.role == "context" else lists).append((source.name, own))
+    return find_near_spellings(files, lists, match_key, n_contexts, decided)
+
+
+def _resolved(synonyms: Mapping[str, str]) -> dict[str, str]:
+    """Synonyms of synonyms; a cycle ends at the label that it began with."""
+    found = {}
+    for other, label in synonyms.items():
+        seen = {other}
+        while label in synonyms and label not in seen:
+            seen.add(label)
+            label = synonyms[label]
+        if label != other:
+            found[other] = label
+    return found
+
+
+def _joined(
+    sources: Sequence[LabelSource],
+    names: Sequence[Sequence[str]],
+) -> tuple[tuple[JoinedLabel, ...], tuple[Suggestion, ...]]:
+    """Join spellings of one key; suggest those that have rivals in their file."""
+    spellings = set().union(*names)
+    keys = list(map(match_key, spellings))
+    if len(set(keys)) == len(keys):
+        return (), ()
+    several = {key for key, count in Counter(keys).items() if count > 1}
+    groups: dict[str, list[str]] = {}
+    for key, spelling in zip(keys, spellings, strict=True):
+        if key in several:
+            groups.setdefault(key, []).append(spelling)
+    key_of = {x: key for key, group in groups.items() for x in group}
+    rivals = _rivals(names, key_of)
+    first: dict[str, int] = {}
+    for i, own in enumerate(names):
+        for x in own:
+            if x in key_of:
+                first.setdefault(x, i)
+    place = {x: i for i, x in enumerate(first)}
+    joined, undecided = [], []
+    for key, unordered in groups.items():
+        group = sorted(unordered, key=place.__getitem__)
+        earliest = min(first[x] for x in group)
+        labels = tuple(x for x in group if first[x] == earliest)
+        for x in group:
+            if x in labels:
+                continue
+            differs = differences(x, labels[0])
+            source = sources[first[x]].name
+            if key in rivals:
+                reason = " and ".join(differs)
+                undecided.append(Suggestion(source, x, labels, reason))
+            else:
+                before = sources[earliest].name
+                joined.append(JoinedLabel(source, x, labels[0], before, differs))
+
+    def order(each: JoinedLabel | Suggestion) -> int:
+        return place[each.spelling]
+
+    return tuple(sorted(joined, key=order)), tuple(sorted(undecided, key=order))
+
+
+def _rivals(names: Sequence[Sequence[str]], key_of: Mapping[str, str]) -> set[str]:
+    """Keys of which one file has two spellings."""
+    found: set[str] = set()
+    for own in names:
+        counts = Counter(key_of[x] for x in own if x in key_of)
+        found.update(key for key, count in counts.items() if count > 1)
+    return found
+
+
+def _own_labels(
+    sources: Sequence[LabelSource],
+    n_contexts: Mapping[str, int],
+    spellings: Mapping[str, str],
+) -> tuple[OwnLabels, ...]:
+    """Labels that no other context has; of a file of names, that no context has."""
+    is_one = sum(source.role == "context" for source in sources) < 2
+    found = []
+    for source in sources:
+        if source.role == "context" and is_one:
+            continue
+        most = 1 if source.role == "context" else 0
+        (labels,) = _renamed([source.labels], spellings)
+        own = [x for x in labels if n_contexts.get(x, 0) <= most]
+        examples = tuple(own[:EXAMPLES])
+        found.append(OwnLabels(source.name, len(own), len(labels), examples))
+    return tuple(found)
+
+
+def _left_out(
+    sources: Sequence[LabelSource], spellings: Mapping[str, str]
+) -> dict[str, int]:
+    """How many labels of each context are not among the labels to embed."""
+    wanted: set[str] | None = None
+    for source in sources:
+        if source.role == "labels":
+            wanted = set(_renamed([source.labels], spellings)[0])
+    if wanted is None:
+        return {}
+    counts = {
+        source.name: len(set(_renamed([source.labels], spellings)[0]) - wanted)
+        for source in sources
+        if source.role == "context"
+    }
+    return {name: count for name, count in counts.items() if count}

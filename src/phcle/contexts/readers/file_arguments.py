@@ -1,0 +1,66 @@
+"""Files as users write them: `tree.csv:child=job,parent=sector`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from phcle.files.writing import is_file
+
+__all__ = ["split_columns"]
+
+ROLES = {
+    "hierarchy": ("child", "parent"),
+    "edges": ("source", "target", "weight"),
+    "annotations": ("item", "label"),
+    "attributes": ("label",),
+    "tags": ("label", "tag"),
+    "texts": ("label", "text"),
+    "sentences": ("label", "text"),
+    "names": ("label", "name"),
+}
+"""Columns that each kind of table has."""
+
+LEVELS = "levels"
+"""Columns of a lineage, from the labels up: `tree.csv:levels=species/genus/family`."""
+
+
+def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
+    r"""Split a path and the columns behind it.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of the file, a key of `ROLES`. Other kinds have no columns.
+    text : str or Path
+        A path, or a path with columns. A file whose own name looks like that is a path.
+
+    Returns
+    -------
+    path : Path
+        The file.
+    columns : dict
+        Titles by role.
+
+    Examples
+    --------
+    >>> path, columns = split_columns("hierarchy", "tree.csv:child=job,parent=sector")
+    >>> path.name, columns
+    ('tree.csv', {'child': 'job', 'parent': 'sector'})
+    >>> split_columns("hierarchy", r"C:\tree.csv")[1]
+    {}
+    """
+    path, colon, columns = str(text).rpartition(":")
+    if not colon or not path or is_file(text):
+        return Path(text), {}
+    found: dict[str, str] = {}
+    roles = (*ROLES.get(kind, ()), *([LEVELS] if kind == "hierarchy" else []))
+    for piece in columns.split(","):
+        role, equals, title = piece.partition("=")
+        if equals and role.strip().lower() in roles:
+            found[role.strip().lower()] = title.strip()
+        elif found:  # a title that holds a comma
+            last = next(reversed(found))
+            found[last] += f",{piece}"
+        else:
+            return Path(text), {}
+    return Path(path), found

@@ -1,0 +1,246 @@
+"""A folder of files: what each of them is taken to be.
+
+The beginning of every table is read, and the tables are compared with each other; see
+`kind_guessing`. Nothing is guessed in silence: `GuessedFiles.guesses` says why.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+
+from phcle.contexts.column_evidence import plain_title
+from phcle.contexts.readers.file_arguments import LEVELS, ROLES
+from phcle.contexts.readers.files_to_contexts import ContextFile
+from phcle.contexts.readers.kind_guessing import (
+    Guess,
+    TableSample,
+    guess_kinds,
+    kind_of_ending,
+)
+from phcle.contexts.readers.table_files import Reading, open_table
+from phcle.errors import FileError
+
+__all__ = ["GuessedFiles", "guess_files", "list_paths"]
+
+ROWS = 5_000
+"""Rows of a table that are read for a guess: enough to see which column repeats, and a
+fraction of a second."""
+
+ENDINGS = (
+    *(".csv", ".tsv", ".tab", ".txt", ".parquet", ".xlsx", ".json", ".jsonl"),
+    *(".owl", ".ttl", ".rdf", ".nt", ".n3", ".jsonld", ".vec", ".w2v"),
+)
+"""Endings of files in a folder that are read: tables, vocabularies, vectors."""
+
+
+@dataclass(frozen=True)
+class GuessedFiles:
+    """What files are taken to be.
+
+    Attributes
+    ----------
+    files : tuple of ContextFile
+        Files that become contexts: taxonomies first, because their spelling of the
+        labels wins.
+    labels : Path or None
+        The list of labels to embed.
+    names : Path or None
+        The table of readable names.
+    synonyms : Path or None
+        The table of labels that files spell differently.
+    guesses : dict
+        Why, by path.
+    faults : dict
+        Files that cannot be read or told, with the reason.
+    ignored : tuple of Path
+        Files of a folder whose ending says that they are something else.
+    tables : dict
+        Guesses for the further tables, by name.
+    """
+
+    files: tuple[ContextFile, ...] = ()
+    labels: Path | None = None
+    names: Path | None = None
+    synonyms: Path | None = None
+    guesses: Mapping[Path, Guess] = field(default_factory=dict)
+    faults: Mapping[Path, str] = field(default_factory=dict)
+    ignored: tuple[Path, ...] = ()
+    tables: Mapping[str, Guess] = field(default_factory=dict)
+
+    def command(self, out: str = "labels.phcle") -> str:
+        """Write the command that fits an embedding to these files.
+
+        Parameters
+        ----------
+        out : str, default "labels.phcle"
+            Where it writes the embedding.
+
+        Returns
+        -------
+        str
+            The command, quoted for a shell.
+        """
+        words = ["phcle", "fit"]
+        for file in self.files:
+            words += [f"--{file.kind}", _argument(file)]
+        if self.labels is not None:
+            words += ["--labels", str(self.labels)]
+        if self.names is not None:
+            words += ["--names", str(self.names)]
+        if self.synonyms is not None:
+            words += ["--synonyms", str(self.synonyms)]
+        return shlex.join([*words, "--out", out])
+
+
+def _argument(file: ContextFile) -> str:
+    columns = ",".join(f"{role}={title}" for role, title in file.columns.items())
+    return f"{file.path}:{columns}" if columns else str(file.path)
+
+
+def list_paths(paths: Iterable[str | Path]) -> tuple[list[Path], list[Path]]:
+    """List files; a folder stands for the files in it that can be read.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders.
+
+    Returns
+    -------
+    files : list of Path
+        The files, those of a folder in the order of their names.
+    ignored : list of Path
+        Other files of folders.
+    """
+    files: list[Path] = []
+    ignored: list[Path] = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            files.append(path)
+            continue
+        for each in sorted(path.iterdir()):
+            if each.name.startswith((".", "~$")) or not each.is_file():
+                continue
+            known = each.suffix.lower() in ENDINGS
+            (files if known else ignored).append(each)
+    return list(dict.fromkeys(files)), ignored
+
+
+def guess_files(
+    paths: Iterable[str | Path],
+    reading: Reading | None = None,
+    *,
+    beside: Mapping[str, TableSample] | None = None,
+) -> GuessedFiles:
+    r"""Guess what every file is.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders.
+    reading : Reading, optional
+        How the user wants tables to be read.
+    beside : mapping from str to TableSample, optional
+        Further tables by name, such as data frames, which are compared with the files.
+
+    Returns
+    -------
+    GuessedFiles
+        The files with their kinds, and the reasons.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "jobs.csv").write_text(
+    ...     "job;sector\nnurse;health\nsurgeon;health\nbaker;food\n"
+    ... )
+    >>> [file] = guess_files([folder]).files
+    >>> file.kind, dict(file.columns)
+    ('hierarchy', {'child': 'job', 'parent': 'sector'})
+    """
+    paths = list(paths)
+    listed, ignored = list_paths(paths)
+    if not listed and (paths or not beside):
+        raise FileError("no file was found; name files, or a folder with tables.")
+    guesses: dict[Path, Guess] = {}
+    faults: dict[Path, str] = {}
+    samples: dict[str, TableSample] = {}
+    for path in listed:
+        try:
+            kind = kind_of_ending(path) if path.is_file() else None
+            if kind is None:
+                samples[str(path)] = _sample(path, reading)
+            else:
+                guesses[path] = Guess(kind, {}, f"its ending is {path.suffix}")
+        except OSError as error:
+            faults[path] = str(error)
+    found = guess_kinds({**samples, **(beside or {})})
+    for name, guess in found.items():
+        if name not in samples:
+            continue
+        path, sample = Path(name), samples.pop(name)
+        if guess.kind == "labels" and not _lists_labels(sample, samples.values()):
+            ignored.append(path)
+        else:
+            guesses[path] = replace(guess, columns=_unusual(guess, sample.header))
+        samples[name] = sample
+        if guess.kind is None:
+            faults[path] = f"{name}: {guess.why}"
+    tables = {name: found[name] for name in beside or {}}
+    return replace(_sorted(listed, guesses, faults, ignored), tables=tables)
+
+
+def _sample(path: Path, reading: Reading | None) -> TableSample:
+    table = open_table(path, reading)
+    return TableSample(table.header, [cells for _, cells in islice(table.rows(), ROWS)])
+
+
+def _lists_labels(sample: TableSample, others: Iterable[TableSample]) -> bool:
+    """Whether the lines of a text are labels of other files, and no notes."""
+    lines = {plain_title(str(x)) for x in (*sample.header, *chain(*sample.rows)) if x}
+    cells = {plain_title(str(x)) for other in others for x in chain(*other.rows)}
+    return 2 * len(lines & cells) >= len(lines)
+
+
+def _unusual(guess: Guess, header: Sequence[str]) -> dict[str, str]:
+    """The columns that a reader does not find by their titles."""
+    if guess.kind == "attributes" and guess.columns.get("label") == header[0]:
+        return {}
+    expected = (LEVELS, *ROLES.get(guess.kind or "", ()))
+    found = {role: x for role, x in guess.columns.items() if role in expected}
+    return found if any(plain_title(x) != role for role, x in found.items()) else {}
+
+
+def _sorted(
+    listed: Sequence[Path],
+    guesses: Mapping[Path, Guess],
+    faults: dict[Path, str],
+    ignored: Sequence[Path],
+) -> GuessedFiles:
+    """Split contexts from lists; a second list of one kind is a fault."""
+    files: list[ContextFile] = []
+    lists: dict[str, Path] = {}
+    for path in listed:
+        kind = guesses[path].kind if path in guesses else None
+        if kind in ("labels", "names", "synonyms"):
+            first = lists.setdefault(kind, path)
+            if first != path:
+                faults[path] = f"{path}: seems to be --{kind}, as {first} is; choose."
+        elif kind is not None:
+            files.append(ContextFile(kind, path, columns=guesses[path].columns))
+    order = ("hierarchy", "skos", "owl")
+    files.sort(key=lambda x: order.index(x.kind) if x.kind in order else len(order))
+    return GuessedFiles(
+        tuple(files),
+        lists.get("labels"),
+        lists.get("names"),
+        lists.get("synonyms"),
+        guesses,
+        faults,
+        tuple(ignored),
+    )

@@ -1,0 +1,86 @@
+"""A folder of files is enough: what each of them is taken to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from phcle.contexts.readers.guessed_files import guess_files
+from phcle.contexts.readers.label_files import read_hierarchy_edges
+from phcle.contexts.readers.table_files import open_table
+from phcle.errors import FileError
+
+JOBS = "job;sector\nnurse;health\nsurgeon;health\nbaker;food\ncook;food\n"
+PAY = "job,pay,remote\nnurse,30,no\nsurgeon,90,no\nbaker,25,no\ncook,24,no\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    (tmp_path / "pay.csv").write_text(PAY)
+    return tmp_path
+
+
+def test_a_folder_becomes_a_command(folder: Path) -> None:
+    found = guess_files([folder])
+    assert [file.kind for file in found.files] == ["hierarchy", "attributes"]
+    tree, pay = folder / "jobs.csv", folder / "pay.csv"
+    assert found.command() == (
+        f"phcle fit --hierarchy {tree}:child=job,parent=sector --attributes {pay} "
+        "--out labels.phcle"
+    )
+
+
+def test_the_taxonomy_comes_first_because_its_spelling_wins(folder: Path) -> None:
+    (folder / "jobs.csv").rename(folder / "z.csv")
+    assert guess_files([folder]).files[0].path.name == "z.csv"
+
+
+def test_the_label_column_is_named_only_if_it_is_not_the_first(folder: Path) -> None:
+    (folder / "pay.csv").write_text("n,job,m\n3,nurse,4\n9,surgeon,5\n2,baker,4\n")
+    [_, pay] = guess_files([folder]).files
+    assert pay.columns == {"label": "job"}
+
+
+def test_notes_and_pictures_are_ignored_but_a_list_of_labels_is_not(
+    folder: Path,
+) -> None:
+    (folder / "README.txt").write_text("These files are from the office.\nAsk Ann.\n")
+    (folder / "plot.png").write_bytes(b"\x89PNG")
+    (folder / "wanted.txt").write_text("nurse\nbaker\n")
+    found = guess_files([folder])
+    assert {path.name for path in found.ignored} == {"README.txt", "plot.png"}
+    assert found.labels == folder / "wanted.txt"
+    assert "--labels" in found.command()
+
+
+def test_a_file_that_cannot_be_told_is_a_fault_and_the_others_stay(
+    folder: Path,
+) -> None:
+    (folder / "pairs.csv").write_text("x,y\na,b\na,c\nd,b\nd,c\n")
+    found = guess_files([folder, folder / "missing.csv"])
+    assert len(found.files) == 2
+    assert {path.name for path in found.faults} == {"pairs.csv", "missing.csv"}
+    assert "--tags" in found.faults[folder / "pairs.csv"]
+
+
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no file was found"):
+        guess_files([tmp_path])
+
+
+@pytest.mark.parametrize("columns", [{}, {"levels": "species/genus/family"}])
+def test_a_lineage_is_read_as_a_taxonomy(
+    tmp_path: Path, columns: dict[str, str]
+) -> None:
+    path = tmp_path / "lineage.csv"
+    genera = {"Felis": "cats", "Panthera": "cats", "Canis": "dogs", "Vulpes": "dogs"}
+    rows = [f"{g} {i},{g},{family}" for g, family in genera.items() for i in "ab"]
+    path.write_text("\n".join(["species,genus,family", *rows]))
+    table = open_table(path, columns=columns)
+    edges = read_hierarchy_edges(table)
+    assert ("Felis a", "Felis") in edges
+    assert ("Felis", "cats") in edges
+    assert len(edges) == 12
+    assert bool(table.remarks) == (not columns)
