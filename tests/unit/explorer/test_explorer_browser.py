@@ -156,7 +156,7 @@ def test_back_returns_to_what_was_chosen_before(open_page):
         page.evaluate("x => Phcle.map.choose(Phcle.map.row_of(x))", label)
         page.wait_for_url(re.compile(f"label={label}"))
     page.evaluate("Phcle.map.view.zoom(2)")  # moving makes no entry
-    page.wait_for_function("!Phcle.map.is_moving")
+    page.wait_for_timeout(400)  # until it has settled
     page.go_back()
     page.wait_for_selector(".map-panel h2 >> text=owl")
     page.go_back()
