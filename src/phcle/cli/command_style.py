@@ -36,8 +36,8 @@ MACHINE = "Machine"
 EVERYWHERE = "In every command"
 
 GROUPS = {
-    HAVE: "language labels names features photos model network vector compare wide "
-    "data dataset nouns wordnet",
+    HAVE: "language encoding delimiter na keep_na labels names features photos model "
+    "network vector compare wide data dataset nouns wordnet",
     WANT: "out k among contexts complete columns min_confidence probabilities why "
     "suspicious generalised format title score trials plot methods split",
     TUNING: "hierarchy_kind role classifier classifiers splits metric hide search seed "

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.errors_and_signals import say
-from phcle.cli.flags import Json, NamesFile, context_files, context_flags, with_flags
+from phcle.cli.flags import (
+    Json,
+    NamesFile,
+    context_files,
+    context_flags,
+    reading_flags,
+    reading_of,
+    with_flags,
+)
 from phcle.cli.output import (
     check_can_write,
     progress_bar,
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["tune"]
 
 
-@with_flags(*context_flags())
+@with_flags(*context_flags(), *reading_flags())
 def tune(
     out: Annotated[
         Path,
@@ -135,7 +143,13 @@ def tune(
     for path in (out, plot):
         if path is not None:
             check_can_write(path, [labels, names, *(file.path for file in files)])
-    contexts = read_files(files, labels=labels, names=names, language=given["language"])
+    contexts = read_files(
+        files,
+        labels=labels,
+        names=names,
+        language=given["language"],
+        reading=reading_of(given),
+    )
     judge = make_score(
         contexts,
         features=features,

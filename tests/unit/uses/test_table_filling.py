@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from phcle.contexts.readers.table_files import find_text_format
 from phcle.errors import FileError
-from phcle.uses.raw_tables import choose_delimiter, raw_rows
+from phcle.uses.raw_tables import raw_rows
 from phcle.uses.table_filling import fill_table, table_titles
 
 GAPS = ["", " ", '""', "nan", "NA", "n/a", "None", "null", '" "']
@@ -84,7 +85,7 @@ def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
     delimiter, old, new = drawn
     table = tmp_path / "t.csv"
     table.write_bytes(old)
-    assert choose_delimiter(table) == delimiter
+    assert find_text_format(table).delimiter == delimiter
     _, found = filled(table, dict.fromkeys(["weight", "wild", "size"], "big"))
     assert found == new
 

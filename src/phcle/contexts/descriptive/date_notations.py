@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-__all__ = ["ReadDates", "decimal_year", "read_dates"]
+__all__ = ["ReadDates", "date_of_year", "decimal_year", "read_dates"]
 
 MONTHS = {
     name.lower(): number
@@ -91,6 +91,30 @@ def decimal_year(moment: date) -> float:
     if isinstance(moment, datetime):
         passed += (moment.hour + moment.minute / 60 + moment.second / 3600) / 24
     return round(moment.year + passed / days, 6)
+
+
+def date_of_year(value: float) -> date:
+    """Return the day of a year with decimals.
+
+    Parameters
+    ----------
+    value : float
+        The year, such as 2020.5.
+
+    Returns
+    -------
+    date
+        The day.
+
+    Examples
+    --------
+    >>> date_of_year(2020.5)
+    datetime.date(2020, 7, 2)
+    """
+    year = min(max(int(value), date.min.year), date.max.year)
+    days = 366 if calendar.isleap(year) else 365
+    passed = min(max(round((value - year) * days, 3), 0.0), days - 1.0)
+    return date.fromordinal(date(year, 1, 1).toordinal() + int(passed))
 
 
 def read_dates(cells: Sequence[Any]) -> ReadDates | None:
