@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.files_to_contexts import read_contexts
     from phcle.embedding import LabelEmbedding, load
     from phcle.estimator import PHCLE
+    from phcle.quick_fit import fit
     from phcle.solver.completion_skill import completion_skill
     from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
@@ -34,6 +35,7 @@ __all__ = [
     "context_help",
     "datasets",
     "errors",
+    "fit",
     "fold_in",
     "load",
     "read_contexts",
@@ -48,6 +50,7 @@ _HOMES = {
     "RelationalContext": "phcle.contexts",
     "completion_skill": "phcle.solver.completion_skill",
     "context_help": "phcle.solver.context_help",
+    "fit": "phcle.quick_fit",
     "fold_in": "phcle.solver.foldin",
     "load": "phcle.embedding",
     "read_contexts": "phcle.contexts.readers.files_to_contexts",

@@ -91,7 +91,7 @@ def explore(
             host, taken, public=public, token=token, names=name or ()
         )
         app = make_app(_workspace(file, compare, model, network), rules)
-        address = address_of(listening, host)
+        address = address_of(listening, host, token=token, names=name or ())
 
         def started() -> None:
             typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")

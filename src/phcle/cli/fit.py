@@ -12,6 +12,7 @@ import typer
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
+    LabelWords,
     NamesFile,
     OutFile,
     SynonymsFile,
@@ -52,6 +53,7 @@ def fit(
         ),
     ] = None,
     names: NamesFile = None,
+    label_words: LabelWords = False,
     synonyms: SynonymsFile = None,
     hierarchy_kind: Annotated[
         str,
@@ -110,6 +112,7 @@ def fit(
         hierarchy_kind=hierarchy_kind,
         role=role,
         language=given["language"],
+        label_words=label_words,
         match=options["match"],
         synonyms=synonyms,
         reading=reading_of(given),

@@ -23,6 +23,7 @@ __all__ = [
     "Count",
     "EmbeddingFile",
     "Json",
+    "LabelWords",
     "Labels",
     "NamesFile",
     "OutFile",
@@ -98,6 +99,12 @@ KEEP_NA = typer.Option(
     "--keep-na",
     help="Take NA, none, - and the like for ordinary texts.",
 )
+LabelWords = Annotated[
+    bool,
+    typer.Option(
+        "--label-words", help="Use the words of the labels' own names as a context."
+    ),
+]
 
 METAVARS = {int: "N", float: "NUMBER"}
 

@@ -11,6 +11,7 @@ import typer
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
+    LabelWords,
     NamesFile,
     context_files,
     context_flags,
@@ -116,6 +117,7 @@ def tune(
         ),
     ] = None,
     names: NamesFile = None,
+    label_words: LabelWords = False,
     seed: Annotated[
         int, typer.Option(metavar="N", help="The same seed gives the same trials.")
     ] = 0,
@@ -149,6 +151,7 @@ def tune(
         names=names,
         language=given["language"],
         reading=reading_of(given),
+        label_words=label_words,
     )
     judge = make_score(
         contexts,
@@ -173,6 +176,8 @@ def tune(
         names=contexts.names,
     )
     inputs = _inputs(files, labels, names, given["language"])
+    if label_words:
+        inputs["label-words"] = True
     try:
         _run(tuning, trials)
         tested = tuning.test()

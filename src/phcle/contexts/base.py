@@ -937,6 +937,25 @@ class FittedContext(ABC):
     def file_kinds(self) -> tuple[str, ...]:
         """Kinds of file that contexts like this are read from."""
 
+    def from_names(
+        self, labels: Sequence[str], names: Mapping[str, str]
+    ) -> Context | None:
+        """Make a context of new labels from their own names.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The new labels.
+        names : mapping from str to str
+            Readable names of some of them.
+
+        Returns
+        -------
+        Context or None
+            What the names say; None if the context is not made of names.
+        """
+        return None
+
     @abstractmethod
     def for_new_labels(self, context: Context | None, labels: Sequence[str]) -> Self:
         """Return the context over labels that are folded in.

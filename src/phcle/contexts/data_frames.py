@@ -13,7 +13,12 @@ from typing import Any
 from phcle.contexts.column_evidence import ColumnEvidence, find_labels, plain_title
 from phcle.contexts.labels import as_labels, is_missing
 from phcle.contexts.lineages import lineage_edges
-from phcle.contexts.readers.kind_guessing import ROLES, TableSample, columns_for
+from phcle.contexts.readers.kind_guessing import (
+    NEEDED,
+    SAMPLED_ROWS,
+    TableSample,
+    columns_for,
+)
 from phcle.errors import (
     ContextError,
     ContextWarning,
@@ -22,10 +27,15 @@ from phcle.errors import (
     some,
 )
 
-__all__ = ["as_frame", "as_row", "labelled_columns", "rows_of", "sample_of"]
-
-SAMPLED_ROWS = 2_000
-"""Rows of a frame that a guess looks at."""
+__all__ = [
+    "as_frame",
+    "as_row",
+    "has_labels_in_index",
+    "labelled_columns",
+    "rows_of",
+    "sample_of",
+    "with_columns",
+]
 
 
 def as_frame(table: Any, where: str) -> Any | None:
@@ -95,7 +105,7 @@ def labelled_columns(
         )
     if not cells:
         raise ContextError(f"{where}: the frame has no columns.")
-    if labels is None and _has_labels_in_index(frame, cells, where):
+    if labels is None and has_labels_in_index(frame, where):
         return as_labels(frame.index, f"index of {where}"), cells
     own = _found_labels(cells, where) if labels is None else labels
     if len(set(map(_comparable, cells[own]))) < len(cells[own]):
@@ -130,8 +140,22 @@ def _cells_of(frame: Any) -> dict[str, list[Any]]:
     }
 
 
-def _has_labels_in_index(frame: Any, cells: dict[str, list[Any]], where: str) -> bool:
-    """Whether the index of a pandas frame holds labels, and no numbers of rows."""
+def has_labels_in_index(frame: Any, where: str) -> bool:
+    """Tell whether the index of a pandas frame holds labels, not numbers of rows.
+
+    Parameters
+    ----------
+    frame : data frame
+        A frame; those of other libraries have no index.
+    where : str
+        What the frame is, for messages.
+
+    Returns
+    -------
+    bool
+        Whether the index has a name or holds texts, or numbers that are no numbers of
+        rows in a frame without another column of labels.
+    """
     if not (hasattr(frame, "index") and hasattr(frame, "iloc")):
         return False
     index = frame.index
@@ -144,6 +168,7 @@ def _has_labels_in_index(frame: Any, cells: dict[str, list[Any]], where: str) ->
         return True
     # Rows that were sorted or selected keep their old numbers.
     is_numbered = sorted(index) == list(range(len(index)))
+    cells = _cells_of(as_frame(frame, where))
     return not is_numbered and not any(
         c.is_text and c.is_unique for c in _evidence(cells)
     )
@@ -192,7 +217,7 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     table : data frame or iterable of rows
         What the user gave.
     kind : str
-        Kind of the table: a key of `ROLES`, which names the columns it needs. Other
+        Kind of the table: a key of `NEEDED`, which names the columns it needs. Other
         names are guessed, with a warning. A taxonomy may also be a lineage: one row
         per label with the nodes above it.
     where : str
@@ -203,7 +228,7 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     iterable of rows
         Rows with the cells in the order of the columns that the kind needs.
     """
-    columns = ROLES[kind]
+    columns = NEEDED[kind]
     if isinstance(table, (str, bytes, Mapping)):
         raise ContextError(
             f"{where}: rows of ({', '.join(columns)}) are needed. "
@@ -212,17 +237,40 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     frame = as_frame(table, where)
     if frame is None:
         return table  # type: ignore[no-any-return]
-    found = columns_for(kind, sample_of(frame), where)
-    by_title = dict(zip(map(str, frame.columns), frame.columns, strict=True))
-    if "levels" in found.columns:
-        titles = found.columns["levels"].split("/")
+    found = columns_for(kind, sample_of(frame), where).columns
+    if "levels" in found:
+        titles = found["levels"].split("/")
         _say(f"{where}: the columns {some(titles)} are taken as a lineage.")
-        return lineage_edges(frame.select([by_title[x] for x in titles]).iter_rows())
-    if found.why:
-        taken = ", ".join(f"{t!r} as {role}" for role, t in found.columns.items())
+    elif any(plain_title(title) != role for role, title in found.items()):
+        taken = ", ".join(f"{title!r} as {role}" for role, title in found.items())
         _say(f"{where}: takes {taken}; rename the columns if that is wrong.")
-    wanted = [by_title[title] for title in found.columns.values()]
-    return frame.select(wanted).iter_rows()  # type: ignore[no-any-return]
+    chosen = with_columns(table, found)
+    return chosen if isinstance(chosen, list) else as_frame(chosen, where).iter_rows()
+
+
+def with_columns(frame: Any, columns: Mapping[str, str]) -> Any:
+    """Return the columns of a data frame that a reader needs, under their usual names.
+
+    Parameters
+    ----------
+    frame : data frame
+        A frame of pandas, Polars or PyArrow.
+    columns : mapping from str to str
+        Titles by role, as a `Guess` has them.
+
+    Returns
+    -------
+    data frame or list
+        A smaller frame of the same library; for a lineage, pairs of child and parent.
+    """
+    found = as_frame(frame, "frame")
+    assert found is not None
+    own = dict(zip(map(str, found.columns), found.columns, strict=True))
+    if "levels" in columns:
+        titles = [own[title] for title in columns["levels"].split("/")]
+        return lineage_edges(found.select(titles).iter_rows())
+    roles = {own[title]: role for role, title in columns.items()}
+    return found.select(list(roles)).rename(roles).to_native()
 
 
 def sample_of(frame: Any) -> TableSample:

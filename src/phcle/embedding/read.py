@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.confidence import support
 from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.labels import index_of
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -110,11 +112,28 @@ def support_of(
     array of shape (labels,), or None
         From 0 to 1. None if no label that the context describes is in the embedding.
     """
-    described = [x for x in context.observed_labels if x in embedding]
-    if not described:
+    position, described = _described(embedding, context)
+    if not position:
         return None
-    position = {label: i for i, label in enumerate(described)}
     own = np.array(
         [-1 if label is None else position.get(label, -1) for label in labels]
     )
-    return support(vectors, embedding.select(described).vectors, own)
+    return support(vectors, described, own)
+
+
+_kept: WeakKeyDictionary[
+    LabelEmbedding, dict[str, tuple[dict[str, int], npt.NDArray[np.floating]]]
+] = WeakKeyDictionary()
+"""What `_described` found: questions about single labels come one after the other."""
+
+
+def _described(
+    embedding: LabelEmbedding, context: PredictingContext
+) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
+    """Positions and vectors of the labels that a context describes."""
+    kept = _kept.setdefault(embedding, {})
+    if context.name not in kept:
+        found = [x for x in context.observed_labels if x in embedding]
+        vectors = embedding.select(found).vectors if found else embedding.vectors[:0]
+        kept[context.name] = index_of(found), vectors
+    return kept[context.name]

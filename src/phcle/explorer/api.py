@@ -6,7 +6,7 @@ FastAPI derives its schemas from the dataclasses of `phcle.answers`. See them at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from phcle.explorer.attribute_query import Has, HasNot, parse_wanted
 from phcle.explorer.map_colours import MapFile, attribute_colouring
 from phcle.explorer.new_label import NewLabelForm, land, landed
 from phcle.explorer.uploads import understood
+from phcle.explorer.work_lanes import COSTLY, PICTURES, in_lane
 from phcle.explorer.workspace import Workspace
 from phcle.uses.named_answers import describe_label
 
@@ -49,6 +50,7 @@ FAILURES: dict[int | str, dict[str, Any]] = {
         413: "The request is too large.",
         421: "The Host header does not name this server.",
         422: "A parameter is missing or out of range.",
+        503: "The answer is being prepared; ask again in a second.",
     }.items()
 }
 AS_TABLE: dict[int | str, dict[str, Any]] = {
@@ -91,7 +93,7 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
 
 def _reply(
     answer: A,
-    rows: Callable[[A], Iterable[Mapping[str, Any] | answers.Answer]],
+    rows: Callable[[A], Iterable[csv_export.Row | csv_export.Pairs | answers.Answer]],
     form: str,
     name: str,
 ) -> Response:
@@ -133,10 +135,10 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
     @router.get("/nearest", response_model=answers.Nearest, responses=AS_TABLE)
     async def nearest(label: Label, k: Count = 10, form: Format = "json") -> Response:
         """The labels most similar to a label; the same as `phcle nearest --json`."""
-        if opened.neighbours.table is None:  # no table yet: the search is slow
-            answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
-        else:
+        if opened.finds_quickly(label, k):
             answer = page_answers.nearest(opened, label, k)
+        else:  # a search among all labels must not hold up the event loop
+            answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
         return _reply(answer, attrgetter("neighbours"), form, "neighbours")
 
     @router.get("/describe", response_model=answers.DescribedLabel, responses=AS_TABLE)
@@ -162,6 +164,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
     opened = workspace.opened
 
     @router.get("/compare", response_model=answers.Comparison, responses=AS_TABLE)
+    @in_lane(COSTLY)
     def compare(
         label: Annotated[
             list[Annotated[str, Query(min_length=1, max_length=500)]],
@@ -178,6 +181,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         return _reply(answer, as_rows, form, table)
 
     @router.get("/match", response_model=answers.FittingLabels, responses=AS_TABLE)
+    @in_lane(COSTLY)
     def match(
         has: Has = [],  # noqa: B006
         has_not: HasNot = [],  # noqa: B006
@@ -189,6 +193,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         return _reply(answer, csv_export.fitting_rows, form, "labels")
 
     @router.get("/differences", response_model=answers.Differences, responses=AS_TABLE)
+    @in_lane(COSTLY)
     def differences(
         n: Count = 50,
         start: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
@@ -215,11 +220,13 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         return workspace.status()
 
     @router.get("/map", response_model=answers.MapData)
-    def label_map() -> Response:
+    @in_lane(COSTLY)
+    def label_map(request: Request) -> Response:
         """All labels in two dimensions, and ways to colour them."""
-        return Response(map_file.content(), media_type="application/json")
+        return map_file.content().response(request)
 
     @router.get("/colour")
+    @in_lane(COSTLY)
     def colour(
         context: Annotated[str, Query(max_length=200)],
         column: Annotated[str, Query(max_length=200)],
@@ -233,6 +240,7 @@ def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
     opened = workspace.opened
 
     @router.post("/add")
+    @in_lane(COSTLY)
     def add(form: NewLabelForm, k: Count = 10) -> answers.LandedLabel:
         """Where a new label would stand. Nothing is stored."""
         return landed(opened, form, k)
@@ -242,6 +250,7 @@ def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
         response_class=Response,
         responses={200: {"content": {"application/octet-stream": {}}}},
     )
+    @in_lane(COSTLY)
     def export(form: NewLabelForm) -> Response:
         """The embedding with the new label, as a file."""
         whole, _ = land(opened, form)
@@ -259,4 +268,6 @@ def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
     async def understand(request: Request, k: Count = 6) -> answers.UnderstoodFile:
         """Related labels and attributes of a file of features (.npy) or a picture."""
         content = await request.body()
-        return await run_in_threadpool(understood, workspace, content, k)
+        describe = in_lane(PICTURES)(understood)
+        found: answers.UnderstoodFile = await describe(workspace, content, k)
+        return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -15,10 +16,11 @@ from phcle import __version__
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_router
 from phcle.explorer.assets import Assets
+from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules, failure_response
-from phcle.explorer.workspace import Workspace
+from phcle.explorer.workspace import LabelNotFound, Workspace
 
 __all__ = ["make_app"]
 
@@ -63,13 +65,26 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
     app.include_router(pages.router())
     app.include_router(assets.router())
 
-    def failed(request: Request, status: int, message: str) -> Response:
+    def failed(
+        request: Request,
+        status: int,
+        message: str,
+        instead: Sequence[tuple[str, str]] = (),
+    ) -> Response:
         if request.url.path.startswith("/api/"):
             return failure_response(status, message)
-        return pages.failure(status, message)
+        return pages.failure(status, message, instead)
 
     @app.exception_handler(PhcleError)
     async def refuse(request: Request, error: PhcleError) -> Response:
+        if isinstance(error, NotReady):
+            answer = failed(request, 503, str(error))
+            answer.headers["retry-after"] = "1"
+            return answer
+        if isinstance(error, LabelNotFound):
+            name_of = workspace.opened.embedding.name_of
+            instead = [(name_of(x), _meant(request, error.text, x)) for x in error.near]
+            return failed(request, 404, str(error), instead)
         status = 404 if isinstance(error, UnknownLabelError) else 400
         return failed(request, status, str(error))
 
@@ -85,6 +100,15 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
 
     app.add_middleware(Guard, rules=rules)
     return app
+
+
+def _meant(request: Request, text: str, label: str) -> str:
+    """The address that was asked for, with a label in place of a text."""
+    query = [
+        (key, label if value == text else value)
+        for key, value in request.query_params.multi_items()
+    ]
+    return f"{request.url.path}?{urlencode(query)}"
 
 
 def _reasons(errors: Any) -> str:

@@ -5,11 +5,11 @@ The path of a request is only looked up in this list and never used to open a fi
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from importlib.resources import files
 
 from fastapi import APIRouter, Request, Response
+
+from phcle.explorer.stored_content import StoredContent
 
 __all__ = ["Assets"]
 
@@ -31,15 +31,6 @@ SHARED = (
     "vendor/LICENSES.txt",
 )
 """Files of `phcle.web`, which reports use too."""
-
-
-@dataclass(frozen=True)
-class Asset:
-    """The content of a file, its media type and its digest."""
-
-    content: bytes
-    kind: str
-    tag: str
 
 
 class Assets:
@@ -84,15 +75,11 @@ class Assets:
             asset = self._by_name.get(name)
             if asset is None:
                 return Response("no such file", 404, media_type="text/plain")
-            tag = f'"{asset.tag}"'
-            if request.headers.get("if-none-match") == tag:
-                return Response(status_code=304, headers={"etag": tag})
-            return Response(asset.content, media_type=asset.kind, headers={"etag": tag})
+            return asset.response(request)
 
         return router
 
 
-def _asset(name: str, content: bytes) -> Asset:
-    """Add media type and digest to a file."""
-    ending = name[name.rindex(".") :]
-    return Asset(content, KINDS[ending], hashlib.sha256(content).hexdigest())
+def _asset(name: str, content: bytes) -> StoredContent:
+    """Add the media type to a file."""
+    return StoredContent(content, KINDS[name[name.rindex(".") :]])

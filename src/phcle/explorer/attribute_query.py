@@ -1,7 +1,11 @@
-"""Wanted attributes in a URL: `has=parts::handle&not=parts::wheel`."""
+"""Wanted attributes in a URL: `has=["parts","handle"]&not=["parts","wheel"]`.
+
+JSON, because names may hold any signs. `has=parts::handle` is the older form.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -10,14 +14,15 @@ from fastapi import Query
 from phcle.errors import OptionError
 from phcle.uses.attribute_search import Criterion
 
-__all__ = ["BETWEEN", "Has", "HasNot", "parse_wanted"]
+__all__ = ["Has", "HasNot", "attribute_text", "parse_attribute", "parse_wanted"]
 
 BETWEEN = "::"
 
 Has = Annotated[
     list[str],
     Query(
-        max_length=20, description="Attributes that labels shall have: context::name."
+        max_length=20,
+        description='Attributes that labels shall have: ["context","name"].',
     ),
 ]
 HasNot = Annotated[
@@ -25,9 +30,67 @@ HasNot = Annotated[
     Query(
         alias="not",
         max_length=20,
-        description="Attributes that labels shall lack: context::name.",
+        description='Attributes that labels shall lack: ["context","name"].',
     ),
 ]
+
+
+def attribute_text(context: str, name: str) -> str:
+    """Write an attribute as it stands in a URL.
+
+    Parameters
+    ----------
+    context, name : str
+        The attribute.
+
+    Returns
+    -------
+    str
+        JSON.
+
+    Examples
+    --------
+    >>> attribute_text("parts", "lid: of steel")
+    '["parts","lid: of steel"]'
+    """
+    return json.dumps([context, name], ensure_ascii=False, separators=(",", ":"))
+
+
+def parse_attribute(text: str) -> tuple[str, str]:
+    """Read an attribute in a URL.
+
+    Parameters
+    ----------
+    text : str
+        JSON, or `context::name`.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Context and name.
+
+    Examples
+    --------
+    >>> parse_attribute('["a::b","c"]'), parse_attribute("parts::lid")
+    (('a::b', 'c'), ('parts', 'lid'))
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if (
+        isinstance(found, list)
+        and len(found) == 2
+        and all(isinstance(x, str) for x in found)
+    ):
+        return found[0], found[1]
+    context, between, column = text.partition(BETWEEN)
+    if not between:
+        raise OptionError(
+            f"an attribute must be given as {attribute_text('context', 'name')}. "
+            f"Got {text!r} instead."
+        )
+    return context, column
 
 
 def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
@@ -36,7 +99,7 @@ def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
     Parameters
     ----------
     has, has_not : iterable of str
-        Attributes that labels shall have and shall lack, as `context::name`.
+        Attributes that labels shall have and shall lack, for `parse_attribute`.
 
     Returns
     -------
@@ -50,12 +113,6 @@ def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
     """
     found: dict[tuple[str, str], Criterion] = {}
     for texts, present in ((has, True), (has_not, False)):
-        for text in texts:
-            context, between, column = text.partition(BETWEEN)
-            if not between:
-                raise OptionError(
-                    f"an attribute must be given as context{BETWEEN}name. "
-                    f"Got {text!r} instead."
-                )
-            found[context, column] = Criterion(context, column, present)
+        for attribute in map(parse_attribute, texts):
+            found[attribute] = Criterion(*attribute, present)
     return list(found.values())

@@ -1,26 +1,38 @@
-"""Compute neighbours and the map in a thread, while pages can already be read."""
+"""Prepare attributes, neighbours and the map in a thread, while pages can be read."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from phcle.answers import Progress
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import FileError
+from phcle.errors import FileError, PhcleError
 from phcle.explorer.precomputed import (
     Precomputed,
-    digest_of,
+    Supports,
     load_precomputed,
     precompute,
     precomputed_file,
+    support_of_all,
 )
 
-__all__ = ["BackgroundWork"]
+__all__ = ["BackgroundWork", "NotReady"]
 
 MANY, STEPS = 20_000, 10
 """Report progress in this many steps, if there are at least so many labels."""
+
+
+PREPARING = "preparing attributes"
+
+PATIENCE_S = 1.0
+"""A request waits this long for what is being prepared; then its page says so."""
+
+
+class NotReady(PhcleError):
+    """What was asked for is still being prepared; ask again in a second."""
 
 
 class BackgroundWork:
@@ -39,7 +51,10 @@ class BackgroundWork:
     Attributes
     ----------
     result : Precomputed or None
-        The result; None until it is ready.
+        Neighbours and map; None until they are ready.
+    supports : dict from str to array
+        How near every label is to a described label, by name of the context; complete
+        before the result is.
     """
 
     def __init__(
@@ -50,17 +65,28 @@ class BackgroundWork:
     ) -> None:
         self.embedding = embedding
         self.result: Precomputed | None = None
+        self.supports: Supports = {}
         self._file = None if file is None else precomputed_file(file)
         self._tell = tell
         self._stage: tuple[str, int, int] = ("waiting", 0, len(embedding))
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
+        self._has_supports = threading.Event()
         if self._file is not None:
             self.result = load_precomputed(self._file, embedding)
+        if self.result is not None:
+            self.supports = dict(self.result.supports)
+        if self.supports.keys() == _calibrated(embedding):
+            self._has_supports.set()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to prepare."""
+        return self.result is not None and self._has_supports.is_set()
 
     def start(self) -> None:
-        """Start the thread, if there is no result yet."""
-        if self.result is None and self._thread is None:
+        """Start the thread, if there is something to prepare."""
+        if not self.is_complete and self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
 
@@ -79,6 +105,31 @@ class BackgroundWork:
             raise RuntimeError("the background work has failed") from self._failure
         return self.result
 
+    def wait_for_supports(self) -> Supports:
+        """Wait a moment for the supports of all contexts.
+
+        Returns
+        -------
+        dict from str to array
+            The supports.
+
+        Raises
+        ------
+        NotReady
+            If they are still being computed.
+        """
+        self.start()
+        if not self._has_supports.wait(PATIENCE_S):
+            if self._failure is not None:
+                raise PhcleError(f"attributes could not be prepared: {self._failure}")
+            stage, done, total = self._stage
+            share = f" ({done / total:.0%})" if stage == PREPARING and total else ""
+            raise NotReady(
+                f"attributes of {len(self.embedding):,} labels are being "
+                f"prepared{share}; ask again in a second."
+            )
+        return self.supports
+
     @property
     def status(self) -> Progress:
         """How far the work is."""
@@ -90,18 +141,27 @@ class BackgroundWork:
         )
 
     def _run(self) -> None:
-        """Compute the result and store it; runs in the thread."""
+        """Compute what is missing and store it; runs in the thread."""
         try:
-            found = precompute(self.embedding, self._progress)
+            if not self._has_supports.is_set():
+                for context in self.embedding.predicting:
+                    if context.calibration is not None:
+                        self.supports[context.name] = support_of_all(
+                            self.embedding,
+                            context,
+                            lambda done, total: self._progress(PREPARING, done, total),
+                        )
+                self._has_supports.set()
+            found = self.result or precompute(self.embedding, self._progress)
+            self.result = replace(found, supports=self.supports)
         except BaseException as error:  # shown by the status
             self._failure = error
             self._tell(f"the map could not be computed: {error}")
             raise
-        self.result = found
         if self._file is None:
             return
         try:
-            found.save(self._file, digest_of(self.embedding))
+            self.result.save(self._file, self.embedding)
         except FileError as error:
             self._tell(f"{error} The map will be computed again at the next start.")
 
@@ -115,3 +175,8 @@ class BackgroundWork:
         elif total >= MANY and done * STEPS // total > was_done * STEPS // total:
             self._tell(f"{stage}: {done / total:.0%}")
         self._stage = (stage, done, total)
+
+
+def _calibrated(embedding: LabelEmbedding) -> set[str]:
+    """Names of the contexts whose predictions have a support."""
+    return {x.name for x in embedding.predicting if x.calibration is not None}

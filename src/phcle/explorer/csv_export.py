@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from phcle import answers
@@ -12,22 +13,82 @@ from phcle import answers
 __all__ = [
     "as_csv",
     "compared_rows",
+    "csv_lines",
     "described_rows",
     "explained_rows",
     "fitting_rows",
+    "harmless",
     "side_by_side_rows",
     "similarity_rows",
 ]
 
 Row = Mapping[str, Any]
+Pairs = Sequence[tuple[str, Any]]
+"""A row as title and value of each cell; a title may occur twice."""
+
+LIVE = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
+"""Beginnings of texts that spreadsheets take for formulas; some read the wide signs of
+Japanese keyboards, too."""
+
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 
 
-def as_csv(rows: Iterable[Row | answers.Answer]) -> str:
+def harmless(value: object) -> object:
+    """Keep a spreadsheet from running a text as a formula.
+
+    Parameters
+    ----------
+    value : object
+        The value of a cell.
+
+    Returns
+    -------
+    object
+        The value; a text that would be a formula begins with an apostrophe.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("-5"), harmless("cat"), harmless(-5)
+    ("'=1+1", '-5', 'cat', -5)
+    """
+    if isinstance(value, str) and LIVE.match(value) and not NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def csv_lines(lines: Iterable[Iterable[object]]) -> Iterator[str]:
+    r"""Write lines of cells as CSV, one after the other.
+
+    Parameters
+    ----------
+    lines : iterable of iterable of object
+        The cells of each line.
+
+    Yields
+    ------
+    str
+        The text of a line.
+
+    Examples
+    --------
+    >>> list(csv_lines([["label", "value"], ["a,b", 1.5]]))
+    ['label,value\r\n', '"a,b",1.5\r\n']
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    for cells in lines:
+        writer.writerow([harmless(cell) for cell in cells])
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
+
+
+def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
     r"""Write rows as CSV.
 
     Parameters
     ----------
-    rows : iterable of mapping or Answer
+    rows : iterable of mapping, of pairs, or of Answer
         The rows; the keys or fields of the first are the header.
 
     Returns
@@ -40,13 +101,15 @@ def as_csv(rows: Iterable[Row | answers.Answer]) -> str:
     >>> as_csv([{"label": "a,b", "value": 1.5}])
     'label,value\r\n"a,b",1.5\r\n'
     """
-    listed = answers.as_json(list(rows))
-    text = io.StringIO()
-    if listed:
-        writer = csv.DictWriter(text, list(listed[0]))
-        writer.writeheader()
-        writer.writerows(listed)
-    return text.getvalue()
+    listed = [
+        list(row.items()) if isinstance(row, Mapping) else row
+        for row in answers.as_json(list(rows))
+    ]
+    if not listed:
+        return ""
+    lines = [[title for title, _ in listed[0]]]
+    lines += [[value for _, value in row] for row in listed]
+    return "".join(csv_lines(lines))
 
 
 def described_rows(answer: answers.DescribedLabel) -> list[Row]:
@@ -101,7 +164,7 @@ def explained_rows(answer: answers.ExplainedPair) -> list[Row]:
     return rows
 
 
-def similarity_rows(answer: answers.Comparison) -> list[Row]:
+def similarity_rows(answer: answers.Comparison) -> list[Pairs]:
     """Make the matrix of similarities.
 
     Parameters
@@ -111,12 +174,12 @@ def similarity_rows(answer: answers.Comparison) -> list[Row]:
 
     Returns
     -------
-    list of mapping
+    list of pairs
         One row per label, with one column per label.
     """
     ids = [each.label for each in answer.labels]
     return [
-        {**each.to_dict(), **dict(zip(ids, row, strict=True))}
+        [*each.to_dict().items(), *zip(ids, row, strict=True)]
         for each, row in zip(answer.labels, answer.similarities, strict=True)
     ]
 
@@ -141,7 +204,7 @@ def compared_rows(answer: answers.Comparison) -> list[Row]:
     ]
 
 
-def fitting_rows(answer: answers.FittingLabels) -> list[Row]:
+def fitting_rows(answer: answers.FittingLabels) -> list[Pairs]:
     """Make one row per label that was found by its attributes.
 
     Parameters
@@ -151,17 +214,17 @@ def fitting_rows(answer: answers.FittingLabels) -> list[Row]:
 
     Returns
     -------
-    list of mapping
+    list of pairs
         Score of each label, and its probability of having each attribute.
     """
     titles = [f"{x.context}: {x.name}" for x in answer.wanted]
     return [
-        {
-            "label": each.label,
-            "name": each.name,
-            "score": each.score,
-            **dict(zip(titles, (x.chance for x in each.chances), strict=True)),
-        }
+        [
+            ("label", each.label),
+            ("name", each.name),
+            ("score", each.score),
+            *zip(titles, (x.chance for x in each.chances), strict=True),
+        ]
         for each in answer.labels
     ]
 

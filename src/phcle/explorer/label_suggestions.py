@@ -2,21 +2,49 @@
 
 The order is: exact matches, names that begin with the text, names with a word that
 begins with it, names that contain it, and last names and words of similar spelling.
+
+All names stand in one long text, which is searched as it is: a million names take 20
+milliseconds and little more memory than their letters. For similar spellings, a set of
+letters of every word leaves out most words before any is compared.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 __all__ = ["Suggestions"]
 
 LONGEST = 100
 """Use only this many characters of a query, which bounds the work."""
 
+MOST_HITS = 5_000
+"""Names that one step looks at; of more, the first in the order of the labels."""
+
 ALIKE = 0.7
 """Suggest spellings of at least this normalised similarity; below are false hits."""
+
+MOST_ALIKE = 50
+"""Similar spellings that are kept, and labels of each of them."""
+
+MOST_COMPARED = 30_000
+"""Words that are compared with a misspelt one, which takes 30 milliseconds. Of more,
+those that share most letters."""
+
+MANY = 2_000_000
+"""Letters of all names above which similar spellings are looked for only if nothing
+else is found."""
+
+AT_ONCE = 1 << 20
+"""Letters whose sets are computed at once: 8 MB."""
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+Lengths = npt.NDArray[np.int16]
+Letters = npt.NDArray[np.uint64]
 
 
 class Suggestions:
@@ -35,8 +63,8 @@ class Suggestions:
     """
 
     def __init__(self, ids: Sequence[str], names: Sequence[str]) -> None:
-        self._ids = [x.lower() for x in ids]
-        self._names = [x.lower() for x in names]
+        self._names = _Lines(names)
+        self._ids = self._names if ids == names else _Lines(ids)
 
     def find(self, typed: str, limit: int = 10) -> list[int]:
         """Find the best matches.
@@ -53,36 +81,55 @@ class Suggestions:
         list of int
             Positions of the matches, best first.
         """
-        query = typed.strip().lower()[:LONGEST]
+        query = _one_line(typed.strip()[:LONGEST])
         if not query or limit < 1:
             return []
         found: dict[int, None] = {}
         for step in (self._exact, self._prefixed, self._inside, self._alike):
+            if found and step == self._alike and len(self._names.text) > MANY:
+                break
             for position in step(query):
                 found.setdefault(position)
                 if len(found) == limit:
                     return list(found)
         return list(found)
 
-    def _exact(self, query: str) -> list[int]:
+    def exactly(self, text: str) -> list[int]:
+        """Find the things with an id or, if there is none, with a name.
+
+        Parameters
+        ----------
+        text : str
+            An id or a name; upper and lower case are the same.
+
+        Returns
+        -------
+        list of int
+            Positions of the matches.
+        """
+        return list(dict.fromkeys(self._exact(_one_line(text.strip()))))
+
+    def _exact(self, query: str) -> Iterator[int]:
         """Ids and names that equal the query."""
-        return self._by_text.get(query, [])
+        for lines in (self._ids, self._names):
+            yield from lines.holding(query, "\n", "\n").tolist()
 
     def _prefixed(self, query: str) -> Iterator[int]:
         """Names and then words that begin with the query, the shortest names first."""
-        for keys in (self._sorted_names, self._sorted_words):
-            start = bisect_left(keys, (query, -1))
-            stop = bisect_left(keys, (query + "\U0010ffff", -1))
-            hits = {position for _, position in keys[start:stop]}
-            yield from sorted(hits, key=lambda i: (len(self._names[i]), self._names[i]))
+        yield from self._shortest(self._names.holding(query, "\n"))
+        words = [self._names.holding(query, before) for before in " -"]
+        yield from self._shortest(np.concatenate(words))
 
     def _inside(self, query: str) -> Iterator[int]:
         """Names, then ids, that contain the query."""
-        if len(query) < 2:
-            return
-        hits = [i for i, name in enumerate(self._names) if query in name]
-        yield from sorted(hits, key=lambda i: (len(self._names[i]), self._names[i]))
-        yield from (i for i, text in enumerate(self._ids) if query in text)
+        if len(query) >= 2:
+            yield from self._shortest(self._names.holding(query))
+            yield from self._ids.holding(query).tolist()
+
+    def _shortest(self, rows: Ints) -> list[int]:
+        """Rows in the order of the lengths of their names, then of the alphabet."""
+        key = {i: self._names[i] for i in np.unique(rows).tolist()}
+        return sorted(key, key=lambda i: (len(key[i]), key[i]))
 
     def _alike(self, query: str) -> Iterator[int]:
         """Names and words of similar spelling, or with a similar beginning."""
@@ -91,53 +138,123 @@ class Suggestions:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        texts, owners = self._texts
         scores: dict[int, float] = {}
-        begun = [text[: len(query) + 1] for text in texts]
-        for words, weight in ((texts, 1.0), (begun, 0.95)):
-            found = process.extract(
+        # A text as long as the query, or the beginning of a longer one.
+        for most, weight in ((None, 1.0), (len(query) + 1, 0.95)):
+            owners = self._names.similar(query, most)
+            for text, score, _ in process.extract(
                 query,
-                words,
+                list(owners),
                 scorer=OSA.normalized_similarity,
                 score_cutoff=ALIKE,
-                limit=50,
-            )
-            for _, score, at in found:
-                for i in owners[at][:50]:
+                limit=MOST_ALIKE,
+            ):
+                for i in owners[text]:
                     scores[i] = max(scores.get(i, 0.0), score * weight)
-        yield from sorted(
-            scores, key=lambda i: (-scores[i], len(self._names[i]), self._names[i])
-        )
+        key = {i: (-score, len(self._names[i])) for i, score in scores.items()}
+        yield from sorted(scores, key=lambda i: (*key[i], self._names[i]))
 
-    @cached_property
-    def _by_text(self) -> dict[str, list[int]]:
-        """Positions by id and by name."""
+
+class _Lines:
+    """Texts in one long text, each in a line of its own and in lower case."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        lines = [_one_line(text) for text in texts]
+        self.text = "\n" + "".join(f"{line}\n" for line in lines)
+        lengths = np.fromiter(map(len, lines), np.int64, len(lines))
+        self.starts = 1 + np.concatenate([[0], np.cumsum(lengths + 1)])
+        self._last = ("", 0)  # the last text that was looked for, and its first place
+
+    def __getitem__(self, row: int) -> str:
+        return self.text[self.starts[row] : self.starts[row + 1] - 1]
+
+    def holding(self, query: str, before: str = "", after: str = "") -> Ints:
+        """Rows that hold a text, between two letters; a line break is an end."""
+        last = self._last
+        if last[0] != query:
+            self._last = last = (query, self.text.find(query))
+        needle, found = before + query + after, list[int]()
+        at = -1 if last[1] < 0 else self.text.find(needle, max(last[1] - 1, 0))
+        while at >= 0 and len(found) < MOST_HITS:
+            found.append(at)
+            # A line is found once; the break at its end begins the next one.
+            stop = self.text.find("\n", at + 1)
+            at = self.text.find(needle, max(stop, at + 1)) if stop >= 0 else -1
+        places = np.array(found, np.int64) + len(before)
+        return np.searchsorted(self.starts, places, side="right") - 1
+
+    def similar(self, query: str, most: int | None) -> dict[str, list[int]]:
+        """Lines and words that share most letters with a text, and their rows.
+
+        `most` cuts them; without it only those of a similar length are found.
+        """
+        begins, lengths, rows, letters = self._words
+        lost = np.bitwise_count(_letters(query) & ~letters)
+        if most is None:
+            longest = np.maximum(lengths, len(query))
+            n_errors = (longest * (1 - ALIKE) + 1e-9).astype(np.uint8)
+            lost = np.maximum(lost, np.abs(lengths - len(query)))
+            at = np.flatnonzero(lost <= n_errors)
+        else:
+            n_errors = int(most * (1 - ALIKE) + 1e-9)
+            at = np.flatnonzero((lost <= n_errors) & (lengths >= most))
+        if len(at) > MOST_COMPARED:
+            at = at[np.argpartition(lost[at], MOST_COMPARED)[:MOST_COMPARED]]
+            at.sort()
         found: dict[str, list[int]] = {}
-        for texts in (self._ids, self._names):
-            for i, text in enumerate(texts):
-                found.setdefault(text, []).append(i)
+        ends = begins[at] + (lengths[at] if most is None else most)
+        for begin, end, row in zip(
+            begins[at].tolist(), ends.tolist(), rows[at].tolist(), strict=True
+        ):
+            own = found.setdefault(self.text[begin:end], [])
+            if len(own) < MOST_ALIKE:
+                own.append(row)
         return found
 
     @cached_property
-    def _sorted_names(self) -> list[tuple[str, int]]:
-        """Names in alphabetical order, with positions."""
-        return sorted((name, i) for i, name in enumerate(self._names))
-
-    @cached_property
-    def _sorted_words(self) -> list[tuple[str, int]]:
-        """Words of names other than the first, in alphabetical order."""
-        return sorted(
-            (word, i)
-            for i, name in enumerate(self._names)
-            for word in name.replace("-", " ").split()[1:]
+    def _words(self) -> tuple[Ints, Lengths, Rows, Letters]:
+        """Begin, length, row and letters of every line and every word of a line."""
+        bits = [
+            _bits(self.text[start : start + AT_ONCE])
+            for start in range(0, len(self.text), AT_ONCE)
+        ]
+        bit = np.concatenate(bits)
+        is_gap = bit == 0
+        begins = 1 + np.flatnonzero(is_gap[:-1] & ~is_gap[1:])
+        ends = 1 + np.flatnonzero(~is_gap[:-1] & is_gap[1:])
+        rows = np.searchsorted(self.starts, begins, side="right") - 1
+        n_words = np.bincount(rows, minlength=len(self.starts) - 1)
+        if not len(begins):
+            nothing = np.zeros(0, np.uint64)
+            return *(nothing.astype(x) for x in (int, np.int16, np.int32)), nothing
+        letters = np.bitwise_or.reduceat(bit, begins)
+        # Lines of several words stand for themselves, too.
+        several = np.flatnonzero(n_words > 1)
+        first = np.searchsorted(rows, np.flatnonzero(n_words))
+        whole = np.bitwise_or.reduceat(letters, first)[n_words[n_words > 0] > 1]
+        begins = np.concatenate([begins, self.starts[several]])
+        ends = np.concatenate([ends, self.starts[several + 1] - 1])
+        return (
+            begins,
+            np.minimum(ends - begins, 10_000).astype(np.int16),
+            np.concatenate([rows, several]).astype(np.int32),
+            np.concatenate([letters, whole]),
         )
 
-    @cached_property
-    def _texts(self) -> tuple[list[str], list[list[int]]]:
-        """Every name and every word of a name, with the positions that have it."""
-        owners: dict[str, list[int]] = {}
-        for i, name in enumerate(self._names):
-            words = name.replace("-", " ").split()
-            for text in {name, *(words if len(words) > 1 else ())}:
-                owners.setdefault(text, []).append(i)
-        return list(owners), list(owners.values())
+
+def _one_line(text: str) -> str:
+    """Lower case, without line breaks."""
+    return text.lower().replace("\n", " ")
+
+
+def _bits(text: str) -> Letters:
+    """A bit for each letter; none for what separates words."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    bit = np.uint64(1) << (codes % 64).astype(np.uint64)
+    bit[(codes == 10) | (codes == 32) | (codes == 45)] = 0
+    return bit
+
+
+def _letters(text: str) -> np.uint64:
+    """The set of letters of a text."""
+    return np.bitwise_or.reduce(_bits(text), initial=np.uint64(0))

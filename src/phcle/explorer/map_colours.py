@@ -9,6 +9,7 @@ import threading
 import numpy as np
 
 from phcle.answers import Colouring, MapData, MapGroups, Shade
+from phcle.explorer.stored_content import StoredContent
 from phcle.explorer.workspace import Opened
 from phcle.report.map_data import colourings, map_data
 from phcle.report.map_layout import Layout
@@ -40,21 +41,23 @@ class MapFile:
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
-        self._kept: dict[bool, bytes] = {}
+        self._kept: dict[bool, StoredContent] = {}
         self._lock = threading.Lock()
 
-    def content(self) -> bytes:
-        """Get the map as it is now; each version is made once.
+    def content(self) -> StoredContent:
+        """Get the map as it is now; each version is made and compressed once.
 
         Returns
         -------
-        bytes
+        StoredContent
             JSON.
         """
         is_ready = self._opened.background.result is not None
         with self._lock:
             if is_ready not in self._kept:
-                self._kept[is_ready] = map_json(self._opened)
+                made = StoredContent(map_json(self._opened), "application/json")
+                _ = made.compressed
+                self._kept = {is_ready: made}  # the sketch is not asked for again
             return self._kept[is_ready]
 
 

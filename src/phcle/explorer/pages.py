@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -12,7 +13,8 @@ from phcle.answers import WantedAttribute
 from phcle.embedding.cell_texts import interval_text
 from phcle.explorer import page_answers
 from phcle.explorer.assets import Assets
-from phcle.explorer.attribute_query import BETWEEN, Has, HasNot, parse_wanted
+from phcle.explorer.attribute_query import Has, HasNot, attribute_text, parse_wanted
+from phcle.explorer.work_lanes import COSTLY, in_lane
 from phcle.explorer.workspace import Workspace
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
@@ -65,7 +67,7 @@ class Pages:
             static=assets.address,
             version=__version__,
             sections=SECTIONS,
-            between=BETWEEN,
+            attribute_text=attribute_text,
             title=workspace.opened.title,
         )
         self.environment.filters.update(
@@ -98,22 +100,27 @@ class Pages:
         template = self.environment.get_template(f"{page}.html.j2")
         return HTMLResponse(template.render(page=path, **values), status)
 
-    def failure(self, status: int, message: str) -> HTMLResponse:
-        """Make a page about an error.
+    def failure(
+        self, status: int, message: str, instead: Sequence[tuple[str, str]] = ()
+    ) -> HTMLResponse:
+        """Make a page about an error, or about something that is not ready yet.
 
         Parameters
         ----------
         status : int
-            The HTTP status.
+            The HTTP status; 503 opens the page that was asked for as soon as it can.
         message : str
             What went wrong.
+        instead : sequence of (str, str), default=()
+            Names and addresses of pages that may be meant.
 
         Returns
         -------
         HTMLResponse
             The page.
         """
-        return self.render("error", status, message=message, code=status)
+        page = "preparing" if status == 503 else "error"
+        return self.render(page, status, message=message, code=status, instead=instead)
 
     def router(self) -> APIRouter:
         """Make the routes of all pages.
@@ -136,15 +143,25 @@ class Pages:
             return self.render("label", answer=answer)
 
         @router.get("/compare")
+        @in_lane(COSTLY)
         def compare(labels: Labels = []) -> HTMLResponse:  # noqa: B006
             asked = [label for label in labels if label.strip()]
-            answer, chosen = None, [opened.resolve(label) for label in asked]
-            if len(set(chosen)) > 1:
-                answer = page_answers.comparison(opened, chosen)
-            names = [named(opened.embedding, x) for x in dict.fromkeys(chosen)]
-            return self.render("compare", answer=answer, chosen=names)
+            found = list(dict.fromkeys(map(opened.resolve, asked)))
+            # A ninth label is left out, and the page says so: the others stay chosen.
+            most = page_answers.MOST_COMPARED
+            chosen, left_out = (
+                [named(opened.embedding, x) for x in part]
+                for part in (found[:most], found[most:])
+            )
+            answer = None
+            if len(chosen) > 1:
+                answer = page_answers.comparison(opened, found[:most])
+            return self.render(
+                "compare", answer=answer, chosen=chosen, left_out=left_out, most=most
+            )
 
         @router.get("/match")
+        @in_lane(COSTLY)
         def match(has: Has = [], has_not: HasNot = []) -> HTMLResponse:  # noqa: B006
             wanted = parse_wanted(has, has_not)
             fitting = page_answers.fitting_labels
@@ -195,4 +212,4 @@ def _examples(workspace: Workspace) -> list[dict[str, str]]:
 def _pair_wanted(wanted: WantedAttribute) -> tuple[str, str]:
     """Key and value of a wanted attribute in a URL."""
     key = "has" if wanted.present else "not"
-    return key, f"{wanted.context}{BETWEEN}{wanted.name}"
+    return key, attribute_text(wanted.context, wanted.name)

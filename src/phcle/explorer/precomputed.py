@@ -1,4 +1,4 @@
-"""Neighbours, map and clusters of all labels, computed once and stored.
+"""Neighbours, map, clusters and supports of all labels, computed once and stored.
 
 They are slow to compute, so a file beside the embedding keeps them. The file holds a
 digest of labels and vectors; if that does not match the embedding, or the file is
@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.contexts.base import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import support_of
 from phcle.errors import FileError
 from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
 from phcle.report.map_layout import lay_out
@@ -24,10 +27,12 @@ from phcle.uses.neighbour_table import NeighbourTable
 
 __all__ = [
     "Precomputed",
+    "Supports",
     "digest_of",
     "load_precomputed",
     "precompute",
     "precomputed_file",
+    "support_of_all",
 ]
 
 FORMAT = "phcle.explorer"
@@ -39,7 +44,11 @@ N_CLUSTERS = 7
 MANY = 10_000
 """Use mini-batch k-means above this many labels; it is faster."""
 
+ROWS_AT_ONCE = 20_000
+"""Labels whose supports are computed between two reports of progress."""
+
 Progress = Callable[[str, int, int], None]
+Supports = dict[str, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +67,8 @@ class Precomputed:
         Names of the clusters.
     method : str
         How the places were computed.
+    supports : dict from str to array
+        How near every label is to one that a context describes, by its name.
     """
 
     table: NeighbourTable
@@ -65,16 +76,17 @@ class Precomputed:
     clusters: npt.NDArray[np.uint8]
     cluster_names: tuple[str, ...]
     method: str
+    supports: Supports = field(default_factory=dict)
 
-    def save(self, path: Path, digest: str) -> None:
+    def save(self, path: Path, embedding: LabelEmbedding) -> None:
         """Write one file; an existing file is replaced only when all is written.
 
         Parameters
         ----------
         path : Path
             The file.
-        digest : str
-            The digest of the embedding, from `digest_of`.
+        embedding : LabelEmbedding
+            The embedding that the results belong to.
         """
         tensors: Tensors = {
             "rows": self.table.rows,
@@ -82,10 +94,14 @@ class Precomputed:
             "places": self.places,
             "clusters": self.clusters,
         }
+        for i, support in enumerate(self.supports.values()):
+            tensors[f"support {i}"] = support.astype(np.float32)
+        described = _described(embedding)
         content = {
-            "embedding": digest,
+            "embedding": digest_of(embedding),
             "cluster_names": list(self.cluster_names),
             "method": self.method,
+            "supports": [[name, described[name]] for name in self.supports],
         }
         write_sealed(path, FORMAT, VERSION, content, tensors)
 
@@ -155,10 +171,68 @@ def load_precomputed(path: Path, embedding: LabelEmbedding) -> Precomputed | Non
             tensors["clusters"],
             tuple(map(str, content["cluster_names"])),
             str(content["method"]),
+            _stored_supports(content.get("supports", ()), tensors, embedding),
         )
     except (FileError, KeyError, ValueError, TypeError):
         return None
     return found if _is_whole(found, len(embedding)) else None
+
+
+def _stored_supports(
+    listed: Any, tensors: Tensors, embedding: LabelEmbedding
+) -> Supports:
+    """The stored supports, without those that belong to other data."""
+    described = _described(embedding)
+    found: Supports = {}
+    for i, (name, digest) in enumerate(listed):
+        support = tensors[f"support {i}"]
+        is_right = support.shape == (len(embedding),) and support.dtype.kind == "f"
+        is_right = is_right and bool(np.isfinite(support).all())
+        if is_right and described.get(name) == digest:
+            found[name] = support.astype(np.float64)
+    return found
+
+
+def _described(embedding: LabelEmbedding) -> dict[str, str]:
+    """A digest of the labels that each context describes."""
+    return {
+        context.name: checksum(json.dumps(list(context.observed_labels)), {})
+        for context in embedding.predicting
+    }
+
+
+def support_of_all(
+    embedding: LabelEmbedding,
+    context: PredictingContext,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> npt.NDArray[np.float64]:
+    """Compute how near every label is to a label that a context describes.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    context : PredictingContext
+        One of its contexts with readable attributes.
+    progress : callable
+        Called with labels done and all labels. Default: ignores them.
+
+    Returns
+    -------
+    array of shape (labels,)
+        What `support_of` returns; zeros if the context describes no label.
+    """
+    n = len(embedding)
+    found = np.zeros(n)
+    for start in range(0, n, ROWS_AT_ONCE):
+        progress(start, n)
+        part = slice(start, start + ROWS_AT_ONCE)
+        own = support_of(
+            embedding, context, embedding.vectors[part], embedding.labels[part]
+        )
+        if own is not None:
+            found[part] = own
+    return found
 
 
 def _is_whole(found: Precomputed, n: int) -> bool:
@@ -225,7 +299,8 @@ def _clusters(
     """
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
-    n_groups = min(N_CLUSTERS, len(np.unique(units, axis=0)))
+    # Siblings of a hierarchy may have equal vectors, up to rounding.
+    n_groups = min(N_CLUSTERS, len(np.unique(units.round(4), axis=0)))
     if len(units) > MANY:
         found = MiniBatchKMeans(n_groups, random_state=seed, n_init=3, batch_size=4096)
     else:

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from phcle.answers import Failure, FailureText
 from phcle.errors import OptionError
+from phcle.explorer.plain_pages import from_elsewhere_page, is_page, token_page
 
 __all__ = ["Guard", "Rules", "failure_response", "is_loopback"]
 
@@ -31,6 +32,10 @@ COOKIE = "phcle_token"
 SHORTEST_TOKEN = 16
 MOST_BYTES = 16 << 20
 """Largest request: a vector of features has kilobytes, a picture some megabytes."""
+
+COSTLY_PAGES = ("/match", "/table", "/complete")
+"""Pages that make the server compute: a link from another site must not open them by
+itself."""
 
 POLICY = "; ".join(
     [
@@ -216,7 +221,9 @@ class Guard:
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         refusal = self._refusal(HTTPConnection(scope))
@@ -236,13 +243,7 @@ class Guard:
             return failure_response(
                 403, "requests from pages of another origin are refused."
             )
-        is_reading = request.scope["method"] in ("GET", "HEAD")
-        site = headers.get("sec-fetch-site", "none")
-        if not is_reading and site not in ("none", "same-origin"):
-            return failure_response(
-                403, "requests from pages of another site are refused."
-            )
-        refusal = self._ask_for_token(request)
+        refusal = _refuse_other_sites(request) or self._ask_for_token(request)
         if refusal is not None:
             return refusal
         length = headers.get("content-length", "0")
@@ -256,12 +257,10 @@ class Guard:
             return None
         knows, scope = self.rules.knows_token, request.scope
         given = request.query_params.get("token")
+        query = [x for x in request.query_params.multi_items() if x[0] != "token"]
         if scope["method"] == "GET" and given and knows(given):
             # Store it in a cookie, so that it does not stay in the address bar.
-            query = request.query_params.multi_items()
-            rest = urlencode([pair for pair in query if pair[0] != "token"])
-            # Quote the path: a line break in it would start another header.
-            path = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
+            path = _own_path(scope["path"]) + (f"?{urlencode(query)}" if query else "")
             cookie = f"{COOKIE}={given}; HttpOnly; SameSite=Strict; Path=/"
             return Response(
                 status_code=303, headers={"location": path, "set-cookie": cookie}
@@ -271,6 +270,9 @@ class Guard:
             return None
         if knows(request.cookies.get(COOKIE)):
             return None
+        if is_page(request):
+            path = _own_path(scope["path"])
+            return token_page(path, query, is_wrong=given is not None)
         return failure_response(
             401,
             "a token is required: open the address with ?token=… once.",
@@ -294,6 +296,30 @@ class Guard:
     def _too_much(self) -> str:
         """The message for a request that is too large."""
         return f"at most {self.rules.most_bytes >> 20} megabytes can be sent."
+
+
+def _refuse_other_sites(request: HTTPConnection) -> Response | None:
+    """Refuse what a page of another site asks for, but not a link to a cheap page."""
+    headers, scope = request.headers, request.scope
+    site = headers.get("sec-fetch-site", "none")
+    if site in ("none", "same-origin"):
+        return None
+    is_link = (
+        is_page(request)
+        and headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest") == "document"
+    )
+    if not is_link:
+        return failure_response(403, "requests from pages of another site are refused.")
+    if scope["path"] not in COSTLY_PAGES:
+        return None
+    query = scope["query_string"].decode("latin-1")
+    return from_elsewhere_page(_own_path(scope["path"]) + (query and f"?{query}"))
+
+
+def _own_path(path: str) -> str:
+    """A path on this server, quoted: a line break would start another header."""
+    return "/" + quote(path.lstrip("/"))
 
 
 def _host_of(origin: str) -> str | None:

@@ -5,9 +5,10 @@ The socket is opened first, so that the address is known before the server start
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from phcle.errors import OptionError, PhcleError
@@ -67,7 +68,13 @@ def bind(host: str, port: int | None) -> socket.socket:
     raise OptionError(f"cannot listen on {host}; give a --port that is free.")
 
 
-def address_of(listening: socket.socket, host: str) -> str:
+def address_of(
+    listening: socket.socket,
+    host: str,
+    *,
+    token: str | None = None,
+    names: Sequence[str] = (),
+) -> str:
     """Build the URL to open in a browser.
 
     Parameters
@@ -76,14 +83,42 @@ def address_of(listening: socket.socket, host: str) -> str:
         The socket from `bind`.
     host : str
         The address that was given to `bind`.
+    token : str or None, default=None
+        The token that visitors must give, if any.
+    names : sequence of str, default=()
+        Host names of this machine; the first stands in the URL.
 
     Returns
     -------
     str
-        The URL.
+        The URL; with the token, so that it opens.
     """
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listening.getsockname()[1]}/"
+    reached = names[0] if names else _reached(host)
+    shown = f"[{reached}]" if ":" in reached else reached
+    query = f"?token={token}" if token else ""
+    return f"http://{shown}:{listening.getsockname()[1]}/{query}"
+
+
+def _reached(host: str) -> str:
+    """An address of this machine, if the server listens on all of them."""
+    host = host.strip("[]")
+    try:
+        is_any = ipaddress.ip_address(host).is_unspecified
+    except ValueError:  # a name
+        is_any = False
+    if not is_any:
+        return host
+    is_long = ":" in host
+    # A connected UDP socket knows its own address; nothing is sent. The other end is
+    # an address that documentation uses.
+    other = "2001:db8::1" if is_long else "192.0.2.1"
+    family = socket.AF_INET6 if is_long else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((other, 9))
+        except OSError:  # no network: only this machine can open it
+            return "::1" if is_long else "127.0.0.1"
+        return str(probe.getsockname()[0])
 
 
 def serve(

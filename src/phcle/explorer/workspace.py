@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from phcle.answers import Status
 from phcle.contexts.base import PredictingContext
+from phcle.contexts.labels import normal
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import support_of
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
 from phcle.explorer.label_suggestions import Suggestions
@@ -27,9 +27,32 @@ if TYPE_CHECKING:
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
-__all__ = ["Opened", "Workspace"]
+__all__ = ["LabelNotFound", "Opened", "Workspace"]
 
 Tell = Callable[[str], None]
+
+
+MOST_SUGGESTED = 20
+"""Labels of one name that a page lists."""
+
+
+class LabelNotFound(UnknownLabelError):
+    """A text that names no label, or several.
+
+    Parameters
+    ----------
+    message : str
+        What went wrong.
+    text : str
+        The text.
+    near : tuple of str
+        Labels that may be meant.
+    """
+
+    def __init__(self, message: str, text: str, near: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.text = text
+        self.near = near
 
 
 class Opened:
@@ -58,7 +81,6 @@ class Opened:
         self.title = title
         self.background = BackgroundWork(embedding, file, tell)
         self.search = StoredNeighbours(embedding)
-        self._supports: dict[str, npt.NDArray[np.float64]] = {}
 
     @property
     def neighbours(self) -> StoredNeighbours:
@@ -67,6 +89,26 @@ class Opened:
         if self.search.table is None and found is not None:
             self.search.table = found.table
         return self.search
+
+    def finds_quickly(self, label: str, k: int) -> bool:
+        """Whether the neighbours of a label are in the table.
+
+        Parameters
+        ----------
+        label : str
+            A label's id, or what else was typed.
+        k : int
+            Number of neighbours.
+
+        Returns
+        -------
+        bool
+            False if labels or neighbours must be searched for.
+        """
+        table = self.neighbours.table
+        return (
+            table is not None and k <= table.rows.shape[1] and label in self.embedding
+        )
 
     @property
     def places(self) -> npt.NDArray[np.float32]:
@@ -96,22 +138,27 @@ class Opened:
 
         Raises
         ------
-        UnknownLabelError
-            If no label or several labels match; the message suggests others.
+        LabelNotFound
+            If no label or several labels match; it suggests others.
         """
-        found = self.embedding.labels_called(text)
+        if text in self.embedding:
+            return normal(text)
+        labels = self.embedding.labels
+        # Faster than LabelEmbedding.resolve, which compares with every label.
+        found = [labels[i] for i in self.suggestions.exactly(text)]
         if len(found) == 1:
             return found[0]
         if found:
-            raise UnknownLabelError(
+            raise LabelNotFound(
                 f"{text!r} is the name of {len(found)} labels: {some(found)}; "
-                "use the id."
+                "use the id.",
+                text,
+                tuple(found[:MOST_SUGGESTED]),
             )
-        # Faster than LabelEmbedding.resolve, which compares with every label.
-        near = [self.embedding.labels[i] for i in self.suggestions.find(text, 3)]
+        near = tuple(labels[i] for i in self.suggestions.find(text, 3))
         alike = [self.embedding.name_of(label) for label in near]
         hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
-        raise UnknownLabelError(f"no label {text!r} in this embedding.{hint}")
+        raise LabelNotFound(f"no label {text!r} in this embedding.{hint}", text, near)
 
     @cached_property
     def suggestions(self) -> Suggestions:
@@ -156,7 +203,7 @@ class Opened:
         return found if found.nodes else None
 
     def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
-        """Compute how near every label is to a label that a context describes.
+        """Look up how near every label is to a label that a context describes.
 
         Parameters
         ----------
@@ -166,16 +213,15 @@ class Opened:
         Returns
         -------
         array of shape (labels,) or None
-            The support of predictions, computed once; None if the context describes
-            no label of this embedding.
+            The support of predictions, prepared in the background; None if the context
+            has no calibration.
+
+        Raises
+        ------
+        NotReady
+            If it is still being prepared.
         """
-        if context.name not in self._supports:
-            embedding = self.embedding
-            found = support_of(embedding, context, embedding.vectors, embedding.labels)
-            if found is None:
-                return None
-            self._supports[context.name] = found
-        return self._supports[context.name]
+        return self.background.wait_for_supports().get(context.name)
 
 
 class Workspace:

@@ -370,7 +370,8 @@ def fold_in(
         An embedding that `PHCLE` learned.
     contexts : Context or iterable of Context
         What is known about the new labels, under the names that the contexts had at the
-        fit. Any context may be missing. A taxonomy needs only the new edges.
+        fit. Any context may be missing. A taxonomy needs only the new edges. If the fit
+        had a context of label names, it is made from the new labels' own names.
     names : mapping from str to str, optional
         Readable names of the new labels.
     backend : {"auto", "numpy", "numba", "torch"}, default "auto"
@@ -406,10 +407,12 @@ def fold_in(
     given = {context.name: context for context in aligned.contexts}
     _refuse_foreign(given, embedding)
     labels = aligned.labels
-    rows = [
-        learned.for_new_labels(given.get(learned.given_name), labels)
-        for learned in embedding.contexts
-    ]
+    rows = []
+    for learned in embedding.contexts:
+        own = given.get(learned.given_name)
+        if own is None:
+            own = learned.from_names(labels, names or {})
+        rows.append(learned.for_new_labels(own, labels))
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
     _refuse_uninformed(problem)

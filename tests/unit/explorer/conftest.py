@@ -8,8 +8,15 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from patchy_table import write_patchy_table
 
-from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    LabelEmbedding,
+    RelationalContext,
+    read_contexts,
+)
 
 HOST = "testserver"
 
@@ -84,6 +91,41 @@ def client(app):
     testclient = pytest.importorskip(
         "starlette.testclient", reason="no client for tests is installed"
     )
+    with testclient.TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def patchy(tmp_path_factory):
+    """A table with gaps, learned well enough for probabilities and intervals."""
+    folder = tmp_path_factory.mktemp("patchy")
+    write_patchy_table(folder)
+    found = read_contexts(
+        hierarchy=folder / "tree.csv", attributes=folder / "looks.csv"
+    )
+    return PHCLE(dim=8).fit(found.contexts).embedding_
+
+
+@pytest.fixture(scope="session")
+def patchy_workspace(patchy):
+    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    from phcle.explorer.workspace import Opened, Workspace
+
+    made = Workspace(Opened(patchy, "patchy"))
+    made.opened.background.wait()
+    return made
+
+
+@pytest.fixture(scope="session")
+def patchy_client(patchy_workspace):
+    testclient = pytest.importorskip(
+        "starlette.testclient", reason="no client for tests is installed"
+    )
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+
+    app = make_app(patchy_workspace, Rules(frozenset({HOST}), most_bytes=1 << 20))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
         yield client
 

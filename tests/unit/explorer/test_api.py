@@ -129,7 +129,7 @@ def test_labels_are_found_by_a_description(client):
 @pytest.mark.parametrize(
     ("has", "told"),
     [
-        ("claws", "context::name"),
+        ("claws", '["context","name"]'),
         ("looks::clawz", "Did you mean 'claws'?"),
         ("smells::bad", "'smells'"),
         ("tree::felid", "'tree'"),

@@ -5,45 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from patchy_table import write_patchy_table
 
-from phcle import PHCLE, read_contexts
 from phcle.embedding.cell_texts import interval_text
-
-
-@pytest.fixture(scope="module")
-def patchy(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("patchy")
-    write_patchy_table(folder)
-    found = read_contexts(
-        hierarchy=folder / "tree.csv", attributes=folder / "looks.csv"
-    )
-    return PHCLE(dim=8).fit(found.contexts).embedding_
-
-
-@pytest.fixture(scope="module")
-def workspace(patchy):
-    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
-        pytest.importorskip(module, reason=f"{module} is not installed")
-    from phcle.explorer.workspace import Opened, Workspace
-
-    made = Workspace(Opened(patchy, "patchy"))
-    made.opened.background.wait()
-    return made
-
-
-@pytest.fixture(scope="module")
-def pages(workspace):
-    testclient = pytest.importorskip(
-        "starlette.testclient", reason="no client for tests is installed"
-    )
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-
-    app = make_app(workspace, Rules(frozenset({"testserver"}), most_bytes=1 << 20))
-    with testclient.TestClient(app, raise_server_exceptions=False) as client:
-        yield client
-
 
 INTERVAL = re.compile(r"-?[\d.]+ \(-?[\d.]+ to -?[\d.]+\)")
 
@@ -62,10 +25,10 @@ def text_of(page):
     return " ".join(re.sub(r"<[^>]+>", " ", page.text).split())
 
 
-def test_about_shows_the_scores_of_every_column(pages, patchy):
-    text = text_of(pages.get("/about"))
+def test_about_shows_the_scores_of_every_column(patchy_client, patchy):
+    text = text_of(patchy_client.get("/about"))
     assert "How good is the completion? Completion of 5 columns on hidden" in text
-    skill = pages.get("/api/info").json()["completion"]
+    skill = patchy_client.get("/api/info").json()["completion"]
     assert [x["column"] for x in skill["columns"]] == [
         *("mass", "length", "noise", "size", "wild")
     ]
@@ -76,32 +39,34 @@ def test_about_shows_the_scores_of_every_column(pages, patchy):
         assert row in text
 
 
-def test_the_page_of_a_label_shows_intervals_of_numbers(pages, number):
+def test_the_page_of_a_label_shows_intervals_of_numbers(patchy_client, number):
     label, attribute = number
     shown = interval_text(attribute.low, attribute.high, attribute.value)
     assert INTERVAL.fullmatch(shown)
-    text = text_of(pages.get("/label", params={"label": label}))
+    text = text_of(patchy_client.get("/label", params={"label": label}))
     assert f"{attribute.name} looks {shown}" in text
 
 
-def test_compared_numbers_have_intervals(pages, number):
+def test_compared_numbers_have_intervals(patchy_client, number):
     label, attribute = number
     other = "x1" if label == "x0" else "x0"
     params = {"label": [label, other]}
-    answer = pages.get("/api/compare", params=params).json()
+    answer = patchy_client.get("/api/compare", params=params).json()
     (row,) = [x for x in answer["attributes"] if x["name"] == attribute.name]
     assert row["cells"][0] == {
         **{"value": attribute.value, "observed": False, "confidence": None},
         **{"low": attribute.low, "high": attribute.high},
     }
     shown = interval_text(attribute.low, attribute.high, attribute.value)
-    assert shown in text_of(pages.get("/compare", params=params))
+    assert shown in text_of(patchy_client.get("/compare", params=params))
 
 
-def test_a_new_label_has_intervals_of_numbers(workspace, serving, browser, number):
+def test_a_new_label_has_intervals_of_numbers(
+    patchy_workspace, serving, browser, number
+):
     label, attribute = number
     group = f"g{int(label[1:]) // 20}"
-    with serving(workspace) as address:
+    with serving(patchy_workspace) as address:
         page = browser.new_page()
         page.goto(f"{address.rstrip('/')}/add?label=new&parent={group}")
         row = page.locator(".attributes.predicted li", has_text=attribute.name)

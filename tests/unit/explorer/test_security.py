@@ -130,3 +130,71 @@ def test_an_address_in_figures_serves_as_public_host():
     assert rules.knows_host("[fe80::1]:8642")
     assert not rules.knows_host("evil.example:8642")
     assert not Rules.for_address("127.0.0.1", 8642).knows_host("192.168.1.2:8642")
+
+
+NAVIGATION = {
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-dest": "document",
+    "accept": "text/html",
+}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/colour?context=looks&column=claws",
+        "/api/info",
+        "/match",
+        "/label?label=cat",
+    ],
+)
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_site_cannot_make_the_server_compute(client, path, site):
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}
+    assert client.get(path, headers=headers).status_code == 403
+    frame = NAVIGATION | {"sec-fetch-dest": "iframe"}
+    assert client.get(path, headers=frame).status_code == 403
+    own = {"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}
+    assert client.get(path, headers=own).status_code == 200
+
+
+def test_a_link_on_another_site_opens_a_page_but_not_a_costly_one(client):
+    assert client.get("/label?label=cat", headers=NAVIGATION).status_code == 200
+    page = client.get('/match?has=["looks","claws"]', headers=NAVIGATION)
+    assert page.status_code == 403
+    assert "A link from another site" in page.text
+    assert 'href="/match?has=' in page.text
+    assert "sure" not in page.text
+
+
+def test_a_missing_token_is_told_in_words(public_client):
+    public_client.cookies.clear()
+    html = {"accept": "text/html"}
+    page = public_client.get("/label?label=<b>", headers=html)
+    assert page.status_code == 401
+    assert "A token is needed" in page.text
+    assert 'value="&lt;b&gt;"' in page.text  # the form keeps where one wanted to go
+    assert "script" not in page.headers["content-security-policy"]
+    assert "unsafe" not in page.headers["content-security-policy"]
+    wrong = public_client.get("/?token=wrong", headers=html)
+    assert "not the right one" in wrong.text
+    assert public_client.get("/api/info", headers=html).json()["error"]["status"] == 401
+
+
+def test_the_printed_address_of_a_public_server_opens(workspace):
+    from urllib.parse import urlsplit
+
+    from phcle.explorer.app import make_app
+    from phcle.explorer.server import address_of, bind
+
+    with bind("0.0.0.0", 0) as listening:
+        port = listening.getsockname()[1]
+        address = address_of(listening, "0.0.0.0", token=TOKEN)
+        assert "0.0.0.0" not in address
+        named = address_of(listening, "0.0.0.0", token=TOKEN, names=["zoo.example"])
+        assert named == f"http://zoo.example:{port}/?token={TOKEN}"
+    rules = Rules.for_address("0.0.0.0", port, public=True, token=TOKEN)
+    base = f"http://{urlsplit(address).netloc}"
+    with TestClient(make_app(workspace, rules), base_url=base) as client:
+        assert client.get(address).status_code == 200

@@ -17,6 +17,7 @@ from phcle.contexts.data_frames import as_frame, labelled_columns, rows_of
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.encoding import Cells, Source, Words
 from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
+from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
@@ -564,6 +565,52 @@ class DescriptiveContext(Context):
                 f"shape {vectors.shape} for {len(labels)} texts."
             )
         return cls(name, labels, _numbered(vectors.shape[1]), vectors, readable=False)
+
+    @classmethod
+    def from_label_names(
+        cls, names: Mapping[Any, str] | Iterable[Any], *, name: str = "label words"
+    ) -> DescriptiveContext:
+        """Make a context from the words of the labels' own names.
+
+        "Senior data engineer" and "data engineer" share words, "engineer" and
+        "engineering" share pieces of words. Completion never fills in this context. A
+        label that is added later is encoded by its own name.
+
+        Parameters
+        ----------
+        names : iterable of str, or mapping from label to str
+            The labels, or their readable names.
+        name : str, default "label words"
+            Name of the context.
+
+        Returns
+        -------
+        DescriptiveContext
+            One column for each word or piece that several names have, with TF-IDF
+            weights. Labels whose names share nothing are missing from it.
+
+        Examples
+        --------
+        >>> jobs = ["data engineer", "data analyst", "engineering manager", "cook"]
+        >>> words = DescriptiveContext.from_label_names(jobs)
+        >>> words.labels
+        ('data engineer', 'data analyst', 'engineering manager')
+        >>> words.columns[0]
+        'data'
+        """
+        where = f"labels of context {name!r}"
+        labels = as_labels(names, where)
+        given = names.values() if isinstance(names, Mapping) else labels
+        texts = [as_label(text, where, "name") for text in given]
+        columns, rarity, values = weigh_names(texts, name)
+        kept = np.flatnonzero(np.diff(values.indptr))
+        return cls(
+            name,
+            tuple(labels[i] for i in kept),
+            columns,
+            values[kept],
+            source=NameWords(rarity, tuple(texts[i] for i in kept)),
+        )
 
     @classmethod
     def from_vectors(

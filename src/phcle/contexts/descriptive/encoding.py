@@ -616,8 +616,12 @@ def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
     Source or None
         The source without rows.
     """
+    from phcle.contexts.descriptive.name_words import NameWords  # imports this module
+
     if packed == "words":
         return Words(store["rarity"])
+    if packed == "name words":
+        return NameWords(store["rarity"])
     if packed == "cells":
         titles = store.names("titles")
         if "units" not in store:

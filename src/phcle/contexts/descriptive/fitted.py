@@ -31,10 +31,21 @@ from phcle.contexts.descriptive.loss import (
     SpreadRows,
     SquaredTerm,
 )
+from phcle.contexts.descriptive.name_words import NameWords, are_within
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import logs_of, unpack_matrix
 from phcle.contexts.matrices import check_array
-from phcle.contexts.reasons import HAS, HIGH, LACKS, LOW, UNKNOWN, Codes
+from phcle.contexts.reasons import (
+    AT,
+    HAS,
+    HIGH,
+    LACKS,
+    LOW,
+    UNKNOWN,
+    Codes,
+    Pair,
+    Reasons,
+)
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, did_you_mean
 from phcle.files.tensor_store import TensorStore
@@ -216,7 +227,14 @@ class FittedDescriptive(FittedContext):
         return True
 
     @property
+    def is_of_names(self) -> bool:
+        """Whether the columns are words and pieces of the labels' own names."""
+        return isinstance(self.source, NameWords)
+
+    @property
     def file_kinds(self) -> tuple[str, ...]:
+        if self.is_of_names:
+            return ()
         if not self.readable:
             return ("vectors", "sentences")
         is_sparse = self.data is not None and self.data.is_sparse
@@ -279,7 +297,7 @@ class FittedDescriptive(FittedContext):
 
     @property
     def predicts_columns(self) -> bool:
-        return self.readable
+        return self.readable and not self.is_of_names
 
     def with_calibration(self, calibration: Calibration | None) -> FittedDescriptive:
         return replace(self, calibration=calibration)
@@ -467,6 +485,22 @@ class FittedDescriptive(FittedContext):
         residual = np.where(np.isnan(known), 0.0, known - self.factor @ vector)
         return np.asarray(self.term_weight(self.weight, lam) * residual)
 
+    @property
+    def verbs(self) -> tuple[str, str]:
+        return ("names contain", "name contains") if self.is_of_names else super().verbs
+
+    def reasons(self, pair: Pair) -> Reasons:
+        found = super().reasons(pair)
+        if not self.is_of_names:
+            return found
+        # A piece is not named beside the word or longer piece that it is part of.
+        shared = np.flatnonzero(found.groups == AT["both"])
+        unnamed = found.unnamed.copy()
+        unnamed[shared] = are_within([self.columns[i] for i in shared])
+        # What a name lacks is no reason that a person would give.
+        unnamed |= np.isin(found.groups, [AT["neither"], AT["one"]])
+        return replace(found, unnamed=unnamed)
+
     def standing(self, label: str) -> Codes:
         row = self.observed_row(label)
         codes = np.where(row != 0, HAS, LACKS)
@@ -474,6 +508,25 @@ class FittedDescriptive(FittedContext):
             numbers = np.where(self.on_fit_scale(row) > self.offset, HIGH, LOW)
             codes = np.where(self.is_number, numbers, codes)
         return np.where(np.isnan(row), UNKNOWN, codes).astype(np.int8)
+
+    def from_names(
+        self, labels: Sequence[str], names: Mapping[str, str]
+    ) -> Context | None:
+        if not isinstance(self.source, NameWords):
+            return None
+        own = tuple(names.get(label, label) for label in labels)
+        source = NameWords(self.source.rarity, own)
+        encoded = source.encoded_like(self.source, self.columns, self.name)
+        if encoded is None or not encoded.says_something:
+            return None
+        kept = np.flatnonzero(np.diff(encoded.values.indptr))
+        return DescriptiveContext(
+            self.name,
+            tuple(labels[i] for i in kept),
+            self.columns,
+            encoded.values[kept],
+            source=source.take(kept.tolist()),
+        )
 
     def for_new_labels(
         self, context: Context | None, labels: Sequence[str]

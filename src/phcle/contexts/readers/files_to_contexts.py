@@ -219,6 +219,7 @@ def read_contexts(
     delimiter: str | None = None,
     na: Iterable[str] = (),
     keep_na: bool = False,
+    label_words: bool = False,
     match: str = "safe",
     synonyms: Synonyms | None = None,
 ) -> ReadContexts:
@@ -277,6 +278,9 @@ def read_contexts(
     keep_na : bool, default False
         Take the usual markers, such as `NA`, for ordinary texts. Empty cells stay
         unknown.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context; see
+        `DescriptiveContext.from_label_names`.
     match : {"safe", "exact"}, default "safe"
         Join labels of different files that differ only in case, spaces or Unicode form;
         or only equal labels. The spelling of the first file is used.
@@ -331,6 +335,7 @@ def read_contexts(
         role=role,
         language=language,
         reading=Reading(encoding, delimiter, tuple(na), keep_na),
+        label_words=label_words,
         match=match,
         synonyms=synonyms,
     )
@@ -386,6 +391,7 @@ def read_files(
     role: str = "auto",
     language: str = "en",
     reading: Reading | None = None,
+    label_words: bool = False,
     match: str = "safe",
     synonyms: Synonyms | None = None,
 ) -> ReadContexts:
@@ -407,6 +413,8 @@ def read_files(
         Language of names and texts in vocabularies and ontologies.
     reading : Reading, optional
         How the user wants tables to be read.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context.
     match : {"safe", "exact"}, default "safe"
         Whether labels that differ only in case, spaces or Unicode form are joined.
     synonyms : path or mapping, optional
@@ -418,6 +426,7 @@ def read_files(
         The contexts, labels, names, sources, summaries and joined labels.
     """
     from phcle.contexts.alignment import match_contexts
+    from phcle.contexts.label_words import label_words_of
     from phcle.contexts.readers.label_files import read_vectors
     from phcle.contexts.readers.synonym_files import read_synonyms
 
@@ -496,6 +505,8 @@ def read_files(
                 contexts.append(read_vectors(file.path, file.name, wanted=wanted))
                 summaries.append(FileSummary(file.path, file.kind))
     faults.raise_all()
+    if label_words:
+        contexts.append(label_words_of(contexts, asked, readable))
     return ReadContexts(
         tuple(contexts),
         asked,

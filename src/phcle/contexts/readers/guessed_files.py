@@ -50,20 +50,26 @@ class GuessedFiles:
         The list of labels to embed.
     names : Path or None
         The table of readable names.
+    synonyms : Path or None
+        The table of labels that files spell differently.
     guesses : dict
         Why, by path.
     faults : dict
         Files that cannot be read or told, with the reason.
     ignored : tuple of Path
         Files of a folder whose ending says that they are something else.
+    tables : dict
+        Guesses for the further tables, by name.
     """
 
     files: tuple[ContextFile, ...] = ()
     labels: Path | None = None
     names: Path | None = None
+    synonyms: Path | None = None
     guesses: Mapping[Path, Guess] = field(default_factory=dict)
     faults: Mapping[Path, str] = field(default_factory=dict)
     ignored: tuple[Path, ...] = ()
+    tables: Mapping[str, Guess] = field(default_factory=dict)
 
     def command(self, out: str = "labels.phcle") -> str:
         """Write the command that fits an embedding to these files.
@@ -85,6 +91,8 @@ class GuessedFiles:
             words += ["--labels", str(self.labels)]
         if self.names is not None:
             words += ["--names", str(self.names)]
+        if self.synonyms is not None:
+            words += ["--synonyms", str(self.synonyms)]
         return shlex.join([*words, "--out", out])
 
 
@@ -123,7 +131,10 @@ def list_paths(paths: Iterable[str | Path]) -> tuple[list[Path], list[Path]]:
 
 
 def guess_files(
-    paths: Iterable[str | Path], reading: Reading | None = None
+    paths: Iterable[str | Path],
+    reading: Reading | None = None,
+    *,
+    beside: Mapping[str, TableSample] | None = None,
 ) -> GuessedFiles:
     r"""Guess what every file is.
 
@@ -133,6 +144,8 @@ def guess_files(
         Files and folders.
     reading : Reading, optional
         How the user wants tables to be read.
+    beside : mapping from str to TableSample, optional
+        Further tables by name, such as data frames, which are compared with the files.
 
     Returns
     -------
@@ -150,8 +163,9 @@ def guess_files(
     >>> file.kind, dict(file.columns)
     ('hierarchy', {'child': 'job', 'parent': 'sector'})
     """
+    paths = list(paths)
     listed, ignored = list_paths(paths)
-    if not listed:
+    if not listed and (paths or not beside):
         raise FileError("no file was found; name files, or a folder with tables.")
     guesses: dict[Path, Guess] = {}
     faults: dict[Path, str] = {}
@@ -165,7 +179,10 @@ def guess_files(
                 guesses[path] = Guess(kind, {}, f"its ending is {path.suffix}")
         except OSError as error:
             faults[path] = str(error)
-    for name, guess in guess_kinds(samples).items():
+    found = guess_kinds({**samples, **(beside or {})})
+    for name, guess in found.items():
+        if name not in samples:
+            continue
         path, sample = Path(name), samples.pop(name)
         if guess.kind == "labels" and not _lists_labels(sample, samples.values()):
             ignored.append(path)
@@ -174,7 +191,8 @@ def guess_files(
         samples[name] = sample
         if guess.kind is None:
             faults[path] = f"{name}: {guess.why}"
-    return _sorted(listed, guesses, faults, ignored)
+    tables = {name: found[name] for name in beside or {}}
+    return replace(_sorted(listed, guesses, faults, ignored), tables=tables)
 
 
 def _sample(path: Path, reading: Reading | None) -> TableSample:
@@ -209,7 +227,7 @@ def _sorted(
     lists: dict[str, Path] = {}
     for path in listed:
         kind = guesses[path].kind if path in guesses else None
-        if kind in ("labels", "names"):
+        if kind in ("labels", "names", "synonyms"):
             first = lists.setdefault(kind, path)
             if first != path:
                 faults[path] = f"{path}: seems to be --{kind}, as {first} is; choose."
@@ -221,6 +239,7 @@ def _sorted(
         tuple(files),
         lists.get("labels"),
         lists.get("names"),
+        lists.get("synonyms"),
         guesses,
         faults,
         tuple(ignored),

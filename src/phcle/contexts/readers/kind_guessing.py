@@ -19,10 +19,12 @@ from phcle.contexts.column_evidence import (
     find_labels,
     plain_title,
 )
+from phcle.contexts.readers.file_arguments import ROLES
 from phcle.errors import ContextError
 
 __all__ = [
-    "ROLES",
+    "NEEDED",
+    "SAMPLED_ROWS",
     "Guess",
     "TableSample",
     "columns_for",
@@ -31,15 +33,14 @@ __all__ = [
     "kind_of_ending",
 ]
 
-ROLES = {
-    "hierarchy": ("child", "parent"),
-    "edges": ("source", "target"),
-    "annotations": ("item", "label"),
-    "tags": ("label", "tag"),
-    "texts": ("label", "text"),
-    "names": ("label", "name"),
+NEEDED = {
+    kind: ROLES[kind][:2]
+    for kind in ("hierarchy", "edges", "annotations", "tags", "texts", "names")
 }
-"""Columns that each kind of table needs, by the names that the readers look for."""
+"""The two columns that each kind of table needs."""
+
+SAMPLED_ROWS = 2_000
+"""Rows of a table that a guess looks at: more would hardly change it."""
 
 OTHER_TITLES = {
     "child": ("child", "narrower", "subclass", "sub", "subcategory", "hyponym"),
@@ -128,8 +129,8 @@ class Guess:
     Attributes
     ----------
     kind : str or None
-        A key of `FILE_KINDS`, or "names", or "labels" for a list of labels. None if
-        the table leaves it open.
+        A key of `FILE_KINDS`, "names", "synonyms", or "labels" for a list of labels.
+        None if the table leaves it open.
     columns : mapping from str to str
         Title of each column that the reader needs, such as `{"child": "job"}`. The
         columns of a lineage are joined by slashes: `{"levels": "species/genus"}`.
@@ -143,6 +144,11 @@ class Guess:
     columns: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
     between: tuple[str, ...] = ()
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether other titles than those of the documentation stand in the table."""
+        return any(plain_title(x) != role for role, x in self.columns.items())
 
 
 def guess_kind(
@@ -227,7 +233,7 @@ def columns_for(kind: str, table: TableSample, where: str) -> Guess:
     Parameters
     ----------
     kind : str
-        A key of `ROLES`.
+        A key of `NEEDED`.
     table : TableSample
         The table.
     where : str
@@ -244,7 +250,7 @@ def columns_for(kind: str, table: TableSample, where: str) -> Guess:
     >>> columns_for("hierarchy", jobs, "jobs").columns
     {'child': 'job', 'parent': 'sector'}
     """
-    roles = ROLES[kind]
+    roles = NEEDED[kind]
     by_title = {plain_title(title): title for title in table.header}
     if all(role in by_title for role in roles):
         found = {role: by_title[role] for role in roles}
@@ -317,7 +323,10 @@ def _is_vectors(header: Sequence[str]) -> bool:
 def _by_exact_titles(columns: Sequence[ColumnEvidence]) -> Guess | None:
     """A table whose titles are those of the documentation."""
     titles = {plain_title(c.title): c for c in columns}
-    for kind, (one, other) in ROLES.items():
+    if titles.keys() == {"label", "synonym"}:
+        found = {role: c.title for role, c in titles.items()}
+        return Guess("synonyms", found, "it has the columns 'label', 'synonym'")
+    for kind, (one, other) in NEEDED.items():
         if one not in titles or other not in titles:
             continue
         # A table of attributes may well have columns for a name and a text.
@@ -464,6 +473,9 @@ def _many_to_many(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Gues
         {"item": a.title, "label": b.title},
         f"each {a.title!r} holds several {b.title!r}",
     )
+    if a.is_called(OTHER_TITLES["tag"]) and not b.is_called(OTHER_TITLES["tag"]):
+        why = f"each {b.title!r} has several {a.title!r}"
+        return Guess("tags", {"label": b.title, "tag": a.title}, why)
     is_first, is_second = _overlap(a.distinct, known), _overlap(b.distinct, known)
     if is_first and is_second:
         why = f"{a.title!r} and {b.title!r} hold labels of the other files"
@@ -474,9 +486,6 @@ def _many_to_many(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Gues
         return annotations
     if b.is_called(OTHER_TITLES["tag"]):
         return tags
-    if a.is_called(OTHER_TITLES["tag"]):
-        why = f"each {b.title!r} has several {a.title!r}"
-        return Guess("tags", {"label": b.title, "tag": a.title}, why)
     if a.is_called(x for x in OTHER_TITLES["item"] if x != "item") or (
         _are_numbered(a) and not _are_numbered(b)
     ):

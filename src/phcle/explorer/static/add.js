@@ -6,6 +6,8 @@
   const form = document.getElementById("new");
   if (!form) return;
   const landing = document.getElementById("landing");
+  const hint = [...landing.childNodes];
+  const twin = document.getElementById("new-twin");
   const label = document.getElementById("new-label");
   const texts = [...form.querySelectorAll("textarea")];
   const state = { parents: [], values: [] };
@@ -55,13 +57,17 @@
   function draw() {
     document.getElementById("parents")?.replaceChildren(
       ...state.parents.map((each) =>
-        chip([each.name], () => drop("parents", each), each.name),
+        chip([Phcle.name(each.name)], () => drop("parents", each), each.name),
       ),
     );
     document.getElementById("values")?.replaceChildren(
       ...state.values.map((each) => {
         const made = chip(
-          [value_control(each), each.column, element("span", { class: "quiet" }, each.context)],
+          [
+            value_control(each),
+            Phcle.name(each.column),
+            element("span", { class: "quiet" }, each.context),
+          ],
           () => drop("values", each),
           each.column,
         );
@@ -79,12 +85,12 @@
   function remember() {
     const pairs = [];
     if (label.value) pairs.push(["label", label.value]);
-    for (const { node, name } of state.parents) pairs.push(["parent", `${node}::${name}`]);
+    for (const { node, name } of state.parents) pairs.push(["parent", Phcle.pack([node, name])]);
     for (const { context, column, value, sort } of state.values) {
-      pairs.push(["value", [context, column, value, sort].join("::")]);
+      pairs.push(["value", Phcle.pack([context, column, value, sort])]);
     }
     for (const { dataset, value } of texts) {
-      if (value) pairs.push(["text", `${dataset.context}::${value}`]);
+      if (value) pairs.push(["text", Phcle.pack([dataset.context, value])]);
     }
     root.history.replaceState(null, "", `/add?${Phcle.query(pairs)}`);
   }
@@ -93,16 +99,16 @@
     const kept = new URLSearchParams(root.location.search);
     label.value = kept.get("label") || "";
     for (const text of kept.getAll("parent")) {
-      const [node, name] = text.split("::");
+      const [node, name] = Phcle.unpack(text);
       state.parents.push({ node: node, name: name || node });
     }
     for (const text of kept.getAll("value")) {
-      const [context, column, value, sort] = text.split("::");
+      const [context, column, value, sort] = Phcle.unpack(text);
       const number = Number(value);
       state.values.push({ context, column, value: number, sort: sort || "tags" });
     }
     for (const text of kept.getAll("text")) {
-      const [context, ...rest] = text.split("::");
+      const [context, ...rest] = Phcle.unpack(text);
       const box = texts.find(({ dataset }) => dataset.context === context);
       if (box) box.value = rest.join("::");
     }
@@ -150,7 +156,7 @@
         element(
           "li",
           {},
-          element("span", { class: "attribute-name" }, each.name),
+          element("span", { class: "attribute-name" }, Phcle.name(each.name)),
           element("span", { class: "quiet" }, each.context),
           ...how_sure(each),
         ),
@@ -161,7 +167,7 @@
   function show(answer) {
     const save = { type: "button", class: "button main", onclick: export_file };
     const parts = [
-      element("h2", {}, `${answer.name} lands near`),
+      element("h2", {}, Phcle.name(answer.name), " lands near"),
       Phcle.near_list(answer.neighbours),
     ];
     for (const why of answer.why) {
@@ -169,7 +175,7 @@
         element(
           "details",
           { class: "why" },
-          element("summary", {}, `why ${why.b.name}`),
+          element("summary", {}, "why ", Phcle.name(why.b.name)),
           element("div", { class: "why-body" }, Phcle.explanation(why)),
         ),
       );
@@ -177,7 +183,7 @@
     if (answer.predicted.length) {
       parts.push(element("h3", {}, "Predicted"), attributes(answer.predicted));
     }
-    for (const note of answer.notes) parts.push(element("p", { class: "quiet" }, note));
+    for (const note of answer.notes) parts.push(element("p", { class: "warning" }, note));
     parts.push(
       element("h3", {}, "Export"),
       element(
@@ -192,6 +198,7 @@
   }
 
   async function show_on_map(answer) {
+    document.getElementById("map").hidden = false;
     opening = opening || Phcle.get("/api/map").then((data) =>
       Phcle.mount_map(document.getElementById("map"), data, { search: false }),
     );
@@ -200,18 +207,46 @@
     map.pin(answer.place[0], answer.place[1], answer.name, rows);
   }
 
+  // Nothing that belongs to other inputs may stay.
+  function forget(...instead) {
+    landing.replaceChildren(...instead);
+    delete landing.dataset.landed;
+    document.getElementById("map").hidden = true;
+  }
+
+  // Say it if labels with this id or name exist.
+  async function warn() {
+    const typed = label.value.trim().toLowerCase();
+    const found = typed
+      ? (await Phcle.get("/api/search", [["q", label.value.trim()], ["limit", 5]])).labels
+      : [];
+    if (typed !== label.value.trim().toLowerCase()) return; // it has changed since
+    const same = found.filter(
+      (each) => each.label.toLowerCase() === typed || each.name.toLowerCase() === typed,
+    );
+    const links = same.flatMap((each, i) => [i ? ", " : " ", Phcle.label_link(each)]);
+    twin.replaceChildren(...(same.length ? ["A label of this name exists:", ...links] : []));
+    twin.hidden = !same.length;
+  }
+
   async function ask() {
     asked += 1;
     const mine = asked;
-    if (!has_something()) return;
+    warn().catch(() => {});
+    if (!has_something()) {
+      forget(...hint);
+      return;
+    }
+    landing.setAttribute("aria-busy", "true");
     try {
       const answer = await Phcle.post("/api/add", body());
       if (mine !== asked) return;
       show(answer);
       await show_on_map(answer);
     } catch (error) {
-      if (mine === asked) landing.replaceChildren(Phcle.failure(error));
+      if (mine === asked) forget(Phcle.failure(error));
     }
+    if (mine === asked) landing.removeAttribute("aria-busy");
   }
 
   const ask_soon = Phcle.settled(ask);

@@ -5,6 +5,7 @@
   const Phcle = root.Phcle;
   const element = Phcle.element;
   const WAIT_MS = 80;
+  const AGAIN_MS = 1000;
 
   async function answer_of(response) {
     const answer = await response.json();
@@ -14,15 +15,40 @@
 
   // The query of a URL; a key may be repeated.
   Phcle.query = (pairs) => new URLSearchParams(pairs).toString();
-  Phcle.get = async (path, pairs = []) =>
-    answer_of(await fetch(pairs.length ? `${path}?${Phcle.query(pairs)}` : path));
+
+  // Ask the server. While it prepares the answer (503), `waiting` is called with its
+  // message, and it is asked again every second until `signal` ends that.
+  Phcle.get = async function (path, pairs = [], { signal, waiting } = {}) {
+    const address = pairs.length ? `${path}?${Phcle.query(pairs)}` : path;
+    for (;;) {
+      const response = await fetch(address, { signal });
+      if (response.status !== 503) return answer_of(response);
+      if (waiting) waiting((await response.json()).error.message);
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  };
+
+  // Several texts as one value of a query, whatever signs are in them. The older form,
+  // with "::" between them, can still be read.
+  Phcle.pack = (texts) => JSON.stringify(texts);
+  Phcle.unpack = function (packed) {
+    try {
+      const texts = JSON.parse(packed);
+      if (Array.isArray(texts)) return texts;
+    } catch {
+      // not JSON: the older form
+    }
+    return packed.split("::");
+  };
   Phcle.post = async (path, body, kind = "application/json") =>
     answer_of(
       await fetch(path, { method: "POST", body: body, headers: { "Content-Type": kind } }),
     );
   Phcle.label_address = (label) => `/label?${Phcle.query([["label", label]])}`;
+  // A name keeps its own direction of writing, apart from the numbers beside it.
+  Phcle.name = (name) => element("bdi", {}, name);
   Phcle.label_link = ({ label, name }) =>
-    element("a", { href: Phcle.label_address(label) }, name);
+    element("a", { href: Phcle.label_address(label) }, Phcle.name(name));
 
   // Debounce: run only the last of several calls within WAIT_MS.
   Phcle.settled = function (work) {
@@ -123,10 +149,14 @@
   Phcle.failure = (error) =>
     element("p", { class: "failed", role: "alert" }, error.message);
 
-  // CSV made in the browser, without a request.
+  // CSV made in the browser, without a request. A text that a spreadsheet would run as a
+  // formula begins with an apostrophe, as in csv_export.py.
+  const LIVE = /^[=+\-@\t\r\n＝＋－＠]/;
+  const NUMBER = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/;
   function as_csv(rows) {
     const cell = (value) => {
-      const text = String(value ?? "");
+      let text = String(value ?? "");
+      if (typeof value === "string" && LIVE.test(text) && !NUMBER.test(text)) text = `'${text}`;
       return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     const keys = Object.keys(rows[0] || {});
@@ -178,8 +208,8 @@
       }),
       show: ({ label, name }) =>
         label === name
-          ? [name]
-          : [name, element("span", { class: "map-count" }, label)],
+          ? [Phcle.name(name)]
+          : [Phcle.name(name), element("span", { class: "map-count" }, label)],
       take: take,
     });
 
@@ -194,7 +224,7 @@
         return found.attributes.filter(({ sort }) => sorts.includes(sort)).slice(0, 10);
       }),
       show: ({ context, name }) => [
-        name,
+        Phcle.name(name),
         element("span", { class: "map-count" }, context),
       ],
       take: take,

@@ -2,7 +2,9 @@
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;
-  Phcle.suggest_labels(document.getElementById("another"), ({ label }) => {
+  const box = document.getElementById("another");
+  if (!box) return; // no more labels fit
+  Phcle.suggest_labels(box, ({ label }) => {
     const address = new URL(root.location);
     address.searchParams.delete("why");
     if (!address.searchParams.getAll("label").includes(label)) {

@@ -7,7 +7,7 @@
   const chips = [...document.querySelectorAll("#wanted .chip")];
   const wanted = chips.map(({ dataset }) => ({
     key: dataset.present === "yes" ? "has" : "not",
-    value: `${dataset.context}::${dataset.name}`,
+    value: Phcle.pack([dataset.context, dataset.name]),
   }));
 
   function open(list) {
@@ -25,7 +25,7 @@
     );
   });
   Phcle.suggest_attributes(input, ({ context, name }) => {
-    const value = `${context}::${name}`;
+    const value = Phcle.pack([context, name]);
     if (wanted.some((each) => each.value === value)) return;
     open([...wanted, { key: "has", value: value }]);
   });

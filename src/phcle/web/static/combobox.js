@@ -40,6 +40,8 @@
     let found = [];
     let active = -1;
     let asked = 0;
+    let is_waiting = false; // for an answer to what is typed now
+    let takes_first = false; // Enter was pressed meanwhile
 
     function close() {
       list.hidden = true;
@@ -61,6 +63,7 @@
       if (item === undefined) return;
       close();
       asked += 1; // ignore an answer that is still pending
+      is_waiting = takes_first = false;
       options.take(item, box);
     }
 
@@ -89,15 +92,21 @@
 
     function suggest() {
       asked += 1;
+      takes_first = false;
       const mine = asked;
       const typed = box.value;
       const answer = options.find(typed);
       const shown = (items) => {
         if (mine !== asked) return; // the text has changed since
+        const is_taken = takes_first;
+        is_waiting = takes_first = false;
         found = items;
         draw(typed);
+        if (is_taken && found.length) take(0);
+        else if (is_taken && box.form) box.form.requestSubmit();
       };
-      if (answer instanceof Promise) answer.then(shown, close);
+      is_waiting = answer instanceof Promise;
+      if (is_waiting) answer.then(shown, () => shown([]));
       else shown(answer);
     }
 
@@ -109,6 +118,10 @@
         event.preventDefault();
         active = (active + step + found.length) % found.length;
         highlight();
+      } else if (event.key === "Enter" && is_waiting && !event.isComposing) {
+        // The list, if any, belongs to an earlier text: wait for the one that is typed.
+        event.preventDefault();
+        takes_first = true;
       } else if (event.key === "Enter" && !list.hidden) {
         event.preventDefault();
         take(active);

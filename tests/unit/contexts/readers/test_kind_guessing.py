@@ -131,6 +131,12 @@ CASES = {
         "attributes",
         {"label": "thing"},
     ),
+    "synonyms": (
+        ["label", "synonym"],
+        [("Beds", "Bedz")],
+        "synonyms",
+        {"label": "label", "synonym": "synonym"},
+    ),
     "a list": (["what"], [("cat",), ("dog",)], "labels", {"label": "what"}),
     "word vectors": (["the", *["0.1"] * 50], [], "vectors", {}),
     "word vectors with their count": (["400000 300"], [], "vectors", {}),

@@ -1,0 +1,266 @@
+"""`phcle.fit`: from files, folders, data frames or contexts to an embedding.
+
+The kind of a file or frame is guessed, and the guess is said in one warning. Whoever
+wants to say it makes contexts: `read_contexts`, `RelationalContext`,
+`DescriptiveContext`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from phcle.contexts import Context, DescriptiveContext, RelationalContext
+from phcle.contexts.alignment import match_contexts
+from phcle.contexts.data_frames import (
+    as_frame,
+    has_labels_in_index,
+    sample_of,
+    with_columns,
+)
+from phcle.contexts.label_words import label_words_of
+from phcle.contexts.labels import as_label
+from phcle.contexts.match_report import warn_of_match
+from phcle.contexts.readers.files_to_contexts import ReadContexts, read_files
+from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
+from phcle.contexts.readers.kind_guessing import Guess
+from phcle.contexts.readers.synonym_files import read_synonyms
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ContextError, GuessWarning
+from phcle.estimator import PHCLE
+
+__all__ = ["fit"]
+
+
+def fit(
+    *data: Any,
+    labels: Iterable[Any] | str | Path | None = None,
+    names: Mapping[str, str] | str | Path | None = None,
+    synonyms: Mapping[str, str] | None = None,
+    label_words: bool = False,
+    **options: Any,
+) -> LabelEmbedding:
+    r"""Learn an embedding from whatever holds the data.
+
+    Parameters
+    ----------
+    *data : path, data frame, Context, or mapping from context names to these
+        Paths of files or folders, frames of pandas, Polars or PyArrow, contexts, what
+        `phcle.read_contexts` returned, or mappings or lists of these. What a file or
+        frame is, such as a taxonomy or a table of attributes, is guessed from its
+        columns, with a warning; where that is not certain, it is refused.
+    labels : iterable of str, or path, optional
+        The labels to embed, or a file with one per line. By default every label is
+        embedded.
+    names : mapping from str to str, or path, optional
+        Readable names of labels, or a file with the columns `label` and `name`.
+    synonyms : mapping from str to str, optional
+        Labels by other spellings of them. Spellings that differ only in case, spaces or
+        Unicode form are joined without it, unless `match="exact"` is an option.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context; see
+        `DescriptiveContext.from_label_names`.
+    **options : dict
+        Options of `PHCLE`, such as `dim` or `random_state`.
+
+    Returns
+    -------
+    LabelEmbedding
+        One vector per label.
+
+    Examples
+    --------
+    >>> import pandas as pd, phcle
+    >>> tree = pd.DataFrame({
+    ...     "child": ["cat", "lion", "dog", "wolf"],
+    ...     "parent": ["felid", "felid", "canid", "canid"],
+    ... })
+    >>> sizes = pd.DataFrame({"label": ["cat", "wolf"], "kg": [4, 40]})
+    >>> phcle.fit({"tree": tree, "sizes": sizes}, dim=2).labels
+    ('cat', 'lion', 'dog', 'wolf')
+    """
+    given = _Given()
+    given.add(data, None)
+    if isinstance(names, Mapping):
+        given.names.update(names)
+    elif names is not None:
+        given.names_file = Path(names)
+    if isinstance(labels, (str, Path)):
+        given.labels_file = Path(labels)
+    elif labels is not None:
+        given.labels = tuple(labels)
+    model = PHCLE(**options)
+    found = given.read()
+    matched = match_contexts(
+        found,
+        labels=found.labels,
+        names=found.names,
+        mode=model.match,
+        synonyms={**given.synonyms, **(synonyms or {})},
+    )
+    warn_of_match(matched.match, stacklevel=2)
+    contexts = list(matched.contexts)
+    if label_words:
+        contexts.append(label_words_of(contexts, matched.labels, matched.names))
+    read = replace(
+        found,
+        contexts=tuple(contexts),
+        labels=matched.labels,
+        names={**found.names, **matched.names},
+        match=matched.match,
+    )
+    return model.fit(read).embedding_
+
+
+@dataclass
+class _Given:
+    """What the user gave, sorted by what it is."""
+
+    contexts: list[Context] = field(default_factory=list)
+    frames: dict[str, Any] = field(default_factory=dict)
+    files: dict[Path, str | None] = field(default_factory=dict)  # name by path
+    unnamed: set[str] = field(default_factory=set)  # keys of frames
+    n_of_kind: Counter[str] = field(default_factory=Counter)
+    read_before: list[ReadContexts] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    labels: tuple[Any, ...] | None = None
+    names_file: Path | None = None
+    labels_file: Path | None = None
+    synonyms: dict[str, str] = field(default_factory=dict)
+
+    def add(self, data: Any, name: str | None) -> None:
+        """Sort one thing, or many of them."""
+        if isinstance(data, Context):
+            self.contexts.append(data)
+        elif isinstance(data, ReadContexts):
+            self.read_before.append(data)
+        elif isinstance(data, (str, Path)):
+            self.files[Path(data)] = name
+        elif as_frame(data, name or "the data frame") is not None:
+            key = name or f"data frame {len(self.frames) + 1}"
+            if name is None:
+                self.unnamed.add(key)
+            self.frames[key] = data
+        elif isinstance(data, Mapping):
+            for own, each in data.items():
+                self.add(each, str(own))
+        elif isinstance(data, (list, tuple)):
+            for each in data:
+                self.add(each, None)
+        else:
+            raise ContextError(
+                "phcle.fit takes paths, data frames, contexts, or mappings of them. "
+                f"Got {type(data).__name__} instead."
+            )
+
+    def read(self) -> ReadContexts:
+        """Guess what files and frames are, say it, and read them."""
+        samples = {
+            key: sample_of(as_frame(frame, key))
+            for key, frame in self.frames.items()
+            if not has_labels_in_index(frame, key)
+        }
+        guessed = GuessedFiles()
+        if self.files or samples:
+            guessed = guess_files(self.files, beside=samples)
+        _refuse_open(guessed)
+        _say(guessed)
+        if guessed.synonyms is not None:
+            self.synonyms, _ = read_synonyms(guessed.synonyms)
+        read = ReadContexts(())
+        if guessed.files:
+            read = read_files(
+                [replace(x, given_name=self.files.get(x.path)) for x in guessed.files],
+                labels=self.labels_file or guessed.labels,
+                names=self.names_file or guessed.names,
+                match="exact",  # all labels are matched together later
+            )
+        made = [self._from_frame(x, guessed.tables.get(x)) for x in self.frames]
+        before = [context for each in self.read_before for context in each]
+        for each in self.read_before:
+            self.names = {**each.names, **self.names}
+            self.labels = self.labels or each.labels
+        return replace(
+            read,
+            contexts=(
+                *self.contexts,
+                *before,
+                *read,
+                *(x for x in made if x is not None),
+            ),
+            labels=self.labels or read.labels,
+            names={**read.names, **self.names},
+            sources=(
+                *(x for each in self.read_before for x in each.sources),
+                *read.sources,
+            ),
+        )
+
+    def _from_frame(self, key: str, guess: Guess | None) -> Context | None:
+        """The context of a frame; None if it holds names or labels only."""
+        frame = self.frames[key]
+        if guess is None:  # labels in the index
+            return DescriptiveContext.from_frame(frame, name=self._name(key))
+        found: Any = with_columns(frame, guess.columns)
+        match guess.kind:
+            case "hierarchy":
+                name = self._name(key, "hierarchy")
+                return RelationalContext.from_hierarchy(found, name=name)
+            case "edges":
+                return RelationalContext.from_edges(
+                    found, name=self._name(key, "edges")
+                )
+            case "annotations":
+                name = self._name(key, "annotations")
+                return RelationalContext.from_annotations(found, name=name)
+            case "tags":
+                return DescriptiveContext.from_tags(found, name=self._name(key, "tags"))
+            case "texts":
+                name = self._name(key, "texts")
+                return DescriptiveContext.from_texts(found, name=name)
+            case "attributes":
+                own = guess.columns["label"]
+                name = self._name(key)
+                return DescriptiveContext.from_frame(frame, labels=own, name=name)
+        columns = list(guess.columns)
+        rows = list(as_frame(found, key).select(columns).iter_rows())
+        if guess.kind == "names":
+            self.names = {**{as_label(x, key): str(y) for x, y in rows}, **self.names}
+        else:
+            self.labels = self.labels or tuple(x for (x,) in rows)
+        return None
+
+    def _name(self, key: str, kind: str = "attributes") -> str:
+        """The given name of a frame, or its kind, with a number if that is taken."""
+        if key not in self.unnamed:
+            return key
+        self.n_of_kind[kind] += 1
+        n = self.n_of_kind[kind]
+        return kind if n == 1 else f"{kind} {n}"
+
+
+def _refuse_open(guessed: GuessedFiles) -> None:
+    """Refuse files and frames that may be of several kinds, all at once."""
+    faults = [*guessed.faults.values()]
+    for name, guess in guessed.tables.items():
+        if guess.kind is None:
+            reason = guess.why.partition("; say what it is")[0]
+            ways = " or ".join(f"from_{x}" for x in guess.between)
+            faults.append(f"{name}: {reason}; make the context yourself with {ways}.")
+    if faults:
+        raise ContextError("\n".join(faults))
+
+
+def _say(guessed: GuessedFiles) -> None:
+    """Warn what was guessed, if the titles of any table leave a doubt."""
+    guesses = {x.name: guess for x, guess in guessed.guesses.items()} | guessed.tables
+    taken = []
+    for name, guess in guesses.items():
+        roles = ", ".join(f"{role} is {x!r}" for role, x in guess.columns.items())
+        taken.append(f"{name} as {guess.kind}" + (f" ({roles})" if roles else ""))
+    if any(guess.is_guess for guess in guesses.values()):
+        warnings.warn(f"taken: {'; '.join(taken)}.", GuessWarning, stacklevel=4)

@@ -1,0 +1,120 @@
+"""Words and pieces of names are a context like any other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phcle import PHCLE, DescriptiveContext, fold_in, load, read_contexts
+from phcle.contexts.descriptive.name_words import is_piece, split_name, weigh_names
+from phcle.errors import ContextError
+
+JOBS = [
+    *("data engineer", "senior data engineer", "data analyst", "engineering manager"),
+    *("nurse", "ward nurse", "C developer", "C++ developer", "C# developer", "cook"),
+]
+TAGS = {job: [["office", "hands"][i % 2]] for i, job in enumerate(JOBS)}
+
+
+def fitted(**options):
+    contexts = [
+        DescriptiveContext.from_tags(TAGS),
+        DescriptiveContext.from_label_names(JOBS),
+    ]
+    options = {"dim": 4, "choose": False, "calibrate": False, **options}
+    return PHCLE(**options).fit(contexts).embedding_
+
+
+@given(st.text())
+def test_any_name_is_split_without_loss_of_its_words(name):
+    parts = split_name(name)
+    words = [x for x in parts if not is_piece(x)]
+    for piece in (x for x in parts if is_piece(x)):
+        assert any(piece.strip("…") in word for word in words)
+
+
+def test_case_hyphens_and_underscores_do_not_matter():
+    assert (
+        split_name("Wine-glass") == split_name("wine_glass") == split_name("WineGlass")
+    )
+
+
+def test_signs_of_programming_languages_are_part_of_their_words():
+    assert [split_name(x)[0] for x in ("C", "C++", "C#")] == ["c", "c++", "c#"]
+
+
+def test_rows_have_unit_length_and_names_without_company_are_left_out():
+    words = DescriptiveContext.from_label_names(JOBS)
+    assert "cook" not in words.labels
+    lengths = np.sqrt(words.values.multiply(words.values).sum(axis=1))
+    np.testing.assert_allclose(lengths, 1)
+
+
+def test_readable_names_stand_for_ids():
+    words = DescriptiveContext.from_label_names({"n1": "wine glass", "n2": "glass"})
+    assert words.labels == ("n1", "n2")
+    assert "glass" in words.columns
+
+
+def test_names_that_share_nothing_are_refused():
+    with pytest.raises(ContextError, match="no two names share a word"):
+        DescriptiveContext.from_label_names(["cat", "dog"])
+
+
+def test_common_words_count_less_than_rare_ones():
+    names = ["red wine", "red beer", "red rice", "red wine glass"]
+    columns, rarity, _ = weigh_names(names, "words")
+    assert rarity[columns.index("red")] < rarity[columns.index("wine")]
+
+
+def test_names_are_never_completed():
+    embedding = fitted()
+    [words] = [c for c in embedding.contexts if c.name == "label words"]
+    assert not words.can_be_completed
+    assert not words.predicts_columns
+
+
+def test_an_explanation_names_shared_words_once():
+    found = fitted().explain("data engineer", "senior data engineer")
+    [part] = [x for x in found.parts if x.context == "label words"]
+    [both] = [x for x in part.groups if x.group == "both"]
+    assert both.words == "both names contain"
+    assert {column for column, _ in both.columns} == {"data", "engineer"}
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_new_label_is_placed_by_its_own_name(tmp_path, is_stored):
+    embedding = fitted()
+    if is_stored:
+        embedding.save(tmp_path / "jobs.phcle")
+        embedding = load(tmp_path / "jobs.phcle")
+    tag = DescriptiveContext.from_tags({"new": ["office"]})
+    by_id = fold_in(embedding, tag)
+    by_name = fold_in(embedding, tag, names={"new": "junior data engineer"})
+    near = embedding.joined(by_name).nearest("new", k=3)
+    assert any("data" in label for label, _ in near)
+    assert not np.allclose(by_id.vectors, by_name.vectors)
+
+
+def test_a_label_that_is_folded_in_again_gets_its_own_vector():
+    embedding = fitted()
+    again = fold_in(
+        embedding, DescriptiveContext.from_tags({"ward nurse": TAGS["ward nurse"]})
+    )
+    np.testing.assert_allclose(
+        again.vectors[0], embedding["ward nurse"], rtol=1e-3, atol=1e-4
+    )
+
+
+def test_files_give_the_words_of_their_labels(tmp_path):
+    (tmp_path / "facts.csv").write_text("label,price\nn1,3\nn2,4\n")
+    (tmp_path / "names.csv").write_text("label,name\nn1,wine glass\nn2,glass\n")
+    found = read_contexts(
+        attributes=tmp_path / "facts.csv",
+        names=tmp_path / "names.csv",
+        label_words=True,
+    )
+    assert [c.name for c in found] == ["facts", "label words"]
+    assert "glass" in found[1].columns

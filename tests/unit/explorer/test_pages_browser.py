@@ -1,0 +1,149 @@
+"""Repairs of the pages, in headless Chromium."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+
+SLOW_MS = 20_000
+LONG = "a very_long_name_without_any_place_to_break_it_" * 4
+
+
+@pytest.fixture(scope="module")
+def odd_workspace():
+    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    from phcle.explorer.workspace import Opened, Workspace
+
+    rng = np.random.default_rng(0)
+    labels = [f"thing {i}" for i in range(20)]
+    tags = {x: ["x::y", f"{LONG}tag"] if i % 2 else ["r"] for i, x in enumerate(labels)}
+    edges = [(x, "a::b" if i % 2 else "c: d") for i, x in enumerate(labels)]
+    edges += [("a::b", "all"), ("c: d", "all")]
+    numbers = rng.normal(size=(20, 2))
+    contexts = [
+        RelationalContext.from_hierarchy(edges, name="tree"),
+        DescriptiveContext.from_tags(tags, name="k::v"),
+        DescriptiveContext("sizes", labels, ("mass: kg", "len::m"), numbers),
+    ]
+    names = {"thing 0": LONG, "thing 1": f"{LONG}1", "thing 2": "شاي ٢"}
+    model = PHCLE(dim=4, backend="numpy", random_state=0)
+    made = Workspace(Opened(model.fit(contexts, names=names).embedding_, "odd"))
+    made.opened.background.wait()
+    return made
+
+
+@pytest.fixture(scope="module")
+def odd_address(odd_workspace, serving):
+    with serving(odd_workspace) as address:
+        yield address.rstrip("/")
+
+
+@pytest.fixture(scope="module")
+def page(browser, odd_address):
+    context = browser.new_context(reduced_motion="reduce")
+    context.set_default_timeout(SLOW_MS)
+    yield context.new_page()
+    context.close()
+
+
+def slow_search(page, typed):
+    """Hold back the answer to one search, so that Enter comes before it."""
+
+    def held(route):
+        page.wait_for_timeout(400)
+        route.continue_()
+
+    page.route(re.compile(rf"/api/search\?q={typed}"), held)
+
+
+def test_enter_opens_what_is_typed_and_not_what_was(page, odd_address):
+    page.goto(f"{odd_address}/about")
+    page.fill("#finder", "thing 5")
+    page.wait_for_selector("#finder-found li >> text=thing 5")
+    slow_search(page, "thing(\\+|%20)17")
+    page.fill("#finder", "thing 17")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/label?label=thing+17")
+    page.unroute_all()
+
+
+def test_enter_on_an_unknown_name_leads_to_help(page, odd_address):
+    page.goto(f"{odd_address}/about")
+    page.locator("#finder").press_sequentially("qqqq")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/label?label=qqqq")
+    assert page.inner_text("h1") == "Not found"
+
+
+def test_add_forgets_what_belongs_to_other_inputs(page, odd_address):
+    page.goto(f"{odd_address}/add")
+    page.fill("#new-label", "new")
+    page.fill("#new-parent", "a::b")
+    page.wait_for_selector("#new-parent-found li")
+    page.press("#new-parent", "Enter")
+    page.wait_for_selector("#landing[data-landed=new] .neighbours li")
+    page.click("#parents .chip-off")
+    page.wait_for_selector("#landing >> text=Enter an id")
+    assert page.locator("#landing .neighbours").count() == 0
+    assert not page.is_visible("#map")
+
+
+def test_add_warns_of_a_name_that_exists(page, odd_address):
+    page.goto(f"{odd_address}/add?label=thing%207")
+    page.wait_for_selector("#new-twin >> text=exists")
+    assert page.locator("#new-twin a").get_attribute("href") == "/label?label=thing+7"
+    page.fill("#new-label", "thing 77")
+    page.wait_for_selector("#new-twin", state="hidden")
+
+
+def test_add_keeps_names_with_colons_over_a_reload(page, odd_address):
+    page.goto(f"{odd_address}/add?label=new")
+    page.fill("#new-parent", "c: d")
+    page.wait_for_selector("#new-parent-found li")
+    page.press("#new-parent", "Enter")
+    page.fill("#new-attribute", "len::m")
+    page.wait_for_selector("#new-attribute-found li")
+    page.press("#new-attribute", "Enter")
+    page.wait_for_selector("#values .chip")
+    page.wait_for_selector("#landing[data-landed=new]")
+    page.goto(f"{odd_address}/add?{urlsplit(page.url).query}")
+    page.wait_for_selector("#landing[data-landed=new]")
+    assert page.inner_text("#parents .chip bdi") == "c: d"
+    assert page.inner_text("#values .chip bdi") == "len::m"
+
+
+def test_describe_keeps_names_with_colons(page, odd_address):
+    page.goto(f"{odd_address}/match")
+    page.fill("#attribute", "x::y")
+    page.wait_for_selector("#attribute-found li")
+    page.press("#attribute", "Enter")
+    page.wait_for_selector("#wanted .chip >> text=x::y")
+    page.click(".chip-turn")
+    page.wait_for_selector("#wanted .chip.lacks >> text=x::y")
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_long_names_stay_inside_the_page(page, odd_address, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    tag = f'["k::v","{LONG}tag"]'
+    for path in (
+        "/label?label=thing%200",
+        "/compare?label=thing%200&label=thing%201&label=thing%202",
+        f"/match?has={tag}",
+    ):
+        page.goto(odd_address + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        cells = page.locator("th, td, .chip").evaluate_all(
+            "all => all.filter(x => x.scrollWidth > x.clientWidth + 1).length"
+        )
+        assert cells == 0, path
+        if width > 1000:
+            wide = "all => all.some(x => x.scrollWidth > x.clientWidth + 1)"
+            assert not page.locator(".scroll").evaluate_all(wide), path
+    page.set_viewport_size({"width": 1400, "height": 800})

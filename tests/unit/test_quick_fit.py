@@ -1,0 +1,159 @@
+"""`phcle.fit` takes whatever holds the data."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import phcle
+from phcle.errors import ContextError, GuessWarning, OptionError
+
+TREE = pd.DataFrame(
+    {
+        "child": ["cat", "lion", "dog", "wolf"],
+        "parent": ["felid", "felid", "canid", "canid"],
+    }
+)
+SIZES = pd.DataFrame({"label": ["cat", "lion", "wolf"], "kg": [4, 190, 40]})
+QUICK = {"dim": 2, "choose": False, "calibrate": False}
+ANIMALS = ("cat", "lion", "dog", "wolf")
+
+
+def test_frames_become_contexts_of_their_kind():
+    found = phcle.fit(TREE, SIZES, **QUICK)
+    assert found.labels == ANIMALS
+    assert [c.name for c in found.contexts] == ["hierarchy", "attributes"]
+
+
+def test_frames_of_one_kind_are_numbered():
+    found = phcle.fit(SIZES, SIZES.rename(columns={"kg": "lb"}), **QUICK)
+    assert [c.name for c in found.contexts] == ["attributes", "attributes 2"]
+
+
+def test_a_mapping_names_contexts():
+    found = phcle.fit({"tree": TREE, "sizes": SIZES}, **QUICK)
+    assert [c.name for c in found.contexts] == ["tree", "sizes"]
+
+
+def test_files_and_folders_are_read(tmp_path):
+    TREE.rename(columns={"child": "animal", "parent": "family"}).to_csv(
+        tmp_path / "tree.csv", index=False
+    )
+    SIZES.to_csv(tmp_path / "sizes.csv", index=False, sep=";")
+    with pytest.warns(GuessWarning, match=r"tree.csv as hierarchy \(child is 'animal'"):
+        found = phcle.fit(tmp_path, **QUICK)
+    assert found.labels == ANIMALS
+    with pytest.warns(GuessWarning):
+        again = phcle.fit(tmp_path / "tree.csv", str(tmp_path / "sizes.csv"), **QUICK)
+    assert again.labels == ANIMALS
+    with pytest.warns(GuessWarning):
+        mixed = phcle.fit({"tree": tmp_path / "tree.csv", "looks": SIZES}, **QUICK)
+    assert [c.name for c in mixed.contexts] == ["tree", "looks"]
+
+
+def test_contexts_are_taken_as_they_are():
+    tree = phcle.RelationalContext.from_hierarchy(TREE, name="mine")
+    found = phcle.fit(tree, [SIZES], **QUICK)
+    assert [c.name for c in found.contexts] == ["mine", "attributes"]
+
+
+def test_what_was_read_keeps_its_names_and_hashes(tmp_path):
+    TREE.to_csv(tmp_path / "tree.csv", index=False)
+    (tmp_path / "names.csv").write_text("label,name\ncat,the cat\n")
+    read = phcle.read_contexts(
+        hierarchy=tmp_path / "tree.csv", names=tmp_path / "names.csv"
+    )
+    found = phcle.fit(read, SIZES, **QUICK)
+    assert found.name_of("cat") == "the cat"
+    assert found.origin["files"][0]["file"] == "tree.csv"
+
+
+def test_labels_and_names_may_be_files_or_values(tmp_path):
+    (tmp_path / "labels.txt").write_text("cat\nlion\nwolf\n")
+    tree = tmp_path / "tree.csv"
+    TREE.to_csv(tree, index=False)
+    by_file = phcle.fit(tree, SIZES, labels=tmp_path / "labels.txt", **QUICK)
+    by_value = phcle.fit(
+        tree, SIZES, labels=["cat", "lion", "wolf"], names={"cat": "Tom"}, **QUICK
+    )
+    assert by_file.labels == by_value.labels == ("cat", "lion", "wolf")
+    assert by_value.name_of("cat") == "Tom"
+
+
+def test_an_index_of_labels_is_enough():
+    found = phcle.fit({"sizes": SIZES.set_index("label")}, **QUICK)
+    assert found.labels == ("cat", "lion", "wolf")
+
+
+def test_all_that_is_open_is_named_at_once():
+    open_table = pd.DataFrame({"a": list("xxyyzz"), "b": list("ppqqpq")})
+    with pytest.raises(ContextError, match=r"one: 'a' and 'b'.*\n.*two: 'c'") as error:
+        phcle.fit(
+            {"one": open_table, "two": open_table.set_axis(["c", "d"], axis=1) + "!"}
+        )
+    assert "from_tags or from_annotations" in str(error.value)
+
+
+def test_labels_of_one_frame_tell_what_another_is():
+    things = pd.DataFrame({"label": list("xyz"), "size": [1, 2, 3]})
+    pairs = pd.DataFrame({"a": list("xxyyzz"), "b": list("ppqqpq")})
+    with pytest.warns(GuessWarning, match="data frame 2 as tags"):
+        found = phcle.fit(things, pairs, **QUICK)
+    assert found.labels == ("x", "y", "z")
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(ContextError, match="Got int instead"):
+        phcle.fit(3)
+
+
+def test_options_of_the_estimator_are_checked():
+    with pytest.raises(OptionError, match="dim"):
+        phcle.fit(TREE, dim=0)
+
+
+def test_words_of_labels_are_one_more_context():
+    glasses = pd.DataFrame(
+        {"label": ["wine glass", "beer glass", "wine rack"], "price": [3.0, 2.0, 9.0]}
+    )
+    found = phcle.fit(glasses, label_words=True, **QUICK)
+    assert [c.name for c in found.contexts] == ["attributes", "label words"]
+
+
+def test_labels_are_matched_across_files_and_frames(tmp_path):
+    TREE.to_csv(tmp_path / "tree.csv", index=False)
+    sizes = SIZES.assign(label=SIZES["label"].str.upper())
+    with pytest.warns(GuessWarning, match="CAT"):
+        found = phcle.fit(tmp_path / "tree.csv", sizes, **QUICK)
+    assert found.labels == ANIMALS
+
+
+def test_a_table_of_synonyms_in_the_folder_is_used(tmp_path):
+    TREE.to_csv(tmp_path / "tree.csv", index=False)
+    SIZES.replace("cat", "kat").to_csv(tmp_path / "sizes.csv", index=False)
+    (tmp_path / "synonyms.csv").write_text("label,synonym\ncat,kat\n")
+    assert phcle.fit(tmp_path, **QUICK).labels == ANIMALS
+
+
+JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"
+
+
+def test_a_folder_of_dirty_files_about_jobs_is_read_as_it_is():
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        found = phcle.fit(JOBS / "files", label_words=True, **QUICK)
+    truth = pd.read_csv(JOBS / "truth.csv")
+    assert set(found.labels) == set(truth["job"])
+    kinds = {c.name: c.kind for c in found.contexts}
+    assert kinds == {
+        "tree": "relational",
+        "staff": "relational",
+        "facts": "descriptive",
+        "skills": "descriptive",
+        "label words": "descriptive",
+    }
+    alike = pd.read_csv(JOBS / "different.csv")
+    assert set(alike["one"]) | set(alike["other"]) <= set(found.labels)
