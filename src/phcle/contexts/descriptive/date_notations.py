@@ -151,7 +151,8 @@ def read_dates(cells: Sequence[Any]) -> ReadDates | None:
             moment = own if isinstance(own, date) else _moment(own, day_first)
             found.values[i] = decimal_year(moment)
         except ValueError:
-            found.faults[i] = (f"holds dates, but no such day: {cells[i]!r}", REMEDY)
+            wrong = f"holds dates, but no such day: {cells[i]!r}"
+            found.faults.setdefault(i, (wrong, REMEDY))
     shown = next((i for i, x in enumerate(found.values) if x is not None), None)
     if shown is not None:
         found.remarks.append(

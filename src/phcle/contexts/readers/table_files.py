@@ -119,7 +119,7 @@ def find_text_format(path: Path, reading: Reading | None = None) -> TextFormat:
     reading = reading or Reading()
     encoding = find_encoding(path, reading.encoding)
     sample = list(islice(text_lines(path, encoding), SAMPLE))
-    first = sample[0].strip() if sample else ""
+    first = sample[0].rstrip("\r\n") if sample else ""
     skip = int(len(first) == 5 and first.lower().startswith("sep="))
     delimiter = reading.delimiter or (first[4] if skip else None)
     if delimiter is None:
