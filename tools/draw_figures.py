@@ -7,19 +7,36 @@ The colours are those of Okabe and Ito, which colour-blind readers can tell apar
 
 from __future__ import annotations
 
+import csv
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import patheffects
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 GREY, PALE = "#555555", "#EEF2F5"
+PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", RED, "#000000")
+REGIONS = (
+    "dog|dogs", "bird|birds", "reptile|reptiles", "primate|primates",
+    "feline|cats", "fish|fish", "insect|insects", "ungulate|ungulates",
+    "crustacean|crustaceans", "musical instrument|musical instruments",
+    "vessel (craft)|ships", "motor vehicle|cars and trucks", "garment|clothes",
+    "furniture|furniture", "building|buildings", "produce|fruit and vegetables",
+    "kitchen appliance|kitchen appliances", "game equipment|balls and games",
+    "weapon|weapons", "computer|computers", "geological formation|landscapes",
+    "fungus|fungi", "vessel (container)|bottles and pots",
+)  # fmt: skip
+"""Names on the map: a node of WordNet, and what to call it."""
+ROWS = 10
+"""Rows of the completed table: those with most gaps."""
 mpl.rcParams.update(
     {"svg.hashsalt": "phcle", "font.size": 10, "font.family": "DejaVu Sans"}
 )
@@ -219,12 +236,122 @@ def shapes() -> Figure:
     return figure
 
 
+def label_map() -> Figure:
+    """The map that `phcle demo` shows, with the names of regions."""
+    from phcle import PHCLE
+    from phcle.datasets import load_imagenet1k
+    from phcle.report.hierarchy_branches import branches_of
+    from phcle.report.map_layout import lay_out
+
+    data = load_imagenet1k()
+    hierarchy, _, glosses = data.contexts()
+    model = PHCLE(choose=False, calibrate=False, backend="numpy")
+    embedding = model.fit(
+        [hierarchy, glosses, data.properties()], names=data.names
+    ).embedding_
+    places = lay_out(np.asarray(embedding.unit_vectors, np.float32)).places
+    branches = branches_of(embedding)
+    figure = Figure(figsize=(10.5, 7.2), layout="constrained")
+    axes = figure.subplots()
+    axes.axis("off")
+    colours = np.array([*PALETTE[: len(branches.nodes)], "#A3A6AD"])
+    x, y = 1.45 * places[:, 0], places[:, 1]
+    axes.scatter(x, y, s=13, c=colours[branches.codes], alpha=0.75, linewidths=0)
+    below: dict[str, list[int]] = {}
+    tree = embedding.contexts[0].hierarchy
+    rows, nodes, _ = tree.ancestor_distances(list(embedding.labels))
+    for row, node in zip(rows, nodes, strict=True):
+        below.setdefault(embedding.name_of(tree.nodes[node]), []).append(row)
+    outline = [patheffects.withStroke(linewidth=3, foreground="white")]
+    for name in REGIONS:
+        at = below[name.partition("|")[0]]
+        axes.text(
+            float(np.median(x[at])),
+            float(np.median(y[at])),
+            name.rpartition("|")[2],
+            ha="center",
+            va="center",
+            weight="bold",
+            fontsize=13,
+            path_effects=outline,
+            in_layout=False,
+        )
+    axes.margins(0.04, 0.02)
+    return figure
+
+
+def mammals() -> Figure:
+    """A table with gaps, filled in: predictions, intervals, and what is true."""
+    from phcle import PHCLE, read_contexts
+
+    folder = FOLDER.parents[1] / "examples" / "mammals"
+    files = {"hierarchy": folder / "taxonomy.csv", "attributes": folder / "traits.csv"}
+    embedding = PHCLE(backend="numpy").fit(read_contexts(**files)).embedding_
+    filled = {(x.label, x.column): x for x in embedding.complete().cells}
+    with (folder / "hidden.csv").open(encoding="utf-8") as file:
+        true = {(x["mammal"], x["column"]): x["value"] for x in csv.DictReader(file)}
+    with (folder / "traits.csv").open(encoding="utf-8") as file:
+        known = {x["mammal"]: x for x in csv.DictReader(file)}
+    rows = [x for x, _ in Counter(label for label, _ in true).most_common(ROWS)]
+    titles = {
+        "mass_kg": "mass, kg",
+        "gestation_days": "gestation, days",
+        "litter": "litter",
+        "lifespan_years": "lifespan, years",
+        "diet": "diet",
+    }
+    figure = Figure(figsize=(9.6, 0.62 * len(rows) + 0.6), layout="constrained")
+    axes = figure.subplots()
+    axes.set(xlim=(0, 13.2), ylim=(-len(rows), 0.9))
+    axes.axis("off")
+    for j, column in enumerate(titles):
+        axes.text(3.6 + 2.12 * j, 0.4, titles[column], ha="center", weight="bold")
+    for i, label in enumerate(rows):
+        axes.axhline(-i, color="#D3D6DC", lw=0.8)
+        axes.text(0.05, -i - 0.5, label, va="center", weight="bold")
+        for j, column in enumerate(titles):
+            middle = (3.6 + 2.12 * j, -i - 0.5)
+            if known[label][column]:
+                axes.text(*middle, known[label][column], ha="center", va="center")
+                continue
+            _filled_cell(axes, middle, filled[label, column], true.get((label, column)))
+    return figure
+
+
+def _two_digits(number: float) -> str:
+    """A number with two digits that matter, never with an exponent."""
+    return f"{float(f'{number:.2g}'):,g}"
+
+
+def _filled_cell(axes: Any, at: tuple[float, float], cell: Any, true: Any) -> None:
+    """A predicted cell with its interval or probability, and the truth below."""
+    x, y = at
+    axes.add_patch(Rectangle((x - 1.03, y - 0.46), 2.06, 0.92, fc="#E3F0F8", ec="none"))
+    if cell.low is None:
+        said = f"{cell.value} ({cell.confidence:.0%} sure)"
+        is_right = cell.value == true
+    else:
+        value, low, high = map(_two_digits, (cell.value, cell.low, cell.high))
+        said = f"{value} ({low} to {high})"
+        is_right = true is not None and cell.low <= float(true) <= cell.high
+    style = {"ha": "center", "va": "center", "fontsize": 8.5}
+    if true is None:
+        axes.text(x, y, said, color=BLUE, weight="bold", **style)
+        return
+    axes.text(x, y + 0.19, said, color=BLUE, weight="bold", **style)
+    colour = "#00704F" if is_right else RED
+    mark = "✓" if is_right else "✗"
+    axes.text(x, y - 0.22, f"{mark} true: {true}", color=colour, **style)
+
+
 FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
     "architecture": (architecture, "svg"),
     "factors": (factors, "svg"),
     "loss": (loss, "svg"),
     "convergence": (convergence, "svg"),
     "shapes": (shapes, "png"),
+    "label-map": (label_map, "png"),
+    "mammals": (mammals, "svg"),
 }
 
 

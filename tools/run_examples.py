@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"  # data that pages use; linked into the folder of each page
 RUN = ("python", "sh")
 SHOWN = ("text", "csv", "toml", "json", "makefile")
 SECONDS = 240  # time limit of one shell block
@@ -97,6 +98,7 @@ def run_page(
     """Run the blocks of a page in the folder and yield each with its seconds."""
     environment = _environment(folder)
     names: dict[str, Any] = {"__name__": "__main__"}
+    (folder / EXAMPLES.name).symlink_to(EXAMPLES)
     with contextlib.chdir(folder):
         for block in blocks_of(page):
             if not (block.runs or (everything and block.language in RUN)):

@@ -9,10 +9,12 @@ from phcle.cli.flags import (
     Json,
     NamesFile,
     OutFile,
+    SynonymsFile,
     context_files,
     context_flags,
     with_flags,
 )
+from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
     show,
@@ -34,6 +36,7 @@ def add(
     file: EmbeddingFile,
     out: OutFile,
     names: NamesFile = None,
+    synonyms: SynonymsFile = None,
     as_json: Json = False,
     **given: Any,
 ) -> None:
@@ -53,11 +56,13 @@ def add(
     from phcle.uses.new_label_files import read_new_contexts
 
     files = context_files(given)
-    check_can_write(out, [names, *(new.path for new in files)])
+    check_can_write(out, [names, synonyms, *(new.path for new in files)])
     embedding = load(file)
     contexts = read_new_contexts(
-        embedding, files, names=names, language=given["language"]
+        embedding, files, names=names, language=given["language"], synonyms=synonyms
     )
+    if contexts.match is not None and not as_json:
+        show_match(contexts.match)
     new = fold_in(embedding, contexts, names=contexts.names)
     whole = embedding.joined(new)
     whole.save(out)

@@ -14,6 +14,7 @@ from phcle import __version__
 from phcle.backends.torchrun import is_shared_run
 from phcle.cli.add import add
 from phcle.cli.bench import bench
+from phcle.cli.check import check
 from phcle.cli.clusters_and_index import clusters, index
 from phcle.cli.command_style import AlikeCommand
 from phcle.cli.complete import complete
@@ -83,6 +84,7 @@ def root(
 
 COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     demo: ("phcle demo", "phcle demo --out somewhere"),
+    check: ("phcle check my_folder", "phcle check tree.csv looks.csv --json"),
     fit: (
         "phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle",
         "phcle fit --hierarchy tree.csv --tags uses=t.csv --weights tree=1,uses=0.5 "

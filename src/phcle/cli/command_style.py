@@ -36,10 +36,11 @@ MACHINE = "Machine"
 EVERYWHERE = "In every command"
 
 GROUPS = {
-    HAVE: "language encoding delimiter na keep_na labels names features photos model "
-    "network vector compare wide data dataset nouns wordnet",
-    WANT: "out k among contexts complete columns min_confidence probabilities why "
-    "suspicious generalised format title score trials plot methods split",
+    HAVE: "language encoding delimiter na keep_na labels names synonyms label_words "
+    "features photos model network vector compare wide data dataset nouns wordnet",
+    WANT: "out write_synonyms k among contexts complete columns min_confidence "
+    "probabilities why suspicious generalised format title score trials plot methods "
+    "split",
     TUNING: "hierarchy_kind role classifier classifiers splits metric hide search seed "
     "prune feature_ridge class_ridge quick",
     MACHINE: "checkpoint checkpoint_every resume storage jobs port host public token "

@@ -73,7 +73,9 @@ SHELL_NAMES = {"random_state": "seed"}
 SynonymsFile = Annotated[
     Path | None,
     typer.Option(
-        "--synonyms", help="Labels that files spell differently: columns label,synonym."
+        "--synonyms",
+        metavar="FILE",
+        help="Labels that files spell differently: columns label,synonym.",
     ),
 ]
 

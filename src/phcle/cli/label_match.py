@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,29 +19,32 @@ SHOWN_SUGGESTIONS = 40
 """Lines of suggestions that are printed; a screen holds about as many."""
 
 
-def show_match(match: LabelMatch) -> None:
+def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
     """Print which labels were joined, may be joined, or match nothing.
 
     Parameters
     ----------
     match : LabelMatch
         What was found.
+    line : callable, default say
+        Prints one line; by default to stderr.
     """
     from phcle.contexts.match_report import match_lines, synonym_lines
 
-    for line in match_lines(match):
-        say(line)
+    for text in match_lines(match):
+        line(text)
     if not match.near_are_complete:
-        say("too many labels for a search of misspelled ones.")
+        line("too many labels for a search of misspelled ones.")
     header, *lines = synonym_lines(match) or [""]
     if not lines:
         return
-    say(
-        f"{len(lines)} labels may be other spellings. Write those that are into "
-        "synonyms.csv, and add --synonyms synonyms.csv:"
+    line(
+        f"possible misspellings: {len(lines)}. Write those that are into synonyms.csv, "
+        "and add --synonyms synonyms.csv:"
     )
-    for line in (header, *lines[:SHOWN_SUGGESTIONS]):
-        typer.echo(f"  {line}", err=True)
+    # Lines to copy stand alone, without the name of the program.
+    plain = partial(typer.echo, err=True) if line is say else line
+    for text in (header, *lines[:SHOWN_SUGGESTIONS]):
+        plain(f"  {text}")
     if len(lines) > SHOWN_SUGGESTIONS:
-        n_more = len(lines) - SHOWN_SUGGESTIONS
-        typer.echo(f"  … and {n_more} more, which --json lists", err=True)
+        plain(f"  … and {len(lines) - SHOWN_SUGGESTIONS} more, which --json lists")

@@ -245,7 +245,8 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
         taken = ", ".join(f"{title!r} as {role}" for role, title in found.items())
         _say(f"{where}: takes {taken}; rename the columns if that is wrong.")
     chosen = with_columns(table, found)
-    return chosen if isinstance(chosen, list) else as_frame(chosen, where).iter_rows()
+    smaller = as_frame(chosen, where)
+    return chosen if smaller is None else smaller.iter_rows()  # type: ignore[no-any-return]
 
 
 def with_columns(frame: Any, columns: Mapping[str, str]) -> Any:

@@ -26,6 +26,7 @@ __all__ = [
     "LabelMatch",
     "LabelSource",
     "OwnLabels",
+    "differences",
     "match_key",
     "match_labels",
 ]
@@ -305,8 +306,26 @@ PARTS = {"case": _lower, "spaces": _spaced, "Unicode form": _formed}
 """What `match_key` undoes, by what a report calls it."""
 
 
-def _differences(a: str, b: str) -> tuple[str, ...]:
-    """In what two labels with the same key differ."""
+def differences(a: str, b: str) -> tuple[str, ...]:
+    """Say in what two labels with the same key differ.
+
+    Parameters
+    ----------
+    a : str
+        A label.
+    b : str
+        Another label.
+
+    Returns
+    -------
+    tuple of str
+        Some of "case", "spaces" and "Unicode form".
+
+    Examples
+    --------
+    >>> differences("BABY  grows", "Baby grows")
+    ('case', 'spaces')
+    """
     found = []
     for part in PARTS:
         left, right = a, b
@@ -458,7 +477,7 @@ def _joined(
         for x in group:
             if x in labels:
                 continue
-            differs = _differences(x, labels[0])
+            differs = differences(x, labels[0])
             source = sources[first[x]].name
             if key in rivals:
                 reason = " and ".join(differs)

@@ -27,8 +27,12 @@ SHORTEST = 4
 """Labels with fewer letters have no near spellings: most words of three letters are one
 letter from another word."""
 
-LONG = 8
-"""Labels with this many letters may differ in two letters, shorter ones in one."""
+LONG = 16
+"""Two labels with this many letters together may differ in two letters, shorter ones in
+one."""
+
+ACCENTS = dict.fromkeys(range(0x300, 0x370))
+"""Accents of decomposed letters."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Suggestion:
     candidates : tuple of str
         The labels that it may be. A single one can be taken as it is.
     reason : str
-        In what they differ: "punctuation", "plural", "spelling", or what `JoinedLabel`
-        lists if they could not be joined.
+        In what they differ: "punctuation", "accents", "plural", "spelling", or what
+        `JoinedLabel` lists if they could not be joined.
     """
 
     source: str
@@ -152,22 +156,22 @@ def _alike(
                 by_singular.setdefault(singular, []).append(name)
     found: dict[str, tuple[tuple[str, ...], str]] = {}
     for name, form in asked.items():
+        same = [x for x in by_bare.get(form.bare, ()) if x != name]
         plural = [x for y in form.singulars for x in by_bare.get(y, ())]
-        for reason, candidates in (
-            ("punctuation", by_bare.get(form.bare, [])),
-            ("plural", [*plural, *by_singular.get(form.bare, [])]),
-        ):
-            others = tuple(dict.fromkeys(x for x in candidates if x != name))
-            if others:
-                found[name] = others, reason
-                break
+        plural += by_singular.get(form.bare, [])
+        if same:
+            bare, other = (_without_punctuation(key_of(x)) for x in (name, same[0]))
+            reason = "punctuation" if bare == other else "accents"
+            found[name] = tuple(same), reason
+        elif plural:
+            found[name] = tuple(dict.fromkeys(plural)), "plural"
     return found
 
 
 def _form(key: str) -> _Form:
-    bare = key.translate(PUNCTUATION)
+    bare = _without_punctuation(key)
     if not bare.isascii():
-        bare = "".join(x for x in bare if unicodedata.category(x)[0] not in "PZ")
+        bare = unicodedata.normalize("NFD", bare.casefold()).translate(ACCENTS)
     if not bare.endswith("s") or bare.endswith("ss") or len(bare) < SHORTEST:
         return _Form(bare or key)
     singulars = (
@@ -176,6 +180,13 @@ def _form(key: str) -> _Form:
         if bare.endswith(plural)
     )
     return _Form(bare, tuple(singulars))
+
+
+def _without_punctuation(key: str) -> str:
+    bare = key.translate(PUNCTUATION)
+    if bare.isascii():
+        return bare
+    return "".join(x for x in bare if unicodedata.category(x)[0] not in "PZ")
 
 
 def _close(
@@ -204,10 +215,11 @@ def _close(
     found: dict[str, tuple[tuple[str, ...], str]] = {}
     for name, key in asked:
         block = blocks[_block(key)]
-        most = 2 if len(key) >= LONG else 1
+        most = 2 if 2 * len(key) + 2 >= LONG else 1
         near = process.extract(
             key, block.keys(), scorer=OSA.distance, score_cutoff=most, limit=9
         )
+        near = [x for x in near if x[1] == 1 or len(key) + len(x[0]) >= LONG]
         least = min((distance for _, distance, _ in near), default=0)
         best = [x for other, d, _ in near if d == least for x in block[other]]
         if best:

@@ -658,7 +658,7 @@ class LabelEmbedding:
                 f"labels {some(sorted(both))} are in the embedding already; "
                 "leave them out of the new ones."
             )
-        return self.with_rows(
+        whole = self.with_rows(
             (*self.labels, *later.labels),
             np.vstack([self.vectors, later.vectors.astype(self.vectors.dtype)]),
             (
@@ -667,6 +667,7 @@ class LabelEmbedding:
             ),
             later.names,
         )
+        return replace(whole, spellings={**self.spellings, **later.spellings})
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Convert the vectors to a data frame.

@@ -10,7 +10,7 @@ letters of every word leaves out most words before any is compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -54,6 +54,8 @@ class Suggestions:
     ----------
     ids, names : sequence of str
         Id and name of each thing.
+    spellings : mapping from str to str, optional
+        Ids by other spellings, which are found as ids are.
 
     Examples
     --------
@@ -62,7 +64,13 @@ class Suggestions:
     ([0], [1], [1])
     """
 
-    def __init__(self, ids: Sequence[str], names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        names: Sequence[str],
+        spellings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._spellings = {_one_line(x): y for x, y in (spellings or {}).items()}
         self._names = _Lines(names)
         self._ids = self._names if ids == names else _Lines(ids)
 
@@ -110,9 +118,12 @@ class Suggestions:
         return list(dict.fromkeys(self._exact(_one_line(text.strip()))))
 
     def _exact(self, query: str) -> Iterator[int]:
-        """Ids and names that equal the query."""
+        """Ids and names that equal the query, or that it is another spelling of."""
         for lines in (self._ids, self._names):
             yield from lines.holding(query, "\n", "\n").tolist()
+        if query in self._spellings:
+            label = _one_line(self._spellings[query])
+            yield from self._ids.holding(label, "\n", "\n").tolist()
 
     def _prefixed(self, query: str) -> Iterator[int]:
         """Names and then words that begin with the query, the shortest names first."""

@@ -164,7 +164,8 @@ class Opened:
     def suggestions(self) -> Suggestions:
         """Search for labels by id or name."""
         labels = self.embedding.labels
-        return Suggestions(labels, [self.embedding.name_of(x) for x in labels])
+        names = [self.embedding.name_of(x) for x in labels]
+        return Suggestions(labels, names, self.embedding.spellings)
 
     @cached_property
     def taxonomy(self) -> tuple[str, Hierarchy] | None:
@@ -175,7 +176,8 @@ class Opened:
     def node_suggestions(self) -> Suggestions:
         """Search for nodes of the hierarchy by id or name."""
         nodes = () if self.taxonomy is None else self.taxonomy[1].nodes
-        return Suggestions(nodes, [self.embedding.name_of(x) for x in nodes])
+        names = [self.embedding.name_of(x) for x in nodes]
+        return Suggestions(nodes, names, self.embedding.spellings)
 
     @cached_property
     def attributes(self) -> list[tuple[str, str]]:

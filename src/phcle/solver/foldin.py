@@ -8,7 +8,7 @@ back, and similarities can be explained exactly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.base import Context, Penalties
+from phcle.contexts.readers.files_to_contexts import ReadContexts
 from phcle.contexts.terms import Curvature, LinearUpdate, Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
@@ -424,7 +425,11 @@ def fold_in(
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]
-    return embedding.with_rows(labels, vectors, kept, names or {})
+    new = embedding.with_rows(labels, vectors, kept, names or {})
+    match = contexts.match if isinstance(contexts, ReadContexts) else None
+    if match is None:
+        return new
+    return replace(new, spellings={**new.spellings, **match.spellings})
 
 
 def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.contexts.alignment import align
+from phcle.contexts.alignment import align, match_contexts
 from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
@@ -153,9 +153,11 @@ class Tuning:
 
         if seed < 0:
             raise OptionError(f"seed must be 0 or more. Got {seed!r} instead.")
-        self.labels = None if labels is None else tuple(labels)
-        self.contexts = align(contexts, labels=self.labels, must_inform=False).contexts
-        self.names = dict(names or {})
+        # Labels are matched once, and not again in every trial.
+        matched = match_contexts(contexts, labels=labels, names=names)
+        self.labels, self.names = matched.labels, matched.names
+        aligned = align(matched.contexts, labels=self.labels, must_inform=False)
+        self.contexts = aligned.contexts
         self.score = score
         self.space = space_for(self.contexts, search)
         pruner = (

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from phcle.contexts import Hierarchy, RelationalContext
+from phcle.contexts.alignment import Matched, match_contexts
 from phcle.contexts.base import Context
+from phcle.contexts.label_matching import (
+    JoinedLabel,
+    LabelMatch,
+    LabelSource,
+    differences,
+    match_key,
+    match_labels,
+)
 from phcle.contexts.readers.files_to_contexts import (
     THESAURI,
     ContextFile,
     Files,
     ReadContexts,
     SourceFile,
+    Synonyms,
     errors_name,
     list_files,
     read_context,
@@ -21,9 +33,10 @@ from phcle.contexts.readers.files_to_contexts import (
     recorded,
 )
 from phcle.contexts.readers.label_files import read_hierarchy_edges, read_names
+from phcle.contexts.readers.synonym_files import read_synonyms
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, did_you_mean, some
+from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.uses.node_names import NodeNames
 
 __all__ = ["read_new_contexts"]
@@ -35,11 +48,13 @@ def read_new_contexts(
     *,
     names: str | Path | None = None,
     language: str = "en",
+    synonyms: Synonyms | None = None,
 ) -> ReadContexts:
     """Read files about new labels into contexts for `fold_in`, as `phcle add` does.
 
     A file belongs to the context of the same name, or else to the only context of its
-    kind.
+    kind. A label that the embedding spells differently is the known label, so it is not
+    added; rows of known labels are left out with a warning.
 
     Parameters
     ----------
@@ -53,15 +68,26 @@ def read_new_contexts(
         Readable names of the new labels: columns `label` and `name`.
     language : str, default "en"
         Language of names and texts in `skos` and `owl` files.
+    synonyms : path or mapping, optional
+        Known labels that the files spell differently: a table with the columns `label`
+        and `synonym`, or labels by synonym.
 
     Returns
     -------
     ReadContexts
-        Contexts with the names they have in the embedding, and readable names.
+        Contexts with the names they have in the embedding, readable names, and which
+        labels were joined.
     """
     contexts: list[Context] = []
     readable: dict[str, str] = {}
+    titles: dict[str, str] = {}
+    spelled: dict[tuple[str, str], str] = {}
     sources: list[SourceFile] = []
+    if isinstance(synonyms, (str, Path)):
+        with recorded(ContextFile("synonyms", Path(synonyms), "synonyms"), sources):
+            synonyms, _ = read_synonyms(synonyms)
+    if synonyms:
+        embedding = replace(embedding, spellings={**embedding.spellings, **synonyms})
     for file in list_files(files) if isinstance(files, Mapping) else files:
         target = replace(file, given_name=_target(file, embedding))
         with recorded(target, sources):
@@ -71,11 +97,46 @@ def read_new_contexts(
                 contexts += _contexts_of(new, embedding)
                 readable.update(new.names)
             else:
-                contexts.append(_read(target, embedding))
+                contexts.append(_read(target, embedding, spelled))
+            titles[target.name] = file.path.name
     if names is not None:
         with recorded(ContextFile("names", Path(names), "names"), sources):
             readable.update(read_names(names))
-    return ReadContexts(tuple(contexts), None, readable, tuple(sources))
+        titles["names"] = Path(names).name
+    matched = match_contexts(contexts, names=readable, titles=titles)
+    return ReadContexts(
+        matched.contexts,
+        None,
+        matched.names,
+        tuple(sources),
+        match=_whole_match(matched, spelled, titles, embedding),
+    )
+
+
+def _whole_match(
+    matched: Matched,
+    spelled: Mapping[tuple[str, str], str],
+    titles: Mapping[str, str],
+    embedding: LabelEmbedding,
+) -> LabelMatch:
+    """What was joined with the embedding and among the files, and what may be known."""
+    joined, synonyms = [], {}
+    for (source, other), label in spelled.items():
+        if match_key(other) == match_key(label):
+            how = differences(other, label)
+            joined.append(JoinedLabel(source, other, label, "the embedding", how))
+        else:
+            synonyms[other] = label
+    known = LabelSource("the embedding", embedding.labels)
+    new = [
+        LabelSource(titles.get(context.name, context.name), context.labels)
+        for context in matched.contexts
+    ]
+    return LabelMatch(
+        joined=(*joined, *matched.match.joined),
+        synonyms=synonyms,
+        suggestions=match_labels([known, *new]).suggestions,
+    )
 
 
 def _new_part(
@@ -109,18 +170,76 @@ def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
     return contexts
 
 
-def _read(file: ContextFile, embedding: LabelEmbedding) -> Context:
+def _read(
+    file: ContextFile,
+    embedding: LabelEmbedding,
+    spelled: dict[tuple[str, str], str],
+) -> Context:
     tree = _taxonomies(embedding).get(file.name)
     if file.kind == "hierarchy" and tree is not None:
         edges = read_hierarchy_edges(file.path)
+        known = _known_spellings({child for child, _ in edges}, embedding)
+        edges = [
+            (known.get(child, child), known.get(parent, parent))
+            for child, parent in edges
+        ]
+        new = _left_new(file, dict.fromkeys(x for x, _ in edges), known, embedding)
+        spelled.update({(file.path.name, x): label for x, label in known.items()})
+        edges = [(child, parent) for child, parent in edges if child in new]
         return RelationalContext.from_hierarchy(
             _with_known_parents(edges, tree, embedding, file), name=file.name
         )
     # Every word counts, even of a single text: the fit has chosen its words.
     context = read_context(file, min_count=1)
-    if isinstance(context, RelationalContext) and context.hierarchy is None:
-        return _of_new_labels(context, embedding, file)
-    return context
+    known = _known_spellings(context.labels, embedding)
+    context = context.renamed(known)
+    spelled.update({(file.path.name, x): label for x, label in known.items()})
+    if isinstance(context, RelationalContext):
+        if context.hierarchy is None:
+            return _of_new_labels(context, embedding, file)
+        return context
+    return context.rows_for(_left_new(file, context.labels, known, embedding))
+
+
+def _known_spellings(
+    labels: Collection[str], embedding: LabelEmbedding
+) -> dict[str, str]:
+    """Known labels by another spelling, unless the file has both, or two spellings."""
+    found = {
+        label: known
+        for label in labels
+        if label not in embedding
+        and (known := embedding.label_spelled(label)) is not None
+        and known not in labels
+    }
+    n_spellings = Counter(found.values())
+    return {other: label for other, label in found.items() if n_spellings[label] == 1}
+
+
+def _left_new(
+    file: ContextFile,
+    labels: Iterable[str],
+    spelled: Mapping[str, str],
+    embedding: LabelEmbedding,
+) -> list[str]:
+    """The labels that are new; a warning names the others, in the user's spelling."""
+    given = {label: other for other, label in spelled.items()}
+    new, known = [], []
+    for label in labels:
+        (known if label in embedding else new).append(label)
+    if known:
+        listed = some(given.get(label, label) for label in known)
+        if not new:
+            raise ContextError(
+                f"{file.path}: all labels are in the embedding already: {listed}; give "
+                "new ones."
+            )
+        warnings.warn(
+            f"{file.path}: in the embedding already, so left out: {listed}.",
+            ContextWarning,
+            stacklevel=5,
+        )
+    return new
 
 
 def _target(file: ContextFile, embedding: LabelEmbedding) -> str:

@@ -41,13 +41,20 @@ class NodeNames:
             found.setdefault(match_key(self.embedding.name_of(node)), []).append(node)
         return found
 
+    @cached_property
+    def _by_key(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for node in self.tree.nodes:
+            found.setdefault(match_key(node), []).append(node)
+        return found
+
     def node_called(self, text: str) -> str:
         """Return the node with this id or readable name.
 
         Parameters
         ----------
         text : str
-            An id, a name in any case, or another spelling that the fit joined.
+            An id or a name in any case, or another spelling that the fit joined.
 
         Returns
         -------
@@ -62,7 +69,8 @@ class NodeNames:
         text = self.embedding.spellings.get(text, text)
         if text in self.tree.index:
             return text
-        found = self._by_name.get(match_key(text), [])
+        key = match_key(text)
+        found = self._by_name.get(key) or self._by_key.get(key, [])
         if len(found) == 1:
             return found[0]
         if found:

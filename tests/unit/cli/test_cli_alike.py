@@ -13,7 +13,7 @@ from phcle.cli.command_style import EVERYWHERE, GROUPS, HAVE, MACHINE, TUNING, W
 
 COMMANDS = dict(typer.main.get_command(app).commands)
 
-NOT_ABOUT_AN_EMBEDDING = {"demo", "fit", "tune", "bench", "reproduce"}
+NOT_ABOUT_AN_EMBEDDING = {"demo", "check", "fit", "tune", "bench", "reproduce"}
 """Commands that make embeddings or need none."""
 
 

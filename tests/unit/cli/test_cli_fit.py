@@ -156,3 +156,20 @@ def test_an_input_that_goes_during_the_fit_does_not_lose_the_result(
     phcle(*FIT, "--quiet")
     (file,) = library.load(zoo / "out.phcle").origin["files"]
     assert file["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_words_of_names_are_one_more_context(phcle, zoo):
+    (zoo / "cups.csv").write_text(
+        "label,price\nwine glass,3\nbeer glass,2\nwine rack,30\ntea cup,4\ncup,5\n"
+    )
+    phcle(
+        *("fit", "--attributes", "cups.csv", "--label-words", "--dim", 2),
+        *("--out", "cups.phcle"),
+    )
+    (zoo / "new.csv").write_text("label,price\nbrandy glass,4\n")
+    phcle("add", "cups.phcle", "--attributes", "new.csv", "--out", "more.phcle")
+    more = library.load(zoo / "more.phcle")
+    assert more.contexts_of("brandy glass") == {"cups": True, "label words": True}
+    shown = phcle("explain", "more.phcle", "brandy glass", "wine glass").stdout
+    assert "both names contain" in shown
+    assert "glass" in shown

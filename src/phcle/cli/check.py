@@ -1,0 +1,163 @@
+"""The command check: look at files before a fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phcle.cli.flags import Json
+from phcle.cli.label_match import show_match
+from phcle.cli.output import check_can_write, show, show_line, show_table
+
+if TYPE_CHECKING:
+    from phcle.contexts.readers.checking import CheckedFile, CheckedFiles
+
+__all__ = ["check"]
+
+MANY_FILES = 8
+"""Files up to which the table of shared labels is shown; more do not fit a screen."""
+
+MANY_SHARED_WORDS = 0.3
+"""Share of labels with a common word from which their words are worth a context."""
+
+
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILES|FOLDER", help="Files, or a folder with files."),
+    ],
+    match: Annotated[
+        str,
+        typer.Option(
+            metavar="safe|exact",
+            help="Join labels that differ in case, spaces or Unicode form, or none.",
+        ),
+    ] = "safe",
+    write_synonyms: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Write labels that may be other spellings to this file. Delete the "
+            "lines that are wrong, and give it to fit as --synonyms.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Look at files before a fit: what they are, what is wrong, how they overlap.
+
+    The last line is the fit command to run next. The exit code is 2 if anything must be
+    repaired before.
+    """
+    from phcle.contexts.readers.checking import check_files
+
+    if write_synonyms is not None:
+        check_can_write(write_synonyms, files)
+    found = check_files(*files, match=match)
+    if write_synonyms is not None and found.match.suggestions:
+        found = _with_synonyms(found, write_synonyms)
+    if as_json:
+        show(found.to_dict(), show_line, as_json=True)
+    else:
+        _show(found)
+    if found.command is None:
+        raise typer.Exit(2)
+
+
+def _with_synonyms(found: CheckedFiles, path: Path) -> CheckedFiles:
+    """Write the suggested spellings, and put the file into the next command."""
+    from phcle.contexts.match_report import synonym_lines
+    from phcle.files.writing import write_whole
+
+    with write_whole(path) as temporary:
+        lines = [*synonym_lines(found.match), ""]
+        temporary.write_text("\n".join(lines), encoding="utf-8")
+    if found.command is None:
+        return found
+    return replace(found, command=f"{found.command} --synonyms {quote(str(path))}")
+
+
+def _show(found: CheckedFiles) -> None:
+    show_table(
+        ("file", "taken as", "rows", "labels", "encoding", "delimiter"),
+        (
+            (
+                file.path.name,
+                file.kind or "?",
+                _number(file.summary and file.summary.n_rows),
+                _number(file.labels),
+                (file.summary and file.summary.encoding) or "",
+                _delimiter(file),
+            )
+            for file in found.files
+        ),
+    )
+    for file in found.files:
+        show_line(f"{file.path.name}: {file.why or 'could not be read'}")
+        for remark in file.summary.remarks if file.summary else ():
+            show_line(f"  {remark}")
+    if found.ignored:
+        names = ", ".join(path.name for path in found.ignored)
+        show_line(f"ignored: {names}")
+    for file in found.files:
+        if file.columns:
+            _show_columns(file)
+    _show_shared(found)
+    show_match(found.match, show_line)
+    _show_next(found)
+
+
+def _number(n: int | None) -> str:
+    return f"{n:,}" if n else ""
+
+
+def _delimiter(file: CheckedFile) -> str:
+    from phcle.contexts.readers.delimiters import DELIMITERS
+
+    sign = file.summary.delimiter if file.summary else None
+    return "" if sign is None else DELIMITERS.get(sign, repr(sign))
+
+
+def _show_columns(file: CheckedFile) -> None:
+    show_table(
+        ("column", "holds", "known"),
+        (
+            (x.title, x.holds, f"{x.known:,} ({x.known / max(file.labels, 1):.0%})")
+            for x in file.columns
+        ),
+        title=f"columns of {file.path.name}",
+    )
+
+
+def _show_shared(found: CheckedFiles) -> None:
+    """How many labels of each file the others have."""
+    names = list(found.shared)
+    if not 1 < len(names) <= MANY_FILES:
+        return
+    show_table(
+        ("labels of", *names),
+        (
+            (one, *(_number(found.shared[one][other]) or "none" for other in names))
+            for one in names
+        ),
+        title="how many labels each file shares with the others",
+    )
+
+
+def _show_next(found: CheckedFiles) -> None:
+    for fault in found.faults:
+        show_line(fault)
+    if found.command is None:
+        n = len(found.faults)
+        show_line(f"{n} fault{'' if n == 1 else 's'} to repair before a fit.")
+        return
+    if found.shared_words > MANY_SHARED_WORDS:
+        show_line(
+            f"{found.shared_words:.0%} of the labels share a word with another label: "
+            "--label-words adds their words as a context."
+        )
+    show_line("Run next:")
+    show_line(f"  {found.command}")

@@ -1,0 +1,103 @@
+"""`phcle check`: what files are, what is wrong with them, and the command to run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from phcle import load
+
+
+def told(phcle, *arguments, code=0):
+    return json.loads(phcle("check", *arguments, "--json", code=code).stdout)
+
+
+def kinds(found):
+    return {file["file"]: file["kind"] for file in found["files"]}
+
+
+def test_a_folder_is_enough(phcle):
+    assert kinds(told(phcle, ".")) == {
+        "tree.csv": "hierarchy",
+        "looks.csv": "attributes",
+        "uses.csv": "tags",
+        "eats.csv": "edges",
+        "names.csv": "names",
+    }
+
+
+def test_the_command_that_it_prints_fits_an_embedding(phcle, zoo):
+    command = phcle("check", ".").stdout.splitlines()[-1]
+    program, *arguments = shlex.split(command)
+    assert program == "phcle"
+    phcle(*arguments, "--quiet", "--dim", 2)
+    assert "King of Beasts" in load(zoo / "labels.phcle").names.values()
+
+
+def test_all_faults_of_all_files_are_listed_at_once_with_lines(phcle, zoo):
+    (zoo / "tree.csv").write_text("child,parent\n,felid\ncat,felid\nlion\n")
+    (zoo / "uses.csv").write_text("label,tag\n,pet\ndog,pet\ndog,guard\n")
+    shown = phcle("check", "tree.csv", "uses.csv", code=2).stdout
+    for place in ("tree.csv, line 2", "tree.csv, line 4", "uses.csv, line 2"):
+        assert place in shown
+    assert "3 faults to repair before a fit." in shown
+    assert "Run next" not in shown
+
+
+def test_files_with_faults_do_not_hide_the_others(phcle, zoo):
+    (zoo / "uses.csv").write_text("label,tag\n,pet\ndog,pet\ndog,guard\n")
+    found = told(phcle, "tree.csv", "uses.csv", "missing.csv", code=2)
+    tree = found["files"][0]
+    assert (tree["kind"], tree["labels"], tree["faults"]) == ("hierarchy", 7, [])
+    assert "missing.csv" in found["files"][-1]["faults"][0]
+    assert found["command"] is None
+
+
+def test_it_shows_how_labels_overlap_and_what_is_joined(phcle, zoo):
+    (zoo / "looks.csv").write_text("animal,weight\nCAT,4\nLion,190\nyak,500\n")
+    found = told(phcle, "tree.csv", "looks.csv")
+    assert found["shared_labels"]["looks.csv"] == {"tree.csv": 2, "looks.csv": 3}
+    joined = {each["spelling"]: each["label"] for each in found["match"]["joined"]}
+    assert joined == {"CAT": "cat", "Lion": "lion"}
+    shown = phcle("check", "tree.csv", "looks.csv").stdout
+    assert "CAT → cat" in shown
+
+
+def test_suggested_spellings_are_written_for_fit(phcle, zoo):
+    (zoo / "looks.csv").write_text("animal,weight\ncats,4\nlion,190\ntigerr,220\n")
+    files = ("tree.csv", "looks.csv")
+    last = phcle("check", *files, "--write-synonyms", "s.csv").stdout.splitlines()[-1]
+    assert last.endswith("--synonyms s.csv")
+    assert "cat,cats" in (zoo / "s.csv").read_text()
+    phcle(*shlex.split(last)[1:], "--quiet", "--dim", 2)
+    assert "cats" not in load(zoo / "labels.phcle").labels
+
+
+def test_columns_are_shown_with_what_they_hold(phcle):
+    looks = next(x for x in told(phcle, ".")["files"] if x["kind"] == "attributes")
+    found = {column["title"]: column for column in looks["columns"]}
+    assert found["weight"]["known"] == 5
+    assert found["stripes"]["known"] == 4
+
+
+def test_names_that_share_words_are_offered_as_a_context(phcle, zoo):
+    rows = [
+        f"{colour} {thing},{thing}s" for colour in ("red", "blue") for thing in "ab"
+    ]
+    (zoo / "things.csv").write_text("\n".join(["child,parent", *rows]))
+    assert "--label-words" in phcle("check", "things.csv").stdout
+    assert "--label-words" not in phcle("check", "tree.csv").stdout
+
+
+def test_it_does_not_write_over_an_input(phcle):
+    result = phcle("check", "tree.csv", "--write-synonyms", "tree.csv", code=2)
+    assert "is an input" in result.stderr
+
+
+@pytest.mark.parametrize("mode", ["exact", "safe"])
+def test_labels_are_joined_only_if_asked(phcle, zoo, mode):
+    (zoo / "looks.csv").write_text("animal,weight\nCAT,4\nlion,190\nyak,500\n")
+    found = told(phcle, "tree.csv", "looks.csv", "--match", mode)
+    assert bool(found["match"]["joined"]) == (mode == "safe")

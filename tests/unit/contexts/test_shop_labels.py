@@ -1,0 +1,87 @@
+"""The labels of a messy shop, and of job titles, are joined as they should be."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from phcle.contexts.label_matching import LabelSource, match_key, match_labels
+
+SHOP = Path(__file__).parents[3].parent / "shared" / "data" / "shop"
+
+FILES = {
+    "taxonomy_utf8.csv": ("child", "parent"),
+    "baskets.csv": ("label",),
+    "attributes.csv": ("category",),
+    "tags.csv": ("label",),
+}
+
+
+@pytest.fixture
+def shop():
+    if not SHOP.is_dir():
+        pytest.skip("shared/data/shop is not beside the checkout")
+    found = []
+    for name, columns in FILES.items():
+        with (SHOP / name).open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        labels = dict.fromkeys(row[x].strip() for row in rows for x in columns)
+        found.append(LabelSource(name, tuple(labels)))
+    return found
+
+
+def test_labels_of_the_shop_are_joined_to_the_truth(shop):
+    truth = json.loads((SHOP / "truth.json").read_text(encoding="utf-8"))
+    by_key = {match_key(label): label for label in truth}
+    found = match_labels(shop)
+    assert found.spellings == {x: by_key[match_key(x)] for x in found.spellings}
+    assert len(found.spellings) == 35
+    # What differs in case only, and is not joined, has a rival in its own file.
+    left = {x for source in shop for x in source.labels} - found.spellings.keys()
+    case = {x for x in left if match_key(x) in by_key} - truth.keys()
+    assert case == {x.spelling for x in found.suggestions if x.reason == "case"}
+
+
+def test_suggestions_of_the_shop_lead_to_the_truth(shop):
+    truth = json.loads((SHOP / "truth.json").read_text(encoding="utf-8"))
+    found = match_labels(shop)
+    synonyms = {x.spelling: x.candidates[0] for x in found.suggestions}
+    assert set(synonyms.values()) <= truth.keys()
+    assert all(len(x.candidates) == 1 for x in found.suggestions)
+    again = match_labels(shop, synonyms=synonyms)
+    assert not again.suggestions
+    own = {x.source: x.examples for x in again.own_labels}
+    assert own["attributes.csv"] == ("Lawnmower robots",)
+    assert own["tags.csv"] == ()
+
+
+JOBS = [
+    "C developer", "C++ developer", "C# developer", "Java developer",
+    "JavaScript developer", "Data engineer", "Senior data engineer", "IT manager",
+    "R&D manager", "Nurse (RN)", "Maître d'hôtel", "Café manager", "Account manager",
+    "Accounts manager", "HR-Manager", "Waiter/Waitress", "Go developer",
+]  # fmt: skip
+
+
+def test_job_titles_of_two_lists_are_joined():
+    written = [
+        "c developer", "C++ Developer", "C# DEVELOPER", "java  developer",
+        "Javascript Developer", "DATA ENGINEER", "Sr. data engineer", "it manager",
+        "R and D manager", "Nurse", "Maitre d’hotel", "Cafe\u0301 manager",
+        "ACCOUNT MANAGER", "Accounts Manager", "HR Manager", "Waiter / Waitress",
+        "GO developer",
+    ]  # fmt: skip
+    found = match_labels([LabelSource("tree", JOBS), LabelSource("pay", written)])
+    apart = {"Sr. data engineer", "R and D manager", "Nurse", "Maitre d’hotel"}
+    apart |= {"HR Manager", "Waiter / Waitress"}
+    assert found.spellings == {
+        other: label
+        for label, other in zip(JOBS, written, strict=True)
+        if other not in apart and other != label
+    }
+    assert {x.spelling: x.candidates for x in found.suggestions} == {
+        "Maitre d’hotel": ("Maître d'hôtel",),
+        "HR Manager": ("HR-Manager",),
+        "Waiter / Waitress": ("Waiter/Waitress",),
+    }
