@@ -216,7 +216,7 @@ def test_encoding_delimiter_notation_and_markers_stay(tmp_path, encoding):
     path.write_bytes(old.encode(encoding))
     values = {"price": 17.128, "opened": 2021.5, "ready": True}
     _, found = filled(path, values, tuple(values))
-    new = old.replace("-\r", "Y\r").replace("n/a;?", "17,13 \u20ac;2021-07-02")
+    new = old.replace("-\r", "Y\r").replace("n/a;?", "17,1 \u20ac;2021-07-02")
     assert found == new.encode(encoding)
 
 
