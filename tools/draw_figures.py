@@ -288,7 +288,7 @@ def mammals() -> Figure:
     files = {"hierarchy": folder / "taxonomy.csv", "attributes": folder / "traits.csv"}
     embedding = PHCLE(backend="numpy").fit(read_contexts(**files)).embedding_
     filled = {(x.label, x.column): x for x in embedding.complete().cells}
-    with (folder / "hidden.csv").open(encoding="utf-8") as file:
+    with (folder / "truth" / "hidden.csv").open(encoding="utf-8") as file:
         true = {(x["mammal"], x["column"]): x["value"] for x in csv.DictReader(file)}
     with (folder / "traits.csv").open(encoding="utf-8") as file:
         known = {x["mammal"]: x for x in csv.DictReader(file)}

@@ -329,7 +329,8 @@ class ContextPart(Answer):
         Groups of its columns, which add up to the part. What makes the labels alike
         comes first. Empty if names of columns mean nothing to a person.
     shared : tuple of str
-        Common ancestors in a hierarchy, nearest first.
+        Common ancestors in a hierarchy, the one above the fewest labels first; without
+        those above most labels.
     """
 
     context: str
@@ -440,7 +441,8 @@ class ExplainedContext(Answer):
     groups : tuple of ExplainedGroup
         Groups of its columns, which add up to the part.
     shared : tuple of SharedNode
-        Common ancestors in a hierarchy, nearest first.
+        Common ancestors in a hierarchy, the one above the fewest labels first; without
+        those above most labels.
     """
 
     context: str
@@ -1300,12 +1302,15 @@ class ComparedAttribute(Answer):
         The largest strength that it has for one of the labels.
     cells : tuple of ComparedCell
         The attribute of each label, in the order of the labels.
+    is_number : bool, default False
+        Whether it is a number, so that 0 does not mean no.
     """
 
     context: str
     name: str
     strength: float
     cells: tuple[ComparedCell, ...]
+    is_number: bool = False
 
 
 @dataclass(frozen=True)
@@ -1339,7 +1344,8 @@ class Comparison(Answer):
         For each of them, the share of all pairs of labels that are less similar, in
         percent.
     ancestors : tuple of Node
-        Common ancestors, nearest first.
+        Common ancestors, the one above the fewest labels first; without those above
+        most labels.
     attributes : tuple of ComparedAttribute
         The strongest attributes of any of the labels, strongest first.
     contexts : tuple of ComparedContext

@@ -239,7 +239,8 @@ class PHCLE(EstimatorOptions):
             weights = self._weights(problem)
             _refuse_uninformed(problem, weights)
             rng = np.random.default_rng(self.random_state)
-            start = start_factors(problem, weights, self.init, rng, backend=backend)
+            with counted_progress("finding a start", enabled=self.verbose):
+                start = start_factors(problem, weights, self.init, rng, backend=backend)
             state = solver.init(start, weights)
 
         try:
@@ -351,7 +352,9 @@ class PHCLE(EstimatorOptions):
         if not self.choose or self.init == "ones" or self.complete_only:
             return Chosen(setting, reason="Choosing was turned off.")
         question = self._question(aligned, setting, is_open)
-        with counted_progress("choosing", enabled=self.verbose) as show:
+        with counted_progress(
+            "choosing settings", enabled=self.verbose, unit="trials"
+        ) as show:
             n_done = itertools.count(1)
             return choose(question, lambda trial: show(next(n_done), USUAL_TRIALS))
 
@@ -372,7 +375,10 @@ class PHCLE(EstimatorOptions):
     def _measure_weights(self, aligned: Aligned) -> None:
         """Find out which contexts are useful, at the chosen setting."""
         question = self._question(aligned, self.chosen_.setting)
-        shares, reasons = useful_weights(question, self.chosen_.setting)
+        with counted_progress(
+            "weighing contexts", enabled=self.verbose, unit="contexts"
+        ) as show:
+            shares, reasons = useful_weights(question, self.chosen_.setting, show)
         if not shares:
             warnings.warn(f"weights='auto': {reasons[0]}", PhcleWarning, stacklevel=3)
         self.chosen_ = replace(self.chosen_, shares=shares, weighing=reasons)
@@ -453,9 +459,10 @@ class PHCLE(EstimatorOptions):
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
-            solved = solve_labels(
-                device.backend, problem, W, factors, weights, settle=True
-            )
+            with counted_progress("last solve", enabled=self.verbose):
+                solved = solve_labels(
+                    device.backend, problem, W, factors, weights, settle=True
+                )
             W, factors = solved.W, solved.factors
             terms = solver.terms(
                 solved.values, weights, penalty_terms(array_api, problem, W, factors)
@@ -511,7 +518,9 @@ class PHCLE(EstimatorOptions):
 
     def _calibrate(self, device: DeviceProblem, state: State) -> None:
         """Learn how sure predictions are, and keep it with the contexts."""
-        with counted_progress("calibrating", enabled=self.verbose) as show:
+        with counted_progress(
+            "calibration", enabled=self.verbose, unit="trials"
+        ) as show:
             found, skill = calibrate(
                 device,
                 state,

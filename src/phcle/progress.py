@@ -1,17 +1,28 @@
-"""Progress bars for fits and for work that can be counted."""
+"""Progress bars for fits and for other long work.
+
+A bar is a line on standard error, which disappears when the work is done. It appears
+only if the work takes longer than a moment.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from phcle.solver.problem import State
 
-__all__ = ["counted_progress", "fit_progress", "share_done"]
+__all__ = ["counted_progress", "fit_progress", "share_done", "staged_progress"]
+
+DELAY = 0.3
+"""Seconds after which a bar appears; one that ends sooner would only flicker."""
 
 
 @contextmanager
@@ -37,6 +48,88 @@ def fit_progress(
     if not enabled:
         yield lambda state: None
         return
+    with _bar("learning") as (progress, task):
+
+        def show(state: State) -> None:
+            objective = f"{state.history[-1]['objective']:,.1f}"
+            progress.update(
+                task,
+                total=1.0,
+                completed=share_done(state, max_iter, tol),
+                description=f"learning: sweep {state.iteration}, objective {objective}",
+            )
+
+        yield show
+
+
+@contextmanager
+def counted_progress(
+    title: str, *, enabled: bool, unit: str = ""
+) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar of work that can be counted.
+
+    Parameters
+    ----------
+    title : str
+        What is done, such as "calibration".
+    enabled : bool
+        Whether to show anything.
+    unit : str, default ""
+        What is counted, such as "trials".
+
+    Yields
+    ------
+    callable
+        Call it with the numbers of steps done and in total. Until then the bar only
+        shows that work goes on.
+    """
+    with staged_progress(enabled=enabled, first=title, unit=unit) as show:
+        yield lambda done, total: show(title, done, total)
+
+
+@contextmanager
+def staged_progress(
+    *, enabled: bool, first: str = "", unit: str = ""
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar of work in several stages.
+
+    Parameters
+    ----------
+    enabled : bool
+        Whether to show anything.
+    first : str, default ""
+        The first stage.
+    unit : str, default ""
+        What is counted, such as "labels".
+
+    Yields
+    ------
+    callable
+        Call it with the stage and the numbers of steps done and in total. A total of 0
+        is unknown.
+    """
+    if not enabled:
+        yield lambda stage, done, total: None
+        return
+    with _bar(first) as (progress, task):
+        current = first
+
+        def show(stage: str, done: int, total: int) -> None:
+            nonlocal current
+            if stage != current:
+                current = stage
+                progress.reset(task, description=stage, total=None)
+            if total:
+                total = max(done, total)  # a total may be an estimate
+                count = f"{stage}: {done:,} of {total:,} {unit}".rstrip()
+                progress.update(task, description=count, completed=done, total=total)
+
+        yield show
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[tuple[Progress, Any]]:
+    """A bar that appears after a moment, and its task."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -46,56 +139,28 @@ def fit_progress(
         TimeRemainingColumn,
     )
 
-    with Progress(
-        TextColumn("learning"),
+    progress = Progress(
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("sweep {task.fields[sweep]}  objective {task.fields[objective]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-    ) as progress:
-        task = progress.add_task("fit", total=1.0, sweep=0, objective="…")
-
-        def show(state: State) -> None:
-            progress.update(
-                task,
-                completed=share_done(state, max_iter, tol),
-                sweep=state.iteration,
-                objective=f"{state.history[-1]['objective']:,.1f}",
-            )
-
-        yield show
-
-
-@contextmanager
-def counted_progress(
-    title: str, *, enabled: bool
-) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar of work that can be counted.
-
-    Parameters
-    ----------
-    title : str
-        Text beside the bar.
-    enabled : bool
-        Whether to show anything.
-
-    Yields
-    ------
-    callable
-        Call it with the numbers of steps done and in total.
-    """
-    if not enabled:
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        # Prints appear above the bar, but never leave a file or pipe that they go to.
+        redirect_stdout=sys.stdout.isatty(),
+    )
+    task = progress.add_task(title, total=None)
+    timer = threading.Timer(DELAY, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield progress, task
+    finally:
+        timer.cancel()
+        timer.join()
+        if progress.live.is_started:
+            progress.stop()
 
 
 def share_done(state: State, max_iter: int, tol: float) -> float:

@@ -64,9 +64,8 @@ class NumpyBackend(Backend):
         Many small products on BLAS threads that wait for each other took ten times as
         long on a busy machine.
         """
-        from threadpoolctl import threadpool_limits
-
-        return threadpool_limits(1, user_api="blas")  # type: ignore[no-any-return]
+        controller = _blas_controller()
+        return controller.limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
     def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Call a function for every block, with one thread per core."""
@@ -153,3 +152,14 @@ def _n_cores() -> int:
     from joblib import cpu_count
 
     return int(cpu_count())
+
+
+@lru_cache
+def _blas_controller() -> Any:
+    """The BLAS libraries of NumPy and SciPy, looked for once: it takes 3 ms.
+
+    The solver imports both, so they are loaded by now.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -19,6 +19,7 @@ from phcle.cli.flags import (
 from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
+    progress_bar,
     say_what_was_read,
     show,
     show_nearest,
@@ -72,7 +73,8 @@ def add(
     say_what_was_read(contexts.summaries)
     if contexts.match is not None and not as_json:
         show_match(contexts.match)
-    new = fold_in(embedding, contexts, names=contexts.names)
+    with progress_bar("adding labels"):
+        new = fold_in(embedding, contexts, names=contexts.names)
     whole = embedding.joined(new)
     whole.save(out)
     added = tuple(nearest_labels(whole, x, SHOWN_NEIGHBOURS) for x in new.labels)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phcle.cli.flags import Json
-from phcle.cli.output import show
+from phcle.cli.output import progress_bar, show
 from phcle.errors import OptionError
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ def bench(
     contexts_of: Callable[[int], list[Context]] = tree_contexts
     if nouns or wordnet is not None:
         contexts_of = partial(noun_contexts, load_wordnet_nouns(wordnet))
-    lines = [measure_fit(contexts_of(n), **options) for n in sizes]
+    lines = []
+    with progress_bar("timing fits") as progress:
+        for n in sizes:
+            progress(len(lines), len(sizes))
+            lines.append(measure_fit(contexts_of(n), **options))
     show(lines, _show, as_json=as_json)
 
 

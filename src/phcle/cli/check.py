@@ -122,13 +122,13 @@ def _delimiter(file: CheckedFile) -> str:
 
 
 def _show_columns(file: CheckedFile) -> None:
+    show_line(f"Columns of {file.path.name}:")
     show_table(
         ("column", "holds", "known"),
         (
             (x.title, x.holds, f"{x.known:,} ({x.known / max(file.labels, 1):.0%})")
             for x in file.columns
         ),
-        title=f"columns of {file.path.name}",
     )
 
 
@@ -137,13 +137,13 @@ def _show_shared(found: CheckedFiles) -> None:
     names = list(found.shared)
     if not 1 < len(names) <= MANY_FILES:
         return
+    show_line("Labels that files share:")
     show_table(
         ("labels of", *names),
         (
             (one, *(_number(found.shared[one][other]) or "none" for other in names))
             for one in names
         ),
-        title="how many labels each file shares with the others",
     )
 
 

@@ -12,6 +12,7 @@ from phcle.cli.flags import Count, EmbeddingFile, Json, Labels
 from phcle.cli.output import (
     check_answers_file,
     check_can_write,
+    progress_bar,
     show,
     show_table,
     show_written,
@@ -60,12 +61,14 @@ def clusters(
         (check_answers_file if is_table else check_can_write)(out, [file])
     embedding = load(file)
     asked = labels_or_files([*(labels or ()), *(only or ())])
-    found = cluster_labels(embedding, asked, n=k)
-    answer = _answer(embedding, found)
+    with progress_bar("grouping labels"):
+        found = cluster_labels(embedding, asked, n=k)
+        answer = _answer(embedding, found)
     if out is not None and is_table:
         write_answers(out, answer, COLUMNS, _rows(answer))
     elif out is not None:
-        draw_heatmaps({file.name: found}, out, name_of=embedding.name_of)
+        with progress_bar("drawing the heat map"):
+            draw_heatmaps({file.name: found}, out, name_of=embedding.name_of)
         answer = DrawnClusters(file=str(out), **vars(answer))
     show(answer, _show, as_json=as_json)
     if out is not None and not as_json:
@@ -84,7 +87,8 @@ def index(file: EmbeddingFile, as_json: Json = False) -> None:
     path = index_file(file)
     check_can_write(path, [file])
     embedding = load(file)
-    Neighbours(embedding, exact=False).save(path)
+    with progress_bar("building the index"):
+        Neighbours(embedding, exact=False).save(path)
     answer = IndexFile(len(embedding), str(path))
     show(answer, lambda _: show_written(path), as_json=as_json)
 

@@ -36,22 +36,94 @@ MACHINE = "Machine"
 EVERYWHERE = "In every command"
 
 GROUPS = {
-    HAVE: "language encoding delimiter na keep_na labels names synonyms label_words "
-    "features photos model network vector compare wide data dataset nouns wordnet",
-    WANT: "out write_synonyms k among contexts complete columns min_confidence "
-    "probabilities why suspicious generalised format title score trials plot methods "
-    "split",
-    TUNING: "hierarchy_kind role classifier classifiers splits metric hide search seed "
-    "prune feature_ridge class_ridge quick",
-    MACHINE: "checkpoint checkpoint_every resume storage jobs port host public token "
-    "name browser",
-    EVERYWHERE: "as_json quiet config help",
+    HAVE: (
+        "language",
+        "encoding",
+        "delimiter",
+        "na",
+        "keep_na",
+        "labels",
+        "names",
+        "synonyms",
+        "label_words",
+        "encoding",
+        "delimiter",
+        "na",
+        "keep_na",
+        "features",
+        "photos",
+        "model",
+        "network",
+        "vector",
+        "compare",
+        "wide",
+        "data",
+        "dataset",
+        "nouns",
+        "wordnet",
+    ),
+    WANT: (
+        "out",
+        "write_synonyms",
+        "k",
+        "among",
+        "contexts",
+        "complete",
+        "columns",
+        "min_confidence",
+        "probabilities",
+        "why",
+        "suspicious",
+        "generalised",
+        "format",
+        "title",
+        "score",
+        "trials",
+        "plot",
+        "methods",
+        "split",
+    ),
+    TUNING: (
+        "hierarchy_kind",
+        "role",
+        "classifier",
+        "classifiers",
+        "splits",
+        "metric",
+        "hide",
+        "search",
+        "seed",
+        "prune",
+        "feature_ridge",
+        "class_ridge",
+        "quick",
+    ),
+    MACHINE: (
+        "checkpoint",
+        "checkpoint_every",
+        "resume",
+        "storage",
+        "jobs",
+        "port",
+        "host",
+        "public",
+        "token",
+        "name",
+        "browser",
+    ),
+    EVERYWHERE: (
+        "as_json",
+        "quiet",
+        "config",
+        "help",
+    ),
 }
 """The group of every option, by the name of its parameter."""
 
-GROUP_OF = {name: group for group, names in GROUPS.items() for name in names.split()}
+GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
 GROUP_OF |= dict.fromkeys(FILE_KINDS, HAVE)
 GROUP_OF |= {x.name: MACHINE if x.group == "computing" else TUNING for x in OPTIONS}
+GROUP_OF["match"] = HAVE
 GROUP_OF |= dict.fromkeys(("dim", "choose", "calibrate", "complete_only"), WANT)
 
 RENAMED = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
@@ -123,7 +125,7 @@ def complete(
         if out is None:
             raise OptionError("--wide needs --out, the file for the filled table.")
         check_can_write(out, [file, wide])
-        with progress_bar("filling rows") as progress:
+        with progress_bar("filling", "rows") as progress:
             answer = complete_table(
                 load(file),
                 wide,
@@ -168,7 +170,7 @@ def _suspicious(
     """Suspicious cells, perhaps of some labels only."""
     from phcle.solver.suspicious_cells import suspicious_cells
 
-    with progress_bar("asking for known cells") as progress:
+    with progress_bar("asking for known cells", "fits") as progress:
         found = suspicious_cells(
             embedding, columns=columns, contexts=contexts, progress=progress
         )
@@ -193,15 +195,20 @@ def _write_or_show(
 
     cells = _unambiguous(cells, embedding)
     if out is not None:
-        with progress_bar("completing labels") as progress:
+        with progress_bar("completing", "labels") as progress:
             tracked = _tracked(cells, labels or embedding.labels, progress)
             n_cells = write_cells(tracked, out, titles)
         remark = f"{out}: {n_cells:,} cells"
         answer = CompletedFile(str(out), n_cells)
         show(answer, lambda _: show_written(remark), as_json=as_json)
     elif as_json:
-        for piece in json_list(cells, titles):
-            typer.echo(piece, nl=False)
+        # A bar between lines on the same terminal would be in the way.
+        is_shown = not sys.stdout.isatty()
+        bar = progress_bar("completing", "labels") if is_shown else nullcontext(_ignore)
+        with bar as progress:
+            tracked = _tracked(cells, labels or embedding.labels, progress)
+            for piece in json_list(tracked, titles):
+                typer.echo(piece, nl=False)
     else:
         first = list(islice(cells, SHOWN + 1))
         shown = [SURE if x == "confidence" else x for x in titles]
@@ -245,6 +252,10 @@ def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[st
     elif interval:
         texts["expected"] += f" ({interval})"
     return [texts[title] for title in titles]
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Show no progress."""
 
 
 def _tracked(

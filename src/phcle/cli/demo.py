@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phcle.cli.fit import next_steps
-from phcle.cli.output import check_can_write, show_line, show_next
+from phcle.cli.output import (
+    check_can_write,
+    progress_bar,
+    show_line,
+    show_next,
+    shows_progress,
+)
 from phcle.errors import BackendError
 from phcle.files.writing import make_folder
 
@@ -55,19 +61,24 @@ def demo(
     hierarchy, _, glosses = data.contexts()
     began = time.perf_counter()
     # The defaults are good here; choosing settings would take longer than the rest.
-    model = PHCLE(choose=False, verbose=sys.stderr.isatty())
+    model = PHCLE(choose=False, verbose=shows_progress())
     model.fit([hierarchy, glosses, data.properties()], names=data.names)
     seconds = time.perf_counter() - began
     embedding = model.embedding_
     embedding.save(file)
-    found = answer_demo(embedding, data)
+    with progress_bar("asking the embedding"):
+        found = answer_demo(embedding, data)
     show_line(
         f"1,000 labels learned in {seconds:.1f} s from WordNet's hierarchy, the words"
     )
     show_line("of definitions, and nine questions that were answered for 250 labels.")
     _show_answers(found)
-    shapes, picture = _recognise_shapes(out)
-    write_demo_page(page, found, seconds=seconds, shapes=shapes, picture=picture)
+    with progress_bar("recognising shapes"):
+        shapes, picture = _recognise_shapes(out)
+    show_line("Drawn shapes of classes that no training image shows, recognised from")
+    show_line(f"  {', '.join(f'{name} {x:.0%}' for name, x in shapes.items())}")
+    with progress_bar("drawing the page"):
+        write_demo_page(page, found, seconds=seconds, shapes=shapes, picture=picture)
     show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
     show_line(f"The map of all labels: {page}")
     if browser and _has_display():
@@ -114,8 +125,6 @@ def _recognise_shapes(out: Path) -> tuple[dict[str, float], Path | None]:
 
     found = recognise_new_shapes(load_shapes())
     accuracies = {**found.accuracies, "chance": found.chance}
-    show_line("Drawn shapes of classes that no training image shows, recognised from")
-    show_line(f"  {', '.join(f'{name} {x:.0%}' for name, x in accuracies.items())}")
     try:
         draw_answers(found, out / "shapes.png")
     except BackendError:  # the page does without it

@@ -126,7 +126,7 @@ def _completion_skill(file: Path) -> CompletionSkill:
     from phcle.solver.completion_skill import completion_skill
 
     embedding = load(file)
-    with progress_bar("hidden trials") as progress:
+    with progress_bar("predicting hidden cells", "trials") as progress:
         return replace(completion_skill(embedding, progress=progress), file=str(file))
 
 
@@ -208,7 +208,7 @@ def _evaluation(
         check_choice("--classifier", name, SEARCHES)
     embedding = load(file)
     found = user_task(embedding, features, splits)
-    with progress_bar("evaluating classifiers") as progress:
+    with progress_bar("evaluating", "fits of classifiers") as progress:
         frame = score(
             {"": embedding},
             classifiers or list(SEARCHES),

@@ -11,9 +11,10 @@ import typer
 
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile
+from phcle.cli.output import shows_progress
 
 if TYPE_CHECKING:
-    from phcle.explorer.workspace import Workspace
+    from phcle.explorer.workspace import Opened, Workspace
 
 __all__ = ["explore"]
 
@@ -107,16 +108,15 @@ def _workspace(
     file: Path, compare: Path | None, model: Path | None, network: str | None
 ) -> Workspace:
     """Load the files that were given."""
-    from phcle.embedding import load
     from phcle.errors import FileError, OptionError
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer.workspace import Workspace
 
-    opened = Opened(load(file), file.stem, file, say)
+    opened = _opened(file)
     if len(opened.embedding) < 2:
         raise FileError(f"{file}: has one label; the explorer needs two or more.")
     other = None
     if compare is not None:
-        other = Opened(load(compare), compare.stem, compare, say)
+        other = _opened(compare)
     if model is None:
         if network is not None:
             raise OptionError("--network needs a map of pictures: give --model too.")
@@ -130,6 +130,15 @@ def _workspace(
     return Workspace(
         opened, other, image_map, lambda: network_of(image_map, model, network)
     )
+
+
+def _opened(file: Path) -> Opened:
+    """Load an embedding; on a terminal, the stages of its background work are shown."""
+    from phcle.embedding import load
+    from phcle.explorer.workspace import Opened
+
+    tell_progress = say if shows_progress() else lambda message: None
+    return Opened(load(file), file.stem, file, say, tell_progress)
 
 
 def _has_screen() -> bool:

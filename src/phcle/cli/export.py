@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import check_can_write, show, show_written
+from phcle.cli.output import check_can_write, progress_stages, show, show_written
 
 __all__ = ["export"]
 
@@ -44,9 +44,11 @@ def export(
     if chosen != "projector":
         check_can_write(out, [file])
     embedding = load(file)
-    if chosen == ATLAS:
-        write_atlas(embedding, out)
-    else:
-        write(embedding, out, chosen)
+    with progress_stages("labels") as progress:
+        if chosen == ATLAS:
+            write_atlas(embedding, out, progress=progress)
+        else:
+            progress(f"writing {out}", 0, 0)
+            write(embedding, out, chosen)
     answer = ExportedFile(str(out), chosen, len(embedding))
     show(answer, lambda _: show_written(out), as_json=as_json)

@@ -98,6 +98,7 @@ def fit(
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
     from phcle.contexts.readers.files_to_contexts import read_files
+    from phcle.progress import counted_progress
 
     processes = current_processes()  # this one alone, or all that torchrun started
     quiet = quiet or processes.rank > 0
@@ -105,18 +106,19 @@ def fit(
     check_options(options)
     files = context_files(given)
     check_can_write(out, [labels, names, synonyms, *(file.path for file in files)])
-    contexts = read_files(
-        files,
-        labels=labels,
-        names=names,
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        language=given["language"],
-        label_words=label_words,
-        match=options["match"],
-        synonyms=synonyms,
-        reading=reading_of(given),
-    )
+    with counted_progress("reading files", enabled=options["verbose"]):
+        contexts = read_files(
+            files,
+            labels=labels,
+            names=names,
+            hierarchy_kind=hierarchy_kind,
+            role=role,
+            language=given["language"],
+            label_words=label_words,
+            match=options["match"],
+            synonyms=synonyms,
+            reading=reading_of(given),
+        )
     if not quiet:
         say_what_was_read(contexts.summaries)
     if contexts.match is not None and not (quiet or as_json):

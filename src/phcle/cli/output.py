@@ -29,6 +29,7 @@ __all__ = [
     "check_answers_file",
     "check_can_write",
     "progress_bar",
+    "progress_stages",
     "say_what_was_read",
     "set_quiet",
     "show",
@@ -41,6 +42,7 @@ __all__ = [
     "show_summary",
     "show_table",
     "show_written",
+    "shows_progress",
     "write_answers",
 ]
 
@@ -73,13 +75,28 @@ def set_quiet(wanted: bool) -> bool:
     return wanted
 
 
-def progress_bar(title: str) -> AbstractContextManager[Callable[[int, int], None]]:
+def shows_progress() -> bool:
+    """Say whether progress is shown: on a terminal, unless the command is --quiet.
+
+    Returns
+    -------
+    bool
+        True if it is shown.
+    """
+    return sys.stderr.isatty() and not is_quiet
+
+
+def progress_bar(
+    title: str, unit: str = ""
+) -> AbstractContextManager[Callable[[int, int], None]]:
     """Show a progress bar on a terminal, unless the command is --quiet.
 
     Parameters
     ----------
     title : str
         What is done.
+    unit : str, default=""
+        What is counted.
 
     Returns
     -------
@@ -88,7 +105,28 @@ def progress_bar(title: str) -> AbstractContextManager[Callable[[int, int], None
     """
     from phcle.progress import counted_progress
 
-    return counted_progress(title, enabled=sys.stderr.isatty() and not is_quiet)
+    return counted_progress(title, enabled=shows_progress(), unit=unit)
+
+
+def progress_stages(
+    unit: str = "",
+) -> AbstractContextManager[Callable[[str, int, int], None]]:
+    """Show a progress bar of several stages, as `progress_bar` does.
+
+    Parameters
+    ----------
+    unit : str, default=""
+        What is counted.
+
+    Returns
+    -------
+    context manager
+        Gives a function to call with the stage and the numbers of steps done and in
+        total.
+    """
+    from phcle.progress import staged_progress
+
+    return staged_progress(enabled=shows_progress(), unit=unit)
 
 
 def check_answers_file(path: Path, inputs: Iterable[Path | None] = ()) -> None:
@@ -313,7 +351,7 @@ def show_explanation(answer: answers.ExplainedPair) -> None:
     shared = (part.shared for part in answer.parts if part.shared)
     for nodes in dict.fromkeys(shared):  # once, though a hierarchy may have two parts
         names = ", ".join(node.name for node in nodes)
-        show_line(f"Both are below (nearest first): {names}")
+        show_line(f"Both are below (most specific first): {names}")
     show_line("The similarity is the sum of")
     show_table(
         ("part", "context", "of it", "what", "columns"),

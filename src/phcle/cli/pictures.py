@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from phcle.cli.flags import Count, EmbeddingFile, Json
-from phcle.cli.output import check_can_write, show, show_each, show_table, show_written
+from phcle.cli.output import (
+    check_can_write,
+    progress_bar,
+    show,
+    show_each,
+    show_table,
+    show_written,
+)
 from phcle.errors import FileError, OptionError, some
 
 if TYPE_CHECKING:
@@ -81,14 +88,15 @@ def map(
         data = load_feature_folder(str(features))
     labels, left_out = match_classes(embedding, data, data.name, fewest=2)
     X, y = data.select(labels)
-    found = ImageMap.fit(
-        X,
-        [labels[name] for name in y.tolist()],
-        embedding,
-        feature_ridge=feature_ridge,
-        class_ridge=class_ridge,
-        network=card,
-    )
+    with progress_bar("learning the map"):
+        found = ImageMap.fit(
+            X,
+            [labels[name] for name in y.tolist()],
+            embedding,
+            feature_ridge=feature_ridge,
+            class_ridge=class_ridge,
+            network=card,
+        )
     found.save(out)
     answer = LearnedImageMap(
         file=str(out),
@@ -130,13 +138,14 @@ def understand(
     if any(path.suffix.lower() != ".npy" for path in photos):
         opened = network_of(image_map, model, network)
     found: list[UnderstoodPicture] = []
-    for path in photos:
-        rows = _features(path, opened)
-        for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
-            title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-            found.append(
-                understood_picture(embedding, title, each.related, each.attributes)
-            )
+    with progress_bar("describing", "pictures") as progress:
+        for path in _counted(photos, progress):
+            rows = _features(path, opened)
+            for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
+                title = str(path) if len(rows) == 1 else f"{path}, row {i}"
+                found.append(
+                    understood_picture(embedding, title, each.related, each.attributes)
+                )
     show_each(found, _show_pictures, as_json=as_json)
 
 
@@ -157,8 +166,20 @@ def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
             f"{folder}: has no photos in sub-folders; put them into one sub-folder for "
             "each label, called like the label."
         )
-    features = network.features(read_photo(path) for path in files)
+    with progress_bar("reading", "photos") as progress:
+        features = network.features(
+            read_photo(path) for path in _counted(files, progress)
+        )
     return ImageData(folder.name, features, [path.parent.name for path in files])  # type: ignore[arg-type]
+
+
+def _counted(
+    files: Sequence[Path], progress: Callable[[int, int], None]
+) -> Iterator[Path]:
+    """Pass files on, and count them."""
+    for n_done, path in enumerate(files):
+        progress(n_done, len(files))
+        yield path
 
 
 def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:

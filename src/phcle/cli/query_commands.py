@@ -67,7 +67,8 @@ def nearest(
     vectors = {} if vector is None else _vectors(vector)
     search = Neighbours.beside(load(file), file)
     asked = labels_or_files(labels) or []
-    found = nearest_to_all(search, asked, vectors, k, labels_or_files(among))
+    with progress_bar("searching"):
+        found = nearest_to_all(search, asked, vectors, k, labels_or_files(among))
     show_each(
         found,
         show_nearest,
@@ -98,7 +99,7 @@ def describe(
         check_answers_file(out, [file])
     embedding = load(file)
     asked = labels_or_files(labels) or []
-    with progress_bar("describing labels") as progress:
+    with progress_bar("describing", "labels") as progress:
         found = []
         for n, label in enumerate(asked, 1):
             found.append(describe_label(embedding, label, k))

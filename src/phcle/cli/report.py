@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phcle.cli.command_style import WANT
-from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import show, show_written
+from phcle.cli.output import progress_stages, show, show_written
 from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
@@ -48,13 +47,15 @@ def report(
     from phcle.embedding import load
     from phcle.report import write_report
 
-    made = write_report(
-        load(file),
-        out,
-        title=file.stem if title is None else title,
-        shown=labels_or_files(labels) or (),
-        tell=say,
-    )
+    embedding = load(file)
+    with progress_stages() as progress:
+        made = write_report(
+            embedding,
+            out,
+            title=file.stem if title is None else title,
+            shown=labels_or_files(labels) or (),
+            progress=progress,
+        )
     show(made, _show, as_json=as_json)
 
 

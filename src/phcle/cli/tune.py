@@ -180,7 +180,8 @@ def tune(
         inputs["label-words"] = True
     try:
         _run(tuning, trials)
-        tested = tuning.test()
+        with progress_bar("testing the best options"):
+            tested = tuning.test()
     except KeyboardInterrupt:
         _keep_what_there_is(tuning, out, inputs, kept)
         raise
@@ -194,7 +195,7 @@ def tune(
 
 def _run(tuning: Tuning, trials: int) -> None:
     """Run the trials, with a progress bar on a terminal."""
-    with progress_bar("tuning trials") as progress:
+    with progress_bar("tuning", "trials") as progress:
         progress(tuning.n_finished, trials)
         tuning.run(trials, lambda done, best: progress(done, trials))
 

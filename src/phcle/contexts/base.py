@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from phcle.contexts.descriptive.fields import Field
     from phcle.contexts.descriptive.hidden_cells import HiddenCells
     from phcle.contexts.family.kinship import Kinship
+    from phcle.contexts.relational.specific_nodes import SpecificNodes
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.files.tensor_store import TensorStore
 
@@ -915,8 +916,17 @@ class FittedContext(ABC):
         """The hierarchy that the context comes from, if any."""
         return None
 
+    @cached_property
+    def specific_nodes(self) -> SpecificNodes | None:
+        """Which nodes of the hierarchy say much about a label, if there is one."""
+        from phcle.contexts.relational.specific_nodes import SpecificNodes
+
+        if self.hierarchy is None:
+            return None
+        return SpecificNodes(self.hierarchy, self.data.labels)
+
     def shared_nodes(self, a: str, b: str) -> tuple[str, ...]:
-        """Return the nodes of the hierarchy above both labels.
+        """Return the nodes of the hierarchy above both labels, but not above most.
 
         Parameters
         ----------
@@ -928,9 +938,11 @@ class FittedContext(ABC):
         Returns
         -------
         tuple of str
-            The nodes, nearest first; empty without a hierarchy.
+            The nodes, those above the fewest labels first; empty without a hierarchy.
         """
-        return () if self.hierarchy is None else self.hierarchy.shared_ancestors(a, b)
+        if self.hierarchy is None or self.specific_nodes is None:
+            return ()
+        return self.specific_nodes.first(self.hierarchy.shared_ancestors(a, b))
 
     @property
     @abstractmethod

@@ -382,16 +382,17 @@ def match_labels(
     if all(own is names[0] or tuple(own) == tuple(names[0]) for own in names):
         # The usual case of a clean fit: equal labels everywhere.
         return LabelMatch(mode, (), used, _unused(meaning, used))
-    n_files: Counter[str] = Counter()
-    for own in names:
-        n_files.update(own)
-    joined, undecided = _joined(sources, names, n_files) if mode == "safe" else ((), ())
+    joined, undecided = _joined(sources, names) if mode == "safe" else ((), ())
     spelled = {each.spelling: each.label for each in joined}
     names = _renamed(names, spelled)
+    n_contexts: Counter[str] = Counter()
+    for source, own in zip(sources, names, strict=True):
+        if source.role == "context":
+            n_contexts.update(own)
     near = NearSpellings()
     if mode == "safe":
         decided = {each.spelling for each in undecided}
-        near = _near_spellings(sources, names, decided)
+        near = _near_spellings(sources, names, n_contexts, decided)
     matched = {**spelled, **{o: spelled.get(x, x) for o, x in used.items()}}
     return LabelMatch(
         mode,
@@ -400,7 +401,7 @@ def match_labels(
         _unused(meaning, used),
         (*undecided, *near.suggestions),
         near.are_complete,
-        _own_labels(sources, names, matched),
+        _own_labels(sources, n_contexts, matched),
         _left_out(sources, matched),
     )
 
@@ -426,13 +427,15 @@ def _unused(meaning: Mapping[str, str], used: Mapping[str, str]) -> tuple[str, .
 def _near_spellings(
     sources: Sequence[LabelSource],
     names: Sequence[Sequence[str]],
+    n_contexts: Mapping[str, int],
     decided: Collection[str],
 ) -> NearSpellings:
     """Near spellings between contexts; other files are compared with all contexts."""
-    files, lists = [], []
+    files: list[tuple[str, Sequence[str]]] = []
+    lists: list[tuple[str, Sequence[str]]] = []
     for source, own in zip(sources, names, strict=True):
         (files if source.role == "context" else lists).append((source.name, own))
-    return find_near_spellings(files, lists, match_key, decided)
+    return find_near_spellings(files, lists, match_key, n_contexts, decided)
 
 
 def _resolved(synonyms: Mapping[str, str]) -> dict[str, str]:
@@ -451,9 +454,9 @@ def _resolved(synonyms: Mapping[str, str]) -> dict[str, str]:
 def _joined(
     sources: Sequence[LabelSource],
     names: Sequence[Sequence[str]],
-    spellings: Collection[str],
 ) -> tuple[tuple[JoinedLabel, ...], tuple[Suggestion, ...]]:
     """Join spellings of one key; suggest those that have rivals in their file."""
+    spellings = set().union(*names)
     keys = list(map(match_key, spellings))
     if len(set(keys)) == len(keys):
         return (), ()
@@ -471,7 +474,8 @@ def _joined(
                 first.setdefault(x, i)
     place = {x: i for i, x in enumerate(first)}
     joined, undecided = [], []
-    for key, group in groups.items():
+    for key, unordered in groups.items():
+        group = sorted(unordered, key=place.__getitem__)
         earliest = min(first[x] for x in group)
         labels = tuple(x for x in group if first[x] == earliest)
         for x in group:
@@ -503,14 +507,10 @@ def _rivals(names: Sequence[Sequence[str]], key_of: Mapping[str, str]) -> set[st
 
 def _own_labels(
     sources: Sequence[LabelSource],
-    names: Sequence[Sequence[str]],
+    n_contexts: Mapping[str, int],
     spellings: Mapping[str, str],
 ) -> tuple[OwnLabels, ...]:
     """Labels that no other context has; of a file of names, that no context has."""
-    n_contexts: Counter[str] = Counter()
-    for source, own in zip(sources, names, strict=True):
-        if source.role == "context":
-            n_contexts.update(own)
     is_one = sum(source.role == "context" for source in sources) < 2
     found = []
     for source in sources:
@@ -518,7 +518,7 @@ def _own_labels(
             continue
         most = 1 if source.role == "context" else 0
         (labels,) = _renamed([source.labels], spellings)
-        own = [x for x in labels if n_contexts[x] <= most]
+        own = [x for x in labels if n_contexts.get(x, 0) <= most]
         examples = tuple(own[:EXAMPLES])
         found.append(OwnLabels(source.name, len(own), len(labels), examples))
     return tuple(found)

@@ -7,8 +7,7 @@ into a file of synonyms.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 __all__ = ["NearSpellings", "Suggestion", "find_near_spellings"]
@@ -86,6 +85,7 @@ def find_near_spellings(
     files: Sequence[tuple[str, Sequence[str]]],
     lists: Sequence[tuple[str, Sequence[str]]],
     key_of: Callable[[str], str],
+    n_files: Mapping[str, int],
     decided: Collection[str] = (),
 ) -> NearSpellings:
     """Find labels of one file alone that may be labels of another.
@@ -98,6 +98,8 @@ def find_near_spellings(
         The same of files that tell nothing about labels, such as their readable names.
     key_of : callable
         Gives labels that differ in case and the like the same key.
+    n_files : mapping from str to int
+        How many of `files` have each label.
     decided : collection of str
         Labels that need no suggestion.
 
@@ -107,15 +109,17 @@ def find_near_spellings(
         Labels of later files with those that they may be. A file may have both, if they
         differ in punctuation or number, and another file has one of them.
     """
-    n_files = Counter(name for _, own in files for name in own)
     known: dict[str, None] = {}
     suggestions: list[Suggestion] = []
     are_complete = True
+    n_known = 0  # files whose labels are in `known`
     for i, (source, own) in enumerate((*files, *lists)):
-        is_list = i >= len(files)
-        most = 0 if is_list else 1
-        alone = [x for x in own if n_files[x] <= most and x not in decided]
-        if known and alone:
+        most = 0 if i >= len(files) else 1
+        alone = [x for x in own if n_files.get(x, 0) <= most and x not in decided]
+        if i and alone:
+            for _, before in files[n_known:i]:
+                known.update(dict.fromkeys(before))
+            n_known = i
             found = _alike(alone, known, key_of)
             rest = [x for x in alone if x not in found]
             here = set(own)
@@ -129,8 +133,6 @@ def find_near_spellings(
                 for name in alone
                 if name in found
             ]
-        if not is_list:
-            known.update(dict.fromkeys(own))
     return NearSpellings(tuple(suggestions), are_complete)
 
 

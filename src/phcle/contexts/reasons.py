@@ -43,16 +43,17 @@ GROUPS = {
     "relatives_of_both": "relatives of both",
     "relatives_of_one": "relatives of one",
     "own_data": "own data",
-    "both": "both {have}",
     "together": "{have} each other",
+    "both": "both {have}",
     "both_high": "both above the mean",
     "both_low": "both below the mean",
-    "neither": "neither {has}",
     "one": "only one {has}",
     "different": "one above, one below the mean",
     "known_of_one": "known of one only",
+    "neither": "neither {has}",
 }
-"""Words of the groups. What makes two labels alike comes first."""
+"""Words of the groups. What makes two labels alike comes first; what both lack is last,
+because it is true of most pairs, however large its part."""
 
 AT = {group: i for i, group in enumerate(GROUPS)}
 """Position of each group."""

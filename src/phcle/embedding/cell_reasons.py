@@ -311,11 +311,15 @@ def _members(
 
 
 def _names(group: _Group, toward: Floats, asked: Ints) -> list[list[str]]:
-    """The members that speak most for each cell; knowing the field counts twice."""
+    """The members that speak most for each cell, of those that know the field.
+
+    If none of them does, all members are compared: what they have in common speaks.
+    """
     assert group.members is not None
     parts = group.members @ toward.T
     if group.knows is not None:
-        parts *= 1 + group.knows[:, asked]
+        known = np.where(group.knows[:, asked], parts, 0.0)
+        parts = np.where((known > 0).any(axis=0), known, parts)
     return [[group.names[i] for i in own] for own in _largest(parts, MOST_MEMBERS)]
 
 

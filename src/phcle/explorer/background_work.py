@@ -45,8 +45,10 @@ class BackgroundWork:
     file : Path or None, default=None
         The embedding's file. The result is stored beside it; None stores nothing.
     tell : callable
-        Called with a message at each stage, and if the result cannot be stored.
-        Default: ignores them.
+        Called with a message if the result cannot be computed or stored. Default:
+        ignores it.
+    tell_progress : callable or None, default=None
+        Called with a message at each stage; None calls `tell`.
 
     Attributes
     ----------
@@ -62,12 +64,14 @@ class BackgroundWork:
         embedding: LabelEmbedding,
         file: Path | None = None,
         tell: Callable[[str], None] = lambda message: None,
+        tell_progress: Callable[[str], None] | None = None,
     ) -> None:
         self.embedding = embedding
         self.result: Precomputed | None = None
         self.supports: Supports = {}
         self._file = None if file is None else precomputed_file(file)
         self._tell = tell
+        self._tell_progress = tell_progress or tell
         self._stage: tuple[str, int, int] = ("waiting", 0, len(embedding))
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -169,11 +173,11 @@ class BackgroundWork:
         """Keep the stage for pages, and report it."""
         before, was_done, _ = self._stage
         if stage == "done":
-            self._tell("map ready")
+            self._tell_progress("map ready")
         elif stage != before:
-            self._tell(f"{stage} ({total:,} labels)")
+            self._tell_progress(f"{stage} ({total:,} labels)")
         elif total >= MANY and done * STEPS // total > was_done * STEPS // total:
-            self._tell(f"{stage}: {done / total:.0%}")
+            self._tell_progress(f"{stage}: {done / total:.0%}")
         self._stage = (stage, done, total)
 
 

@@ -224,7 +224,7 @@ def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:
 def _shared_ancestors(
     opened: Opened, labels: Sequence[str]
 ) -> tuple[answers.Node, ...]:
-    """Nodes above all labels, nearest first."""
+    """Nodes above all labels but not above most others, the most specific first."""
     if opened.taxonomy is None:
         return ()
     tree = opened.taxonomy[1]
@@ -235,7 +235,9 @@ def _shared_ancestors(
     shared = found[counts == len(labels)]
     far = {int(node): int(steps[nodes == node].sum()) for node in shared}
     order = sorted(far, key=lambda node: (far[node], node))
-    return _nodes(opened, [tree.nodes[node] for node in order])
+    assert opened.specific_nodes is not None
+    specific = opened.specific_nodes.first(tree.nodes[node] for node in order)
+    return _nodes(opened, specific)
 
 
 def _compared_attributes(
@@ -266,7 +268,10 @@ def _compared_attributes(
                 cells.append(_predicted_cell(context, readings[name], i, at))
             else:
                 cells.append(answers.ComparedCell(known, observed=True))
-        rows.append(answers.ComparedAttribute(name, column, strength, tuple(cells)))
+        is_number = bool(context.is_number[at])
+        rows.append(
+            answers.ComparedAttribute(name, column, strength, tuple(cells), is_number)
+        )
     return tuple(sorted(rows, key=lambda row: -row.strength))
 
 

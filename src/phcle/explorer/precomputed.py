@@ -283,8 +283,15 @@ def precompute(
     units = np.asarray(embedding.unit_vectors, np.float32)
     progress("grouping labels", 0, n)
     clusters, names = _clusters(embedding, units, seed)
-    progress("placing labels on the map", 0, n)
-    layout = lay_out(units, seed=seed, table=table)
+    layout = lay_out(
+        units,
+        seed=seed,
+        table=table,
+        # The total counts labels in the other stages; iterations become labels here.
+        progress=lambda done, total: progress(
+            "placing labels on the map", n * done // max(total, 1), n
+        ),
+    )
     progress("done", n, n)
     return Precomputed(table, layout.places, clusters, names, layout.method)
 

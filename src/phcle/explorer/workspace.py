@@ -14,6 +14,7 @@ import numpy.typing as npt
 from phcle.answers import Status
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.labels import normal
+from phcle.contexts.relational.specific_nodes import SpecificNodes
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
@@ -67,7 +68,9 @@ class Opened:
     file : Path or None, default=None
         Its file. Results of background work are stored beside it; None stores nothing.
     tell : callable
-        Called with messages about background work. Default: ignores them.
+        Called with messages about faults of background work. Default: ignores them.
+    tell_progress : callable or None, default=None
+        Called with its stages; None calls `tell`.
     """
 
     def __init__(
@@ -76,10 +79,11 @@ class Opened:
         title: str,
         file: Path | None = None,
         tell: Tell = lambda message: None,
+        tell_progress: Tell | None = None,
     ) -> None:
         self.embedding = embedding
         self.title = title
-        self.background = BackgroundWork(embedding, file, tell)
+        self.background = BackgroundWork(embedding, file, tell, tell_progress)
         self.search = StoredNeighbours(embedding)
 
     @property
@@ -171,6 +175,13 @@ class Opened:
     def taxonomy(self) -> tuple[str, Hierarchy] | None:
         """The hierarchy that knows most labels, and the name of its context."""
         return hierarchy_of(self.embedding)
+
+    @cached_property
+    def specific_nodes(self) -> SpecificNodes | None:
+        """Which nodes of the hierarchy say much about a label."""
+        if self.taxonomy is None:
+            return None
+        return SpecificNodes(self.taxonomy[1], self.embedding.labels)
 
     @cached_property
     def node_suggestions(self) -> Suggestions:

@@ -9,6 +9,8 @@ label itself first, as the Atlas computes them if the column is missing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -30,7 +32,12 @@ NEIGHBOURS = 15
 
 
 def write_atlas(
-    embedding: LabelEmbedding, path: str | Path, *, k: int = NEIGHBOURS, seed: int = 0
+    embedding: LabelEmbedding,
+    path: str | Path,
+    *,
+    k: int = NEIGHBOURS,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> None:
     """Write a Parquet file with a map of the labels and their nearest labels.
 
@@ -44,6 +51,9 @@ def write_atlas(
         Number of nearest labels of each label.
     seed : int, default 0
         Seed of the map.
+    progress : callable, optional
+        Called with each stage, and the numbers of labels done and in total; a total of
+        0 is unknown.
 
     Raises
     ------
@@ -52,8 +62,11 @@ def write_atlas(
     """
     pa = import_optional("pyarrow", extra="parquet", purpose="writing Parquet")
     pq = import_module("pyarrow.parquet")
-    table = NeighbourTable.of(embedding)
+    near = partial(progress, "finding neighbours")
+    table = NeighbourTable.of(embedding, progress=near)
+    progress("placing labels on the map", 0, 0)
     layout = lay_out(embedding.unit_vectors, seed=seed, table=table)
+    progress(f"writing {path}", 0, 0)
     own = np.arange(len(embedding))[:, None]
     rows = np.hstack([own, table.rows[:, :k]])
     cosines = np.hstack([np.ones_like(own), table.cosines[:, :k]])

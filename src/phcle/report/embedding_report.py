@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ def write_report(
     *,
     title: str = "Label embedding",
     shown: Sequence[str] = (),
-    tell: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> WrittenReport:
     """Write a report on an embedding: `out/report.html` and `out/figures/`.
 
@@ -56,8 +57,9 @@ def write_report(
     shown : sequence of str, optional
         Labels whose neighbours are listed, and shown in the heat map. If left out,
         typical labels of every branch.
-    tell : callable, optional
-        Called with a message before each slow step.
+    progress : callable, optional
+        Called with each stage, and the numbers of its steps done and in total; a total
+        of 0 is unknown.
 
     Returns
     -------
@@ -78,14 +80,17 @@ def write_report(
     asked = [embedding.resolve(label) for label in shown]
     folder = make_folder(out / "figures")
     branches = branches_of(embedding)
-    tell(f"placing {len(embedding):,} labels on the map")
-    layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEIGHBOURS)
+    layout = lay_out(
+        np.asarray(embedding.unit_vectors, np.float32),
+        k=N_NEIGHBOURS,
+        progress=partial(progress, "placing labels on the map"),
+    )
     ways = colourings(embedding, branches)
-    tell("measuring what each context adds")
+    contexts_done = partial(progress, "measuring what each context adds")
     data: dict[str, Any] = {
         "summary": section_data.summary(embedding),
         "coverage": section_data.coverage(embedding),
-        "context_help": section_data.help_of_contexts(embedding),
+        "context_help": section_data.help_of_contexts(embedding, contexts_done),
         "convergence": section_data.convergence(embedding),
         "sparsity": section_data.sparsity(embedding),
         "retrieval": section_data.retrieval(
@@ -94,7 +99,7 @@ def write_report(
             N_NEIGHBOURS,
         ),
     }
-    tell("drawing figures")
+    progress("drawing figures", 0, 0)
     named = section_data.spread_labels(embedding, branches, N_TRIED)
     drawn = _draw_figures(embedding, data, layout.places, ways[0], named)
     pictures = _save_figures(drawn, folder)

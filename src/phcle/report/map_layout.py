@@ -7,8 +7,10 @@ more. It uses exact neighbours, which the map shows too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,9 @@ N_ITERATIONS = 500
 """Iterations of scikit-learn's t-SNE."""
 EARLY, LATE = 100, 300
 """Iterations of openTSNE, with exaggerated attraction and without."""
+
+EVERY = 50
+"""Iterations after which openTSNE reports; it measures its error then anyway."""
 
 SAME = 4
 """Vectors that agree to this many decimals are taken as equal."""
@@ -65,6 +70,7 @@ def lay_out(
     seed: int = 0,
     jobs: int = 2,
     table: NeighbourTable | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Layout:
     """Compute a place for each label, near the labels it is similar to.
 
@@ -80,6 +86,9 @@ def lay_out(
         Number of threads.
     table : NeighbourTable, optional
         The neighbours of all labels, if they are known already.
+    progress : callable, optional
+        Called with the numbers of iterations done and in total; the total is 0 where
+        they cannot be counted.
 
     Returns
     -------
@@ -89,6 +98,7 @@ def lay_out(
     from threadpoolctl import threadpool_limits
 
     n = len(units)
+    progress(0, 0)
     # For few labels, threads that wait for each other are slower than one.
     with threadpool_limits(1 if n <= FEW else jobs):
         # Siblings of a hierarchy may have equal vectors. t-SNE gets each vector once:
@@ -102,7 +112,7 @@ def lay_out(
         among = near
         if len(kept) < n:
             among = _nearest(units[kept], min(len(kept) - 1, wanted), jobs)
-        places, method = _arrange(units[kept], among, perplexity, seed, jobs)
+        places, method = _arrange(units[kept], among, perplexity, seed, jobs, progress)
     return Layout(_spread(_fit_square(places[copy_of])), near[1][:, :k], method)
 
 
@@ -148,6 +158,7 @@ def _arrange(
     perplexity: float,
     seed: int,
     jobs: int,
+    progress: Callable[[int, int], None],
 ) -> tuple[Floats, str]:
     """Places of distinct vectors, and the method used."""
     start = _principal(units)
@@ -166,7 +177,7 @@ def _arrange(
         )
         return np.asarray(tsne.fit_transform(units), np.float32), "t-SNE (scikit-learn)"
     if find_spec("openTSNE"):
-        places = _by_open_tsne(*near, small, perplexity, seed, jobs)
+        places = _by_open_tsne(*near, small, perplexity, seed, jobs, progress)
         return places, "t-SNE (openTSNE)"
     return start, (
         "principal components; pip install 'phcle[report]' for a better map of this "
@@ -206,6 +217,7 @@ def _by_open_tsne(
     perplexity: float,
     seed: int,
     jobs: int,
+    progress: Callable[[int, int], None],
 ) -> Floats:
     """Places by openTSNE."""
     from openTSNE import TSNEEmbedding
@@ -225,8 +237,15 @@ def _by_open_tsne(
         n_jobs=jobs,
         random_state=seed,
     )
-    places.optimize(EARLY, exaggeration=12, momentum=0.5, inplace=True)
-    places.optimize(LATE, momentum=0.8, inplace=True)
+
+    def counting(before: int) -> dict[str, Any]:
+        def count(iteration: int, _error: float, _places: object) -> None:
+            progress(before + iteration, EARLY + LATE)
+
+        return {"callbacks": count, "callbacks_every_iters": EVERY, "inplace": True}
+
+    places.optimize(EARLY, exaggeration=12, momentum=0.5, **counting(0))
+    places.optimize(LATE, momentum=0.8, **counting(EARLY))
     return np.asarray(places, np.float32)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,20 +65,25 @@ def summary(embedding: LabelEmbedding) -> Section:
     }
 
 
-def help_of_contexts(embedding: LabelEmbedding) -> Section:
+def help_of_contexts(
+    embedding: LabelEmbedding,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Section:
     """Return how well hidden cells are predicted without each context.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         The embedding.
+    progress : callable, optional
+        Called with the numbers of steps done and in total.
 
     Returns
     -------
     dict
         The answer of `phcle.context_help`.
     """
-    return context_help(embedding).to_dict()
+    return context_help(embedding, progress=progress).to_dict()
 
 
 def coverage(embedding: LabelEmbedding) -> Section:

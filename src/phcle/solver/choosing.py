@@ -85,7 +85,7 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
     ):
         if names:
             roles = dict.fromkeys(names, "family")
-            yield change, replace(trials.best.setting, roles=roles)
+            yield change, trials.in_roles(trials.best.setting, roles)
     if "shrinkage" in is_open:
         yield trials.shrunk_by(LESS)
         n_less = sum(size == LESS for size in trials.best_shrinkage().values())

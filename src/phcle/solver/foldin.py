@@ -337,11 +337,13 @@ def _stages(
 
     Without a start, rows first converge on a sample of the columns. Then come steps in
     the precision of the sweeps (half precision for a large problem on a GPU). A small
-    problem ends in double precision, a large one in the precision of the sweeps.
+    problem ends in double precision, a large one in the precision of the sweeps, and so
+    does one for which rough steps are exact enough.
     """
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
-    last = backend.with_dtype(backend.dtype if is_large else "float64")
+    is_double = not is_large and tol < ROUGH_TOL[rough.precision]
+    last = backend.with_dtype("float64" if is_double else backend.dtype)
     stages = [_Stage(last, tol)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
         stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))

@@ -46,16 +46,18 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 2e-4
-"""Up to this many labels, a trial starts anew, with at most so many sweeps: as soon as
-one lowers the objective by less than this share, predictions hardly change."""
+COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 1e-3
+"""Up to this many labels, a trial starts anew, with at most so many sweeps. It ends as
+a fit does by default: when a sweep lowers the objective by less than this share."""
 
 SWEEPS = 5
 """Sweeps of a trial that goes on from the end of the fit."""
 
 ENOUGH = 1_000
 """Trials end when this many hidden cells of each table have their attribute: in labels
-that are described in part, and in others."""
+that are described in part, and in others. Every number counts, above its mean or not,
+because intervals learn from all; not in a problem with few labels, whose cells agree
+more."""
 
 MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 5
 """Most trials, and most for a problem with few labels, whose trials take little time
@@ -179,7 +181,8 @@ def hidden_cells(
     found: dict[str, HiddenPredictions] = {}
     n_labels = len(device.problem.labels)
     is_large = n_labels > COLD_UP_TO
-    most = MOST_SMALL_TRIALS if n_labels <= SMALL else MOST_TRIALS
+    is_small = n_labels <= SMALL
+    most = MOST_SMALL_TRIALS if is_small else MOST_TRIALS
     for number in range(most if tables else 0):
         drawn = {
             at: _draw_rows_and_cells(table, rng, is_large=is_large)
@@ -191,16 +194,23 @@ def hidden_cells(
                 cells = cells.where(~is_used)
             found[name] = found[name].joined(cells) if name in found else cells
         on_trial(number + 1, most)
-        if all(_is_enough(found[table.name], table) for table in tables.values()):
+        if all(
+            _is_enough(found[table.name], table, every_number=not is_small)
+            for table in tables.values()
+        ):
             break
     return found
 
 
-def _is_enough(cells: HiddenPredictions, table: PredictingContext) -> bool:
+def _is_enough(
+    cells: HiddenPredictions, table: PredictingContext, *, every_number: bool
+) -> bool:
     """Whether there are enough hidden cells of both sorts, or of the only one."""
-    has_it = table.has(cells.columns, cells.truth)
-    n_alone = np.count_nonzero(has_it & cells.is_alone)
-    n_gaps = np.count_nonzero(has_it & ~cells.is_alone)
+    counts = table.has(cells.columns, cells.truth)
+    if every_number:
+        counts |= table.is_number[cells.columns]
+    n_alone = np.count_nonzero(counts & cells.is_alone)
+    n_gaps = np.count_nonzero(counts & ~cells.is_alone)
     return bool(n_gaps >= ENOUGH and (n_alone >= ENOUGH or not cells.is_alone.any()))
 
 

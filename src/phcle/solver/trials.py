@@ -55,7 +55,8 @@ COLD_SWEEPS, SWEEPS = 4, 3
 where the best one ended. Further sweeps seldom change their order."""
 
 SHORTEST = 50
-"""Least length of vectors in trials, so that counts are not at a disadvantage."""
+"""Least length of vectors in trials with counts, so that these are not at a
+disadvantage beside families, which need no length of their own."""
 
 GAIN = 0.001
 """A change must raise the sum of the tables' skills by this much to be kept. Less is
@@ -196,16 +197,40 @@ class Trials:
 
     def start(self) -> None:
         """Try the first setting: counts, as in the paper."""
-        setting = self.question.given
-        if "dim" in self.question.is_open:
-            hierarchies, graphs = open_roles(self.question.aligned.contexts)
-            families = dict.fromkeys((*hierarchies, *graphs), "family")
-            dim = longest_useful(self.question.aligned, families)
-            setting = replace(setting, dim=max(dim, SHORTEST))
+        setting = self.in_roles(self.question.given, {})
         if "shrinkage" in self.question.is_open:
             sizes = dict.fromkeys(self.hidden, FIRST_SHRINKAGE)
             setting = replace(setting, shrinkage=sizes)
         self.compare("at first", setting)
+
+    def in_roles(self, setting: Setting, roles: Mapping[str, str]) -> Setting:
+        """Change the roles of a setting, and the length of vectors that suits them.
+
+        Parameters
+        ----------
+        setting : Setting
+            A setting.
+        roles : mapping from str to str
+            Roles by context.
+
+        Returns
+        -------
+        Setting
+            The setting with these roles.
+        """
+        setting = replace(setting, roles=dict(roles))
+        if "dim" not in self.question.is_open:
+            return setting
+        aligned = self.question.aligned
+        hierarchies, graphs = open_roles(aligned.contexts)
+        families = dict.fromkeys((*hierarchies, *graphs), "family")
+        dim = longest_useful(aligned, families)
+        if any(
+            context.relatives() is not None and context in context.parts()
+            for context in in_roles(aligned.contexts, roles)
+        ):
+            dim = max(dim, SHORTEST)
+        return replace(setting, dim=dim)
 
     def problem(
         self, setting: Setting, without: Collection[str] = frozenset()

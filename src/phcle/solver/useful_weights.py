@@ -8,7 +8,7 @@ others ("equal" weights of the useful ones alone). Near-copies share one weight.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -27,7 +27,9 @@ own gaps could not be predicted."""
 
 
 def useful_weights(
-    question: Question, setting: Setting
+    question: Question,
+    setting: Setting,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Measure what each context adds.
 
@@ -37,6 +39,8 @@ def useful_weights(
         Contexts and options; weights are those of trials.
     setting : Setting
         The setting of the fit.
+    progress : callable, optional
+        Called with the number of contexts left out so far, and of all.
 
     Returns
     -------
@@ -60,7 +64,9 @@ def useful_weights(
         return {}, (reason,)
     shares: dict[str, float] = {}
     reasons: dict[str, str] = {}
-    for context in question.aligned.contexts:
+    n_contexts = len(question.aligned.contexts)
+    for n_done, context in enumerate(question.aligned.contexts):
+        progress(n_done, n_contexts)
         if context.name not in doubles:
             left_out = trial.leave_out({context.name})
             shares[context.name], reasons[context.name] = _share(

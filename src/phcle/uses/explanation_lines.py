@@ -92,6 +92,8 @@ def _columns(group: ExplainedGroup, unit: int) -> tuple[str, ...]:
         named = list(group.columns)  # what both have is of interest even so
     if not named:
         noun = "relative" if group.group.startswith("relatives") else "column"
+        if group.group == "both":  # nodes above most labels, which have no names here
+            noun = "general column"
         return (f"{group.size:,} {noun}" + "s" * (group.size > 1),)
     names = [x.name for x in named]
     parts = [x.part for x in named]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from phcle.contexts import Hierarchy, RelationalContext
+from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.alignment import Matched, match_contexts
 from phcle.contexts.base import Context
 from phcle.contexts.label_matching import (
@@ -214,10 +214,10 @@ def _read(
     known = _known_spellings(read.labels, embedding)
     read = read.renamed(known)
     spelled.update({(file.path.name, x): label for x, label in known.items()})
-    if not isinstance(read, RelationalContext):
+    if isinstance(read, DescriptiveContext):
         left = _left_new(file, read.labels, known, embedding)
         return read.rows_for(left), summary
-    if read.hierarchy is None:
+    if isinstance(read, RelationalContext) and read.hierarchy is None:
         return _of_new_labels(read, embedding, file), summary
     return read, summary
 
@@ -245,7 +245,8 @@ def _left_new(
 ) -> list[str]:
     """The labels that are new; a warning names the others, in the user's spelling."""
     given = {label: other for other, label in spelled.items()}
-    new, known = [], []
+    new: list[str] = []
+    known: list[str] = []
     for label in labels:
         (known if label in embedding else new).append(label)
     if known:

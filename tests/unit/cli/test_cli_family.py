@@ -47,7 +47,8 @@ def test_explain_names_relatives_own_data_and_the_shared_nodes_once(phcle, fitte
     shown = phcle("explain", fitted, "cat", "lion", "-k", 9).stdout
     assert "own data" in shown
     assert "tiger" in shown
-    assert shown.count("Both are below (nearest first): cat family, carnivore") == 1
+    below = "Both are below (most specific first): cat family, carnivore"
+    assert shown.count(below) == 1
     answer = json.loads(phcle("explain", fitted, "cat", "lion", "--json").stdout)
     (part,) = (x for x in answer["parts"] if x["kind"] == "family")
     assert {"column": "lion", "name": "King of Beasts"}.items() <= next(
@@ -63,7 +64,7 @@ def test_labels_are_added_below_their_parents(phcle, fitted, zoo):
     assert more.contexts_of("puma")[more.contexts[-2].name]
     assert {x for x, _ in more.nearest("puma", 2)} & {"cat", "lion", "tiger"}
     shown = phcle("explain", "more.phcle", "puma", "lion").stdout
-    assert "Both are below (nearest first): cat family" in shown
+    assert "Both are below (most specific first): cat family" in shown
 
 
 def test_every_query_takes_a_family(phcle, fitted):

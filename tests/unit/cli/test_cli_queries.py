@@ -72,7 +72,7 @@ def test_explanation_parts_add_up_to_the_similarity(phcle, fitted):
 
 def test_explanation_names_shared_ancestors_in_words(phcle, fitted):
     shown = phcle("explain", fitted, "lion", "tiger").stdout
-    assert "Both are below (nearest first): cat family, carnivore" in shown
+    assert "Both are below (most specific first): cat family, carnivore" in shown
 
 
 def test_info_tells_how_the_embedding_was_learned(phcle, fitted):

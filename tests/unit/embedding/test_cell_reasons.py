@@ -128,3 +128,29 @@ def test_tags_words_and_vectors_are_named_by_what_the_label_has():
             np.array([0]), np.array([[sea]]), np.array([[True]])
         )
         assert found == [[expected]]
+
+
+def test_a_node_above_most_labels_is_no_reason():
+    groups = [f"group {i % 6}" for i in range(36)]
+    tree = [(f"x{i}", group) for i, group in enumerate(groups)]
+    tree += [(group, "thing") for group in dict.fromkeys(groups)]
+    tags = {f"x{i}": [f"tag {i % 6}"] for i in range(30)}
+    embedding = (
+        PHCLE(dim=8, choose=False)
+        .fit(
+            [
+                RelationalContext.from_hierarchy(tree, role="counts", name="tree"),
+                DescriptiveContext.from_tags(tags, name="tags"),
+            ]
+        )
+        .embedding_
+    )
+    evidence = embedding.contexts[0].evidence(
+        ["x30"],
+        np.asarray(embedding.select(["x30"]).vectors, np.float64),
+        Penalties(**embedding.penalties),
+        lambda labels: None,
+    )
+    named = {evidence.names[i] for i in np.flatnonzero(evidence.weights[0])}
+    assert "thing" in evidence.names
+    assert named == {"group 0"}

@@ -148,12 +148,21 @@ def test_explanation_is_symmetric(model):
         assert here.part == pytest.approx(there.part)
 
 
-def test_explanation_names_the_shared_ancestors_nearest_first(model):
+def test_explanation_names_the_most_specific_ancestors_and_no_general_ones(model):
     embedding = model.embedding_
     part = embedding.explain("coffeepot", "teapot").parts[0]
     names = [embedding.name_of(node) for node in part.shared]
-    assert names[0] == "pot (cooking utensil)"
-    assert names[-1] == "entity"
+    assert names[:2] == ["pot (cooking utensil)", "cooking utensil"]
+    assert names[-1] == "instrumentality"  # artifact, …, entity are above most labels
+
+
+def test_what_most_labels_are_below_is_counted_but_not_named(model):
+    explained = explain_pair(model.embedding_, "airliner", "goldfish", k=3)
+    part = explained.parts[0]
+    assert part.shared == ()
+    assert [group.group for group in part.groups] == ["both", "one", "neither"]
+    assert explained.lines[0].columns == ("4 general columns",)
+    assert sum(group.part for group in part.groups) == pytest.approx(part.part)
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,7 @@ def test_a_new_label_may_have_attributes_numbers_and_words_only(client):
     ("body", "told"),
     [
         ({"label": "cat", "parents": ["felid"]}, "already"),
+        ({"label": "CAT", "parents": ["felid"]}, "already, as 'cat'"),
         ({"label": "puma"}, "nothing is known"),
         ({"label": " ", "parents": ["felid"]}, "needs an id"),
         ({"label": "felid", "parents": ["animal"]}, "a node of the hierarchy already"),

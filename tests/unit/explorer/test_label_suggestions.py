@@ -62,3 +62,9 @@ def test_one_swapped_pair_of_letters_is_forgiven(name, data):
     typed = name[:at] + name[at + 1] + name[at] + name[at + 2 :]
     if len(name) > 4:
         assert name in [NAMES[i] for i in Suggestions(IDS, NAMES).find(typed)]
+
+
+def test_other_spellings_are_found():
+    found = Suggestions(["Beds", "Cots"], ["Beds", "Cots"], {"BABY beds": "Cots"})
+    assert found.find("baby Beds", 1) == [1]
+    assert found.exactly("Baby beds") == [1]

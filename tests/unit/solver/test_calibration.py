@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load
@@ -125,3 +126,43 @@ def test_hidden_values_do_not_come_back_through_relatives(
     PHCLE(dim=8, choose=False).fit(noise_in_genera(200, role))
     assert len(seen[0].truth) > 200
     assert np.corrcoef(seen[0].fitted, seen[0].truth)[0, 1] < 0.1
+
+
+def test_trials_solve_labels_once_in_the_precision_of_the_sweeps(monkeypatch):
+    from phcle.solver import foldin, hidden_trials
+
+    seen = []
+    solve, rows = hidden_trials.solve_labels, foldin.solve_rows
+
+    def trial_solve(*args, **options):
+        with monkeypatch.context() as watch:
+            watch.setattr(foldin, "solve_rows", watched)
+            return solve(*args, **options)
+
+    def watched(backend, *args, **options):
+        seen.append(backend.dtype)
+        return rows(backend, *args, **options)
+
+    monkeypatch.setattr(hidden_trials, "solve_labels", trial_solve)
+    PHCLE(dim=5, max_iter=3, tol=0.1).fit(contexts()[0])
+    assert set(seen) == {"float32"}
+
+
+@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 3)])
+def test_every_number_counts_unless_labels_are_few(n, n_trials, monkeypatch):
+    """A trial hides 1,200 numbers of 60 labels, or 800 of 40, and as many others."""
+    from phcle.solver import hidden_trials
+
+    seeds = []
+    predict = hidden_trials.predict_hidden
+
+    def counted(*args, seed):
+        seeds.append(seed)
+        return predict(*args, seed=seed)
+
+    monkeypatch.setattr(hidden_trials, "predict_hidden", counted)
+    values = np.random.default_rng(0).normal(size=(n, 20))
+    frame = pd.DataFrame(values, index=[f"x{i}" for i in range(n)]).add_prefix("c")
+    model = PHCLE(dim=5, max_iter=3, tol=0.1, choose=False)
+    model.fit(DescriptiveContext.from_frame(frame))
+    assert len(seeds) == n_trials

@@ -46,6 +46,13 @@ def test_values_that_follow_the_tree_make_it_a_family():
     assert "hidden cells" in chosen.reason
 
 
+def test_trials_without_counts_have_no_longer_vectors_than_the_fit():
+    model = fit(tree(), table(family_values()))
+    dims = {t.change: t.setting.dim for t in model.chosen_.trials}
+    assert dims.pop("at first") == 50
+    assert set(dims.values()) == {model.embedding_.dim} == {8}
+
+
 def test_what_the_user_sets_is_not_changed():
     options = {"dim": 7, "negatives": 4.0, "stiffness": 2.0, "shrinkage": 0.3}
     given = fit(tree(role="counts"), table(family_values()), **options)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from phcle.contexts.alignment import match_contexts
 from phcle.contexts.base import Context
@@ -288,15 +289,17 @@ def _columns(context: Context, summary: FileSummary) -> tuple[CheckedColumn, ...
     """What each column of a table of attributes holds, and for how many labels."""
     assert isinstance(context, DescriptiveContext)
     assert isinstance(context.source, Cells)
-    known: dict[str, int] = {}
+    cells: dict[str, npt.NDArray[np.float64]] = {}
     for i, title in enumerate(context.source.titles):
-        if title not in known:  # all columns of a category are known together
-            known[title] = int(np.isfinite(context.values[:, i]).sum())
-    found = [
-        CheckedColumn(title, holds, known.get(title, 0))
-        for title, holds in summary.columns.items()
-        if title not in context.left_out
-    ]
+        if title not in cells:  # all columns of a category are known together
+            own = context.values[:, i]
+            cells[title] = own[np.isfinite(own)]
+    found = []
+    for title, holds in summary.columns.items():
+        if title in cells:
+            is_truth = holds == "number" and set(cells[title]) <= {0, 1}
+            holds = "truth" if is_truth else holds
+            found.append(CheckedColumn(title, holds, len(cells[title])))
     left_out = context.left_out.items()
     return (*found, *(CheckedColumn(x, f"left out: {why}", 0) for x, why in left_out))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -218,9 +219,17 @@ class FittedRelational(FittedContext):
             pulls=pulls,
             vectors=self.factor,
             total=pulls @ self.factor,
-            weights=counts,
+            weights=np.where(self._is_general, 0.0, counts),
             own=np.zeros(len(labels)),
         )
+
+    @cached_property
+    def _is_general(self) -> npt.NDArray[np.bool_]:
+        """Columns that are nodes above most labels: no reason for anything."""
+        nodes = self.specific_nodes
+        if nodes is None:
+            return np.zeros(len(self.columns), dtype=bool)
+        return np.array([nodes.is_general(x) for x in self.columns], dtype=bool)
 
     def standing(self, label: str) -> Codes:
         if not self.knows(label):
@@ -237,11 +246,12 @@ class FittedRelational(FittedContext):
         return ("are below", "is below") if above else ("are near", "is near")
 
     def reasons(self, pair: Pair) -> Reasons:
-        """Name first the nearest common ancestors, then what both occur with most.
+        """Name first the most specific ancestors, then what both occur with most.
 
         The part of a count is what the vectors still lack, so that of a well-fitted one
         says little about how much both labels have of it. Their predictions do. Two
-        labels that occur with each other are one reason, not two differences.
+        labels that occur with each other are one reason, not two differences. General
+        nodes are not named among what both have.
         """
         found = super().reasons(pair)
         rank = (pair.vectors @ self.factor.T).min(axis=0)
@@ -254,7 +264,9 @@ class FittedRelational(FittedContext):
         for step, node in enumerate(reversed(self.shared_nodes(*pair.labels)), 1):
             if node in position:
                 rank[position[node]] = top + step
-        return replace(found, rank=rank)
+        is_both = found.groups == AT["both"]
+        unnamed = found.unnamed | (self._is_general & is_both)
+        return replace(found, rank=rank, unnamed=unnamed)
 
     @property
     def hierarchy(self) -> Hierarchy | None:
