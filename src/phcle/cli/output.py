@@ -214,14 +214,14 @@ def show(answer: T, table: Callable[[T], None], *, as_json: bool) -> None:
 
 
 def say_what_was_read(summaries: Iterable[FileSummary]) -> None:
-    """Print one line per file on standard error: what it was taken to be.
+    """Print one line per file on standard error, unless the command is --quiet.
 
     Parameters
     ----------
     summaries : iterable of FileSummary
         What was read.
     """
-    for summary in summaries:
+    for summary in () if is_quiet else summaries:
         say(summary.line)
 
 
