@@ -13,6 +13,7 @@ from phcle.cli.flags import (
     Json,
     LabelWords,
     NamesFile,
+    SynonymsFile,
     context_files,
     context_flags,
     reading_flags,
@@ -117,6 +118,7 @@ def tune(
         ),
     ] = None,
     names: NamesFile = None,
+    synonyms: SynonymsFile = None,
     label_words: LabelWords = False,
     seed: Annotated[
         int, typer.Option(metavar="N", help="The same seed gives the same trials.")
@@ -144,7 +146,9 @@ def tune(
     files = context_files(given)
     for path in (out, plot):
         if path is not None:
-            check_can_write(path, [labels, names, *(file.path for file in files)])
+            check_can_write(
+                path, [labels, names, synonyms, *(file.path for file in files)]
+            )
     contexts = read_files(
         files,
         labels=labels,
@@ -152,6 +156,7 @@ def tune(
         language=given["language"],
         reading=reading_of(given),
         label_words=label_words,
+        synonyms=synonyms,
     )
     judge = make_score(
         contexts,
@@ -175,7 +180,8 @@ def tune(
         labels=contexts.labels,
         names=contexts.names,
     )
-    inputs = _inputs(files, labels, names, given["language"])
+    lists = {"labels": labels, "names": names, "synonyms": synonyms}
+    inputs = _inputs(files, lists, given["language"])
     if label_words:
         inputs["label-words"] = True
     try:
@@ -224,14 +230,14 @@ def _searched(given: list[str]) -> dict[str, str]:
 
 
 def _inputs(
-    files: list[ContextFile], labels: Path | None, names: Path | None, language: str
+    files: list[ContextFile], lists: Mapping[str, Path | None], language: str
 ) -> dict[str, Any]:
     """The entries of a configuration that name the files."""
     found: dict[str, Any] = {}
     for file in files:
         name = "" if file.given_name is None else f"{file.given_name}="
         found.setdefault(file.kind, []).append(f"{name}{file.path}")
-    for key, path in (("labels", labels), ("names", names)):
+    for key, path in lists.items():
         if path is not None:
             found[key] = str(path)
     if found.keys() & set(THESAURI):

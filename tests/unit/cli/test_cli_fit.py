@@ -37,8 +37,8 @@ def test_quiet_fit_prints_nothing(phcle, zoo):
 
 
 def test_every_option_of_the_model_is_a_flag_with_the_same_default():
-    commands = {x.callback.__name__: x.callback for x in app.registered_commands}
-    command = commands["fit"]
+    commands = (command.callback for command in app.registered_commands)
+    command = next(x for x in commands if x.__name__ == "fit")
     flags = command.__signature__.parameters
     for option in OPTIONS:
         if option.name != "verbose":  # on the command line the terminal decides
