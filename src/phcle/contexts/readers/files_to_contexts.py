@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, cast, overload
 
 from phcle.contexts.readers.file_arguments import split_columns
 from phcle.contexts.readers.file_summaries import FileSummary
@@ -369,8 +369,8 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
                 _context_file(kind, file, str(name)) for name, file in files.items()
             ]
         else:
-            one = isinstance(files, (str, Path, ContextFile))
-            listed = [files] if one else files
+            is_one = isinstance(files, (str, Path, ContextFile))
+            listed = cast("Sequence[OneFile]", [files] if is_one else files)
             found += [_context_file(kind, file, None) for file in listed]
     return found
 
