@@ -20,11 +20,14 @@ from phcle.cli.flags import (
     context_flags,
     model_flags,
     model_options,
+    reading_flags,
+    reading_of,
     with_flags,
 )
 from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
+    say_what_was_read,
     show,
     show_next,
     show_summary,
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["fit", "fit_summary", "next_steps"]
 
 
-@with_flags(*context_flags(), *model_flags())
+@with_flags(*context_flags(), *reading_flags(), *model_flags())
 def fit(
     out: OutFile,
     labels: Annotated[
@@ -88,7 +91,9 @@ def fit(
     """Learn one vector per label from any mix of files.
 
     Every file is one context. It is named after the file; NAME=FILE gives another name.
-    Any file may lack any label. Every flag for files may be given several times.
+    Any file may lack any label. Every flag for files may be given several times. Tables
+    may be .csv, .tsv, .xlsx (book.xlsx#Sheet), .json, .jsonl or .parquet. Columns with
+    other titles are named behind the file: tree.csv:child=job,parent=sector.
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
@@ -112,7 +117,10 @@ def fit(
             label_words=label_words,
             match=options["match"],
             synonyms=synonyms,
+            reading=reading_of(given),
         )
+    if not quiet:
+        say_what_was_read(contexts.summaries)
     if contexts.match is not None and not (quiet or as_json):
         show_match(contexts.match)
     began = time.perf_counter()

@@ -147,3 +147,67 @@ def test_long_names_stay_inside_the_page(page, odd_address, width):
             wide = "all => all.some(x => x.scrollWidth > x.clientWidth + 1)"
             assert not page.locator(".scroll").evaluate_all(wide), path
     page.set_viewport_size({"width": 1400, "height": 800})
+
+
+@pytest.fixture(scope="module")
+def patchy_address(patchy_workspace, serving):
+    with serving(patchy_workspace) as address:
+        yield address.rstrip("/")
+
+
+def until(page, holds):
+    """Wait until something holds; the policy of the pages forbids to evaluate texts."""
+    for _ in range(100):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not happen")
+
+
+def n_labels(page):
+    return int(page.inner_text("#count").split()[0].replace(",", ""))
+
+
+def test_bars_and_histograms_filter_the_table_and_each_other(page, patchy_address):
+    page.goto(f"{patchy_address}/table")
+    page.wait_for_selector(".facet-value")
+    assert n_labels(page) == 120
+    bar = page.locator(".facet-value", has_text="large")
+    n = int(bar.locator(".facet-n").inner_text())
+    bar.click()
+    page.wait_for_selector("#count >> text=of 120")
+    assert n_labels(page) == n
+    page.wait_for_selector(".facet-value[aria-pressed=true] >> text=large")
+    chart = page.locator(".histogram-bars").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.6 * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, y, steps=4)
+    page.mouse.up()
+    page.wait_for_selector(".filters-in-use li >> text=mass at least")
+    until(page, lambda: n_labels(page) < n)
+    fewer = n_labels(page)
+    page.goto(page.url)  # the address holds the filters
+    page.wait_for_selector(".filters-in-use li >> text=mass at least")
+    assert n_labels(page) == fewer
+    page.go_back()
+    until(page, lambda: n_labels(page) == n)
+    page.locator(".filters-in-use .chip-off").first.click()
+    until(page, lambda: n_labels(page) == 120)
+
+
+def test_the_table_is_sorted_and_paged_without_losing_the_filters(page, patchy_address):
+    page.goto(f'{patchy_address}/table?filter=["","text","has","x"]')
+    page.click(".sorting >> text=mass")
+    page.wait_for_selector("th[aria-sort=ascending] >> text=mass")
+    page.click(".sorting >> text=mass")
+    page.wait_for_selector("th[aria-sort=descending] >> text=mass")
+    page.click(".pager >> text=Next")
+    page.wait_for_selector(".pager >> text=Page 2 of 3")
+    assert "filter=" in page.url
+    page.locator("th", has_text="noise").hover()
+    page.click("th [data-column*=noise]")
+    page.wait_for_selector("th >> text=noise", state="detached")
+    assert page.locator("th >> text=mass").count() == 1
