@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, overload
 
 from phcle.contexts.readers.file_arguments import split_columns
 from phcle.contexts.readers.file_summaries import FileSummary
@@ -368,10 +368,10 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
             found += [
                 _context_file(kind, file, str(name)) for name, file in files.items()
             ]
+        elif isinstance(files, (str, Path, ContextFile)):
+            found.append(_context_file(kind, files, None))
         else:
-            is_one = isinstance(files, (str, Path, ContextFile))
-            listed = cast("Sequence[OneFile]", [files] if is_one else files)
-            found += [_context_file(kind, file, None) for file in listed]
+            found += [_context_file(kind, file, None) for file in files]
     return found
 
 
