@@ -195,21 +195,25 @@ def reading_of(given: Mapping[str, Any]) -> Reading:
     return Reading(given["encoding"], given["delimiter"], tuple(na), given["keep_na"])
 
 
-def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
+def context_files(
+    given: Mapping[str, Any], *, needed: bool = True
+) -> list[ContextFile]:
     """List the files among the values of a command's flags.
 
     Parameters
     ----------
     given : mapping
         Values of the flags by name; files are written as FILE or NAME=FILE.
+    needed : bool, default True
+        Refuse to go on without a file.
 
     Returns
     -------
     list of ContextFile
-        At least one file.
+        The files.
     """
     files = [_file(kind, text) for kind in FILE_KINDS for text in given[kind] or ()]
-    if not files:
+    if needed and not files:
         flags = ", ".join(f"--{kind}" for kind in FILE_KINDS)
         raise ContextError(f"no context was given; give at least one of {flags}.")
     return files

@@ -368,10 +368,10 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
             found += [
                 _context_file(kind, file, str(name)) for name, file in files.items()
             ]
+        elif isinstance(files, (str, Path, ContextFile)):
+            found.append(_context_file(kind, files, None))
         else:
-            one = isinstance(files, (str, Path, ContextFile))
-            listed = [files] if one else files
-            found += [_context_file(kind, file, None) for file in listed]
+            found += [_context_file(kind, file, None) for file in files]
     return found
 
 
