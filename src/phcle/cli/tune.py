@@ -16,6 +16,8 @@ from phcle.cli.flags import (
     SynonymsFile,
     context_files,
     context_flags,
+    reading_flags,
+    reading_of,
     with_flags,
 )
 from phcle.cli.output import (
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["tune"]
 
 
-@with_flags(*context_flags())
+@with_flags(*context_flags(), *reading_flags())
 def tune(
     out: Annotated[
         Path,
@@ -152,6 +154,7 @@ def tune(
         labels=labels,
         names=names,
         language=given["language"],
+        reading=reading_of(given),
         label_words=label_words,
         synonyms=synonyms,
     )

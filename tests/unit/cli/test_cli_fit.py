@@ -109,7 +109,7 @@ def test_warning_is_one_line_on_stderr(phcle):
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(phcle, zoo, arguments, message):
-    result = phcle(*FIT, *arguments, code=2)
+    result = phcle(*FIT, *arguments, "--quiet", code=2)
     assert result.stderr.startswith("phcle: ")
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
