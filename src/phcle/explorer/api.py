@@ -20,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from phcle import answers
 from phcle.explorer import csv_export, page_answers
 from phcle.explorer.attribute_query import Columns, Has, HasNot, parse_wanted
+from phcle.explorer.gaps import Gaps, unknown_cells
 from phcle.explorer.label_filters import Filters, parse_filters
 from phcle.explorer.label_table import (
     N_ROWS,
@@ -34,6 +35,7 @@ from phcle.explorer.label_table import (
 from phcle.explorer.map_colours import MapFile, attribute_colouring
 from phcle.explorer.new_label import NewLabelForm, land, landed
 from phcle.explorer.node_page import NodePage, node_page
+from phcle.explorer.suspicion_work import Suspicions
 from phcle.explorer.uploads import understood
 from phcle.explorer.work_lanes import COSTLY, PICTURES, in_lane
 from phcle.explorer.workspace import Workspace
@@ -45,6 +47,9 @@ A = TypeVar("A", bound=answers.Answer)
 
 Label = Annotated[
     str, Query(min_length=1, max_length=500, description="A label's id or its name.")
+]
+OptionalLabel = Annotated[
+    str, Query(max_length=500, description="A label's id or its name, or nothing.")
 ]
 Typed = Annotated[str, Query(max_length=200, description="What was typed so far.")]
 Count = Annotated[int, Query(ge=1, le=200, description="Number of results, at most.")]
@@ -100,6 +105,7 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
     _add_questions(router, workspace)
     _add_comparisons(router, workspace)
     _add_table(router, workspace)
+    _add_completion(router, workspace)
     _add_map(router, workspace, map_file)
     _add_new_labels(router, workspace)
     return router
@@ -278,6 +284,39 @@ def _add_table(router: APIRouter, workspace: Workspace) -> None:
     def node(node: Label) -> NodePage:
         """A node of the hierarchy: its labels, what they share, and what is odd."""
         return node_page(opened, node)
+
+
+def _add_completion(router: APIRouter, workspace: Workspace) -> None:
+    """Add unknown cells, and known ones that are unlikely."""
+    opened = workspace.opened
+
+    @router.get("/gaps")
+    @in_lane(COSTLY)
+    def gaps(
+        label: OptionalLabel = "",
+        column: Annotated[str, Query(max_length=1000)] = "",
+        page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+        least_sure_first: bool = False,
+    ) -> Gaps:
+        """Unknown cells of a label, or of a column given as ["context","name"]."""
+        return unknown_cells(
+            opened, label, column, page, least_sure_first=least_sure_first
+        )
+
+    @router.get("/suspicious")
+    def suspicious() -> Suspicions:
+        """Known cells that are unlikely, once the search for them has ended."""
+        return workspace.suspicion.state()
+
+    @router.post("/suspicious/start")
+    def start() -> Suspicions:
+        """Begin to look for them: five fits, as long as somebody asks for the state."""
+        return workspace.suspicion.start()
+
+    @router.post("/suspicious/stop")
+    def stop() -> Suspicions:
+        """Stop looking for them."""
+        return workspace.suspicion.stop()
 
 
 def _joined(lines: Iterable[str], n: int = 500) -> Iterator[str]:

@@ -20,6 +20,7 @@ from phcle.explorer.attribute_query import (
     attribute_text,
     parse_wanted,
 )
+from phcle.explorer.gaps import gaps_by_column, unknown_cells
 from phcle.explorer.label_filters import Filters, branch_filter, parse_filters
 from phcle.explorer.label_table import label_table
 from phcle.explorer.node_page import node_page
@@ -42,6 +43,7 @@ SECTIONS = (
     ("/table", "Table"),
     ("/compare", "Compare"),
     ("/match", "Describe"),
+    ("/complete", "Complete"),
     ("/add", "Add a label"),
     ("/understand", "Understand"),
     ("/embeddings", "Two embeddings"),
@@ -181,6 +183,27 @@ class Pages:
                 *(("column", x) for x in columns),
             ]
             return self.render("table", answer=answer, kept=kept)
+
+        @router.get("/complete")
+        @in_lane(COSTLY)
+        def complete(
+            label: Label = "",
+            column: Annotated[str, Query(max_length=1000)] = "",
+            page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+            least_sure_first: bool = False,
+        ) -> HTMLResponse:
+            answer = None
+            if label.strip() or column:
+                answer = unknown_cells(
+                    opened, label, column, page, least_sure_first=least_sure_first
+                )
+            return self.render(
+                "complete",
+                answer=answer,
+                columns=gaps_by_column(opened),
+                digest=opened.digest,
+                least_sure_first=least_sure_first,
+            )
 
         @router.get("/compare")
         @in_lane(COSTLY)

@@ -14,14 +14,19 @@ import numpy.typing as npt
 
 from phcle.answers import Status
 from phcle.contexts.base import PredictingContext
+from phcle.contexts.family_means import Groups
 from phcle.contexts.labels import normal
 from phcle.contexts.relational.specific_nodes import SpecificNodes
+from phcle.embedding.complete import completable
+from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
 from phcle.explorer.label_columns import LabelColumns
 from phcle.explorer.label_suggestions import Suggestions
+from phcle.explorer.suspicion_work import SuspicionWork
 from phcle.explorer.taxonomy_index import TaxonomyIndex
+from phcle.files.archive import checksum
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.map_layout import principal_layout
 from phcle.uses.neighbour_table import StoredNeighbours
@@ -38,6 +43,10 @@ Tell = Callable[[str], None]
 
 MOST_SUGGESTED = 20
 """Labels of one name that a page lists."""
+
+
+MOST_WITH_FAMILIES = 200_000
+"""Labels above which pages do not say what the family says: that takes gigabytes."""
 
 
 class LabelNotFound(UnknownLabelError):
@@ -245,6 +254,22 @@ class Opened:
         return LabelColumns(self.embedding, self.support)
 
     @cached_property
+    def families(self) -> dict[str, FamilyValues]:
+        """What the families of all labels say about their cells, by context."""
+        embedding = self.embedding
+        groups = Groups(())
+        if len(embedding) <= MOST_WITH_FAMILIES:
+            groups = FamilyValues.groups_of(embedding)
+        return {
+            x.name: FamilyValues(embedding, x, groups) for x in completable(embedding)
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """A short digest of the vectors, to tell embeddings apart."""
+        return checksum("", {"vectors": self.embedding.vectors})[:12]
+
+    @cached_property
     def specific_nodes(self) -> SpecificNodes | None:
         """Which nodes of the hierarchy say much about a label."""
         if self.taxonomy is None:
@@ -349,6 +374,7 @@ class Workspace:
         self._open_network = network
         self._network: FeatureNetwork | None = None
         self._differences: Differences | None = None
+        self.suspicion = SuspicionWork(opened.embedding)
         self._lock = threading.Lock()
 
     def start(self) -> None:
