@@ -13,7 +13,7 @@ import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.contexts.alignment import Aligned, align, match_contexts
+from phcle.contexts.alignment import Aligned, Matched, align, match_contexts
 from phcle.contexts.base import Context, Penalties
 from phcle.contexts.label_matching import LabelMatch
 from phcle.contexts.match_report import warn_of_match
@@ -165,37 +165,13 @@ class PHCLE(EstimatorOptions):
         ('cat', 'dog', 'wolf', 'lion')
         """
         check_options(self.get_params())
-        files: tuple[SourceFile, ...] = ()
-        match = before = None
-        if isinstance(contexts, ReadContexts):
-            before = contexts.match
-            match = before if labels is None and not synonyms else None
-            labels = contexts.labels if labels is None else labels
-            names = {**contexts.names, **(names or {})}
-            files = contexts.sources
-        if match is None:
-            matched = match_contexts(
-                contexts, labels=labels, names=names, mode=self.match, synonyms=synonyms
-            )
-            contexts, labels, names = matched.contexts, matched.labels, matched.names
-            match = matched.match
-            warn_of_match(match, stacklevel=2)
-            if before is not None:
-                match = match.after(before)
-        self.match_ = match
-        aligned = align(contexts, labels=labels, complete_only=self.complete_only)
-        is_new = not resume or checkpoint is None
-        chosen = (
-            self._chosen(aligned)
-            if is_new
-            else self._chosen_before(aligned, read_choice(Path(checkpoint or "")))
+        given = self._matched(contexts, labels, names, synonyms)
+        self.match_ = given.match
+        aligned = align(
+            given.contexts, labels=given.labels, complete_only=self.complete_only
         )
-        problem, setting = pose_setting(
-            aligned, chosen.setting, self._posed_penalties(chosen.setting)
-        )
-        self.chosen_ = replace(chosen, setting=setting)
-        if self.weights == "auto" and is_new:
-            self._measure_weights(aligned)
+        goes_on = resume and checkpoint is not None
+        problem = self._posed(aligned, Path(checkpoint or "") if goes_on else None)
         backend = self._backend(problem)
         kept = None
         if checkpoint is not None:
@@ -212,10 +188,48 @@ class PHCLE(EstimatorOptions):
             raise OptionError("resume needs a checkpoint to go on from.")
         # Every sweep checks for overflow and names the context that caused it.
         with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+            files = contexts.sources if isinstance(contexts, ReadContexts) else ()
             self._learn(
-                problem, backend, names or {}, files, on_step, kept, resume=resume
+                problem, backend, given.names, files, on_step, kept, resume=resume
             )
         return self
+
+    def _matched(
+        self,
+        contexts: Context | Iterable[Context],
+        labels: Iterable[Any] | None,
+        names: Mapping[str, str] | None,
+        synonyms: Mapping[str, str] | None,
+    ) -> Matched:
+        """Contexts whose labels are spelled alike; those that were read are already."""
+        before = None
+        if isinstance(contexts, ReadContexts):
+            names = {**contexts.names, **(names or {})}
+            before = contexts.match
+            if before is not None and labels is None and not synonyms:
+                own = tuple(contexts)
+                return Matched(own, contexts.labels, names, before)
+            labels = contexts.labels if labels is None else labels
+        found = match_contexts(
+            contexts, labels=labels, names=names, mode=self.match, synonyms=synonyms
+        )
+        warn_of_match(found.match, stacklevel=3)
+        if before is not None:
+            found = replace(found, match=found.match.after(before))
+        return found
+
+    def _posed(self, aligned: Aligned, going_on_from: Path | None) -> Problem:
+        """The problem of the settings that are chosen, or were when the fit began."""
+        if going_on_from is None:
+            chosen = self._chosen(aligned)
+        else:
+            chosen = self._chosen_before(aligned, read_choice(going_on_from))
+        penalties = self._posed_penalties(chosen.setting)
+        problem, setting = pose_setting(aligned, chosen.setting, penalties)
+        self.chosen_ = replace(chosen, setting=setting)
+        if self.weights == "auto" and going_on_from is None:
+            self._measure_weights(aligned)
+        return problem
 
     def _learn(
         self,

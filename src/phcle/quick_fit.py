@@ -227,7 +227,8 @@ class _Given:
                 name = self._name(key)
                 return DescriptiveContext.from_frame(frame, labels=own, name=name)
         columns = list(guess.columns)
-        rows = list(as_frame(found, key).select(columns).iter_rows())
+        table: Any = as_frame(found, key)
+        rows = list(table.select(columns).iter_rows())
         if guess.kind == "names":
             self.names = {**{as_label(x, key): str(y) for x, y in rows}, **self.names}
         else:
@@ -257,7 +258,8 @@ def _refuse_open(guessed: GuessedFiles) -> None:
 
 def _say(guessed: GuessedFiles) -> None:
     """Warn what was guessed, if the titles of any table leave a doubt."""
-    guesses = {x.name: guess for x, guess in guessed.guesses.items()} | guessed.tables
+    guesses = {x.name: guess for x, guess in guessed.guesses.items()}
+    guesses.update(guessed.tables)
     taken = []
     for name, guess in guesses.items():
         roles = ", ".join(f"{role} is {x!r}" for role, x in guess.columns.items())

@@ -12,12 +12,15 @@ from phcle.cli.flags import (
     SynonymsFile,
     context_files,
     context_flags,
+    reading_flags,
+    reading_of,
     with_flags,
 )
 from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
     progress_bar,
+    say_what_was_read,
     show,
     show_nearest,
     show_next,
@@ -32,7 +35,7 @@ __all__ = ["add"]
 SHOWN_LABELS, SHOWN_NEIGHBOURS = 5, 5
 
 
-@with_flags(*context_flags())
+@with_flags(*context_flags(), *reading_flags())
 def add(
     file: EmbeddingFile,
     out: OutFile,
@@ -60,8 +63,14 @@ def add(
     check_can_write(out, [names, synonyms, *(new.path for new in files)])
     embedding = load(file)
     contexts = read_new_contexts(
-        embedding, files, names=names, language=given["language"], synonyms=synonyms
+        embedding,
+        files,
+        names=names,
+        language=given["language"],
+        synonyms=synonyms,
+        reading=reading_of(given),
     )
+    say_what_was_read(contexts.summaries)
     if contexts.match is not None and not as_json:
         show_match(contexts.match)
     with progress_bar("adding labels"):

@@ -74,7 +74,7 @@ def bench(
     contexts_of: Callable[[int], list[Context]] = tree_contexts
     if nouns or wordnet is not None:
         contexts_of = partial(noun_contexts, load_wordnet_nouns(wordnet))
-    lines = []
+    lines: list[FitSpeed] = []
     with progress_bar("timing fits") as progress:
         for n in sizes:
             progress(len(lines), len(sizes))

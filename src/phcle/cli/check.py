@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli.flags import Json
+from phcle.cli.flags import (
+    Json,
+    SynonymsFile,
+    reading_flags,
+    reading_of,
+    with_flags,
+)
 from phcle.cli.label_match import show_match
-from phcle.cli.output import check_can_write, show, show_line, show_table
+from phcle.cli.output import check_can_write, show_line, show_table
 
 if TYPE_CHECKING:
     from phcle.contexts.readers.checking import CheckedFile, CheckedFiles
@@ -25,6 +32,7 @@ MANY_SHARED_WORDS = 0.3
 """Share of labels with a common word from which their words are worth a context."""
 
 
+@with_flags(*reading_flags())
 def check(
     files: Annotated[
         list[Path],
@@ -37,6 +45,7 @@ def check(
             help="Join labels that differ in case, spaces or Unicode form, or none.",
         ),
     ] = "safe",
+    synonyms: SynonymsFile = None,
     write_synonyms: Annotated[
         Path | None,
         typer.Option(
@@ -46,6 +55,7 @@ def check(
         ),
     ] = None,
     as_json: Json = False,
+    **given: Any,
 ) -> None:
     """Look at files before a fit: what they are, what is wrong, how they overlap.
 
@@ -56,11 +66,13 @@ def check(
 
     if write_synonyms is not None:
         check_can_write(write_synonyms, files)
-    found = check_files(*files, match=match)
+    found = check_files(
+        *files, reading=reading_of(given), match=match, synonyms=synonyms
+    )
     if write_synonyms is not None and found.match.suggestions:
         found = _with_synonyms(found, write_synonyms)
     if as_json:
-        show(found.to_dict(), show_line, as_json=True)
+        typer.echo(json.dumps(found.to_dict(), indent=2))
     else:
         _show(found)
     if found.command is None:
@@ -87,9 +99,9 @@ def _show(found: CheckedFiles) -> None:
             (
                 file.path.name,
                 file.kind or "?",
-                _number(file.summary and file.summary.n_rows),
+                _number(file.summary.n_rows if file.summary else None),
                 _number(file.labels),
-                (file.summary and file.summary.encoding) or "",
+                (file.summary.encoding if file.summary else None) or "",
                 _delimiter(file),
             )
             for file in found.files

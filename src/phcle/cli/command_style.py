@@ -38,6 +38,10 @@ EVERYWHERE = "In every command"
 GROUPS = {
     HAVE: (
         "language",
+        "encoding",
+        "delimiter",
+        "na",
+        "keep_na",
         "labels",
         "names",
         "synonyms",

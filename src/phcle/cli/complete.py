@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phcle.cli.command_style import WANT
-from phcle.cli.flags import EmbeddingFile, Json
+from phcle.cli.flags import EmbeddingFile, Json, reading_flags, reading_of, with_flags
 from phcle.cli.output import (
     SURE,
     check_can_write,
@@ -42,6 +42,7 @@ SHOWN = 20
 """Cells that are printed without --out."""
 
 
+@with_flags(*reading_flags())
 def complete(
     file: EmbeddingFile,
     out: Annotated[
@@ -108,6 +109,7 @@ def complete(
         ),
     ] = False,
     as_json: Json = False,
+    **given: Any,
 ) -> None:
     """Complete tables: predict every unknown cell, with confidence and reasons.
 
@@ -117,12 +119,24 @@ def complete(
     from phcle.embedding import load
     from phcle.embedding.complete import completed_cells
     from phcle.uses.completion_files import COLUMNS, check_ending
+    from phcle.uses.table_filling import complete_table
 
     if wide is not None:
         if out is None:
             raise OptionError("--wide needs --out, the file for the filled table.")
         check_can_write(out, [file, wide])
-        answer = _fill(load(file), wide, out, labels, columns, contexts, min_confidence)
+        with progress_bar("filling", "rows") as progress:
+            answer = complete_table(
+                load(file),
+                wide,
+                out,
+                labels=labels_or_files(labels),
+                columns=columns,
+                contexts=contexts,
+                min_confidence=min_confidence,
+                progress=progress,
+                reading=reading_of(given),
+            )
         show(answer, _show_filled, as_json=as_json)
         return
     if out is not None:
@@ -256,30 +270,6 @@ def _tracked(
             done = reached
             progress(done, len(labels))
         yield cell
-
-
-def _fill(
-    embedding: LabelEmbedding,
-    wide: Path,
-    out: Path,
-    labels: list[str] | None,
-    columns: list[str] | None,
-    contexts: list[str] | None,
-    min_confidence: float,
-) -> FilledTable:
-    from phcle.uses.table_filling import complete_table
-
-    with progress_bar("filling", "rows") as progress:
-        return complete_table(
-            embedding,
-            wide,
-            out,
-            labels=labels_or_files(labels),
-            columns=columns,
-            contexts=contexts,
-            min_confidence=min_confidence,
-            progress=progress,
-        )
 
 
 def _show_filled(answer: FilledTable) -> None:

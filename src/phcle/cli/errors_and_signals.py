@@ -141,7 +141,10 @@ def guard() -> Iterator[None]:
             yield
             sys.stdout.flush()  # raises BrokenPipeError here rather than at exit
         except PhcleError as error:
-            say(str(error))
+            # Faults of several cells or files have a line each.
+            text = str(error)
+            for line in text.splitlines() if hasattr(error, "faults") else [text]:
+                say(line)
             raise typer.Exit(BAD_INPUT) from error
         except UsageError as error:
             if type(error).__name__ == "NoArgsIsHelpError":  # it shows the help page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,29 +21,42 @@ from phcle.cli.flags import (
     context_flags,
     model_flags,
     model_options,
+    reading_flags,
+    reading_of,
     with_flags,
 )
 from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
+    say_what_was_read,
     show,
     show_next,
     show_summary,
     show_written,
 )
+from phcle.errors import FileFaults
 from phcle.options import check_options
 
 if TYPE_CHECKING:
     from phcle import PHCLE
     from phcle.answers import FitSummary
+    from phcle.contexts.readers.guessed_files import GuessedFiles
+    from phcle.contexts.readers.table_files import Reading
     from phcle.embedding import LabelEmbedding
 
 __all__ = ["fit", "fit_summary", "next_steps"]
 
 
-@with_flags(*context_flags(), *model_flags())
+@with_flags(*context_flags(), *reading_flags(), *model_flags())
 def fit(
     out: OutFile,
+    data: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILES|FOLDER",
+            help="Files whose kind is guessed, as check does.",
+        ),
+    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -88,7 +102,11 @@ def fit(
     """Learn one vector per label from any mix of files.
 
     Every file is one context. It is named after the file; NAME=FILE gives another name.
-    Any file may lack any label. Every flag for files may be given several times.
+    Any file may lack any label. Every flag for files may be given several times. Tables
+    may be .csv, .tsv, .xlsx (book.xlsx#Sheet), .json, .jsonl or .parquet. Columns with
+    other titles are named behind the file: tree.csv:child=job,parent=sector.
+
+    What files without a flag are, is guessed. Phcle check shows how, and the flags.
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
@@ -99,7 +117,11 @@ def fit(
     quiet = quiet or processes.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
-    files = context_files(given)
+    reading = reading_of(given)
+    guessed = _guessed(data, reading)
+    files = [*guessed.files, *context_files(given, needed=not guessed.files)]
+    labels, names = labels or guessed.labels, names or guessed.names
+    synonyms = synonyms or guessed.synonyms
     check_can_write(out, [labels, names, synonyms, *(file.path for file in files)])
     with counted_progress("reading files", enabled=options["verbose"]):
         contexts = read_files(
@@ -112,7 +134,10 @@ def fit(
             label_words=label_words,
             match=options["match"],
             synonyms=synonyms,
+            reading=reading,
         )
+    if not quiet:
+        say_what_was_read(contexts.summaries)
     if contexts.match is not None and not (quiet or as_json):
         show_match(contexts.match)
     began = time.perf_counter()
@@ -138,6 +163,18 @@ def fit(
     if not (as_json or quiet):
         show_written(out)
         show_next(next_steps(embedding, out, embedding.labels[0]))
+
+
+def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:
+    """What the files without a flag are; files that leave it open are refused."""
+    from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
+
+    if not data:
+        return GuessedFiles()
+    found = guess_files(data, reading)
+    if found.faults:
+        raise FileFaults(list(found.faults.values()))
+    return found
 
 
 def fit_summary(model: PHCLE, out: Path, seconds: float) -> FitSummary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -14,6 +14,9 @@ from phcle.contexts.readers.files_to_contexts import FILE_KINDS, ContextFile
 from phcle.errors import ContextError, OptionError
 from phcle.files.writing import is_file
 from phcle.options import OPTIONS, Option
+
+if TYPE_CHECKING:
+    from phcle.contexts.readers.table_files import Reading
 
 __all__ = [
     "AnswersFile",
@@ -30,6 +33,8 @@ __all__ = [
     "make_flag",
     "model_flags",
     "model_options",
+    "reading_flags",
+    "reading_of",
     "with_flags",
 ]
 
@@ -74,6 +79,28 @@ SynonymsFile = Annotated[
     ),
 ]
 
+ENCODING = typer.Option(
+    "--encoding",
+    metavar="ENCODING",
+    help="Encoding of tables, such as cp1252.",
+    show_default="found out",
+)
+DELIMITER = typer.Option(
+    "--delimiter",
+    metavar="CHARACTER",
+    help="What separates cells: , ; | or tab.",
+    show_default="found out",
+)
+NA = typer.Option(
+    "--na",
+    metavar="TEXT",
+    help="A further text for unknown cells, beside NA, n/a, -, ? and others; may be "
+    "repeated.",
+)
+KEEP_NA = typer.Option(
+    "--keep-na",
+    help="Take NA, none, - and the like for ordinary texts.",
+)
 LabelWords = Annotated[
     bool,
     typer.Option(
@@ -135,21 +162,58 @@ def context_flags() -> Iterable[inspect.Parameter]:
     )
 
 
-def context_files(given: Mapping[str, Any]) -> list[ContextFile]:
+def reading_flags() -> Iterable[inspect.Parameter]:
+    """Make the flags that say how tables are to be read.
+
+    Returns
+    -------
+    iterable of inspect.Parameter
+        The flags, for `with_flags`.
+    """
+    yield make_flag("encoding", str | None, None, ENCODING)
+    yield make_flag("delimiter", str | None, None, DELIMITER)
+    yield make_flag("na", list[str] | None, None, NA)
+    yield make_flag("keep_na", bool, False, KEEP_NA)
+
+
+def reading_of(given: Mapping[str, Any]) -> Reading:
+    """Return how tables are to be read, from the values of `reading_flags`.
+
+    Parameters
+    ----------
+    given : mapping
+        Values of the flags by name.
+
+    Returns
+    -------
+    Reading
+        What the user wants.
+    """
+    from phcle.contexts.readers.table_files import Reading
+
+    na = [text for own in given["na"] or () for text in own.split(",")]
+    return Reading(given["encoding"], given["delimiter"], tuple(na), given["keep_na"])
+
+
+def context_files(
+    given: Mapping[str, Any], *, needed: bool = True
+) -> list[ContextFile]:
     """List the files among the values of a command's flags.
 
     Parameters
     ----------
     given : mapping
         Values of the flags by name; files are written as FILE or NAME=FILE.
+    needed : bool, default True
+        Refuse to go on without a file.
 
     Returns
     -------
     list of ContextFile
-        At least one file.
+        The files.
     """
     files = [_file(kind, text) for kind in FILE_KINDS for text in given[kind] or ()]
-    if not files:
+    if needed and not files:
         flags = ", ".join(f"--{kind}" for kind in FILE_KINDS)
         raise ContextError(f"no context was given; give at least one of {flags}.")
     return files

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
+from phcle.cli.errors_and_signals import say
 from phcle.errors import FileError, OptionError
 from phcle.files.writing import check_can_write as check_place_to_write
 from phcle.files.writing import write_whole
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from phcle import answers
+    from phcle.contexts.readers.file_summaries import FileSummary
 
 __all__ = [
     "SURE",
@@ -28,6 +30,7 @@ __all__ = [
     "check_can_write",
     "progress_bar",
     "progress_stages",
+    "say_what_was_read",
     "set_quiet",
     "show",
     "show_descriptions",
@@ -208,6 +211,18 @@ def show(answer: T, table: Callable[[T], None], *, as_json: bool) -> None:
         typer.echo(json.dumps(plain(answer), indent=2))
     else:
         table(answer)
+
+
+def say_what_was_read(summaries: Iterable[FileSummary]) -> None:
+    """Print one line per file on standard error, unless the command is --quiet.
+
+    Parameters
+    ----------
+    summaries : iterable of FileSummary
+        What was read.
+    """
+    for summary in () if is_quiet else summaries:
+        say(summary.line)
 
 
 def show_each(

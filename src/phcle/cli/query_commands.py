@@ -33,8 +33,17 @@ Label = Annotated[str, typer.Argument(help="A label's id or its readable name.")
 
 
 NEAREST = ("label", "name", "nearest", "nearest_name", "similarity", "percentile")
-DESCRIBED = ("label", "name", "kind", "context", "what", "value")
-DESCRIBED += ("confidence", "low", "high")
+DESCRIBED = (
+    "label",
+    "name",
+    "kind",
+    "context",
+    "what",
+    "value",
+    "confidence",
+    "low",
+    "high",
+)
 
 
 def nearest(

@@ -13,8 +13,11 @@ from phcle.cli.flags import (
     Json,
     LabelWords,
     NamesFile,
+    SynonymsFile,
     context_files,
     context_flags,
+    reading_flags,
+    reading_of,
     with_flags,
 )
 from phcle.cli.output import (
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["tune"]
 
 
-@with_flags(*context_flags())
+@with_flags(*context_flags(), *reading_flags())
 def tune(
     out: Annotated[
         Path,
@@ -115,6 +118,7 @@ def tune(
         ),
     ] = None,
     names: NamesFile = None,
+    synonyms: SynonymsFile = None,
     label_words: LabelWords = False,
     seed: Annotated[
         int, typer.Option(metavar="N", help="The same seed gives the same trials.")
@@ -142,13 +146,17 @@ def tune(
     files = context_files(given)
     for path in (out, plot):
         if path is not None:
-            check_can_write(path, [labels, names, *(file.path for file in files)])
+            check_can_write(
+                path, [labels, names, synonyms, *(file.path for file in files)]
+            )
     contexts = read_files(
         files,
         labels=labels,
         names=names,
         language=given["language"],
+        reading=reading_of(given),
         label_words=label_words,
+        synonyms=synonyms,
     )
     judge = make_score(
         contexts,
@@ -172,7 +180,8 @@ def tune(
         labels=contexts.labels,
         names=contexts.names,
     )
-    inputs = _inputs(files, labels, names, given["language"])
+    lists = {"labels": labels, "names": names, "synonyms": synonyms}
+    inputs = _inputs(files, lists, given["language"])
     if label_words:
         inputs["label-words"] = True
     try:
@@ -221,14 +230,14 @@ def _searched(given: list[str]) -> dict[str, str]:
 
 
 def _inputs(
-    files: list[ContextFile], labels: Path | None, names: Path | None, language: str
+    files: list[ContextFile], lists: Mapping[str, Path | None], language: str
 ) -> dict[str, Any]:
     """The entries of a configuration that name the files."""
     found: dict[str, Any] = {}
     for file in files:
         name = "" if file.given_name is None else f"{file.given_name}="
         found.setdefault(file.kind, []).append(f"{name}{file.path}")
-    for key, path in (("labels", labels), ("names", names)):
+    for key, path in lists.items():
         if path is not None:
             found[key] = str(path)
     if found.keys() & set(THESAURI):

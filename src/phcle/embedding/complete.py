@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -40,6 +40,7 @@ def completed_cells(
     min_confidence: float = 0.0,
     why: bool = True,
     probabilities: bool = False,
+    families: Mapping[str, FamilyValues] | None = None,
 ) -> Iterator[CompletedCell]:
     """Predict unknown cells, label by label, in bounded memory.
 
@@ -60,6 +61,9 @@ def completed_cells(
         Whether to give reasons, which takes time.
     probabilities : bool, default False
         Whether to give those of all values of a category.
+    families : mapping from str to FamilyValues, optional
+        What families say, by name of the context; for many questions about one
+        embedding, because it takes time to find.
 
     Yields
     ------
@@ -87,12 +91,14 @@ def completed_cells(
     if labels is not None:
         chosen = tuple(map(embedding.resolve, listed(labels)))
     position = {label: i for i, label in enumerate(embedding.labels)}
-    groups = FamilyValues.groups_of(embedding)
+    if families is None:
+        groups = FamilyValues.groups_of(embedding)
+        families = {x.name: FamilyValues(embedding, x, groups) for x in tables}
     completers = [
         _Completer(
             embedding,
             table,
-            FamilyValues(embedding, table, groups),
+            families[table.name],
             CellReasons(embedding, table) if why else None,
             np.array([wanted is None or x.title in wanted for x in table.fields]),
             min_confidence,

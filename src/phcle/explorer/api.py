@@ -6,21 +6,40 @@ FastAPI derives its schemas from the dataclasses of `phcle.answers`. See them at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from phcle import answers
 from phcle.explorer import csv_export, page_answers
-from phcle.explorer.attribute_query import Has, HasNot, parse_wanted
-from phcle.explorer.map_colours import MapFile, attribute_colouring
+from phcle.explorer.attribute_query import Columns, Has, HasNot, parse_wanted
+from phcle.explorer.gaps import Gaps, unknown_cells
+from phcle.explorer.label_filters import Filters, parse_filters
+from phcle.explorer.label_table import (
+    N_ROWS,
+    Facets,
+    FoundRows,
+    LabelTable,
+    csv_of_table,
+    facets,
+    found_rows,
+    label_table,
+)
+from phcle.explorer.map_colours import (
+    MapFile,
+    attribute_colouring,
+    difference_colouring,
+)
 from phcle.explorer.new_label import NewLabelForm, land, landed
+from phcle.explorer.node_page import NodePage, node_page
+from phcle.explorer.suspicion_work import Suspicions
 from phcle.explorer.uploads import understood
 from phcle.explorer.work_lanes import COSTLY, PICTURES, in_lane
 from phcle.explorer.workspace import Workspace
@@ -32,6 +51,9 @@ A = TypeVar("A", bound=answers.Answer)
 
 Label = Annotated[
     str, Query(min_length=1, max_length=500, description="A label's id or its name.")
+]
+OptionalLabel = Annotated[
+    str, Query(max_length=500, description="A label's id or its name, or nothing.")
 ]
 Typed = Annotated[str, Query(max_length=200, description="What was typed so far.")]
 Count = Annotated[int, Query(ge=1, le=200, description="Number of results, at most.")]
@@ -86,6 +108,8 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
     router = APIRouter(prefix="/api", responses=FAILURES)
     _add_questions(router, workspace)
     _add_comparisons(router, workspace)
+    _add_table(router, workspace)
+    _add_completion(router, workspace)
     _add_map(router, workspace, map_file)
     _add_new_labels(router, workspace)
     return router
@@ -210,6 +234,102 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         return _reply(answer, csv_export.side_by_side_rows, form, "side-by-side")
 
 
+def _add_table(router: APIRouter, workspace: Workspace) -> None:
+    """Add the table of all labels, and what passes filters."""
+    opened = workspace.opened
+
+    @router.get("/table", response_model=LabelTable, responses=AS_TABLE)
+    @in_lane(COSTLY)
+    def table(
+        filters: Filters = [],  # noqa: B006
+        columns: Columns = [],  # noqa: B006
+        sort: Annotated[str, Query(max_length=1000)] = "",
+        descending: bool = False,
+        page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+        size: Annotated[int, Query(ge=1, le=500)] = N_ROWS,
+        form: Format = "json",
+    ) -> Response:
+        """Labels with their attributes. CSV lists all that pass the filters."""
+        wanted = parse_filters(filters)
+        if form == "csv":
+            lines = csv_of_table(
+                opened, wanted, chosen=columns, sort=sort, descending=descending
+            )
+            return StreamingResponse(
+                _joined(lines),
+                media_type="text/csv; charset=utf-8",
+                headers={"content-disposition": 'attachment; filename="labels.csv"'},
+            )
+        answer = label_table(
+            opened,
+            wanted,
+            chosen=columns,
+            sort=sort,
+            descending=descending,
+            page=page,
+            size=size,
+        )
+        return JSONResponse(answer.to_dict())
+
+    @router.get("/rows")
+    @in_lane(COSTLY)
+    def rows(filters: Filters = []) -> FoundRows:  # noqa: B006
+        """Rows of the labels that pass filters, for the map."""
+        return found_rows(opened, parse_filters(filters))
+
+    @router.get("/facets")
+    @in_lane(COSTLY)
+    def counts(filters: Filters = []) -> Facets:  # noqa: B006
+        """Labels by the values of each field, under the filters of the others."""
+        return facets(opened, parse_filters(filters))
+
+    @router.get("/node")
+    @in_lane(COSTLY)
+    def node(node: Label) -> NodePage:
+        """A node of the hierarchy: its labels, what they share, and what is odd."""
+        return node_page(opened, node)
+
+
+def _add_completion(router: APIRouter, workspace: Workspace) -> None:
+    """Add unknown cells, and known ones that are unlikely."""
+    opened = workspace.opened
+
+    @router.get("/gaps")
+    @in_lane(COSTLY)
+    def gaps(
+        label: OptionalLabel = "",
+        column: Annotated[str, Query(max_length=1000)] = "",
+        page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+        least_sure_first: bool = False,
+    ) -> Gaps:
+        """Unknown cells of a label, or of a column given as ["context","name"]."""
+        return unknown_cells(
+            opened, label, column, page, least_sure_first=least_sure_first
+        )
+
+    @router.get("/suspicious")
+    def suspicious() -> Suspicions:
+        """Known cells that are unlikely, once the search for them has ended."""
+        return workspace.suspicion.state()
+
+    @router.post("/suspicious/start")
+    def start() -> Suspicions:
+        """Begin to look for them: five fits, as long as somebody asks for the state."""
+        return workspace.suspicion.start()
+
+    @router.post("/suspicious/stop")
+    def stop() -> Suspicions:
+        """Stop looking for them."""
+        return workspace.suspicion.stop()
+
+
+def _joined(lines: Iterable[str], n: int = 500) -> Iterator[str]:
+    """Lines in larger pieces, which are faster to send."""
+    lines = iter(lines)
+    while piece := "".join(islice(lines, n)):
+        yield piece
+
+
 def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None:
     """Add the map, its colours and the state of the background work."""
     opened = workspace.opened
@@ -230,9 +350,18 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
     def colour(
         context: Annotated[str, Query(max_length=200)],
         column: Annotated[str, Query(max_length=200)],
-    ) -> answers.Colouring:
+    ) -> answers.MapColouring:
         """Colours of the map by an attribute, observed or predicted."""
         return attribute_colouring(opened, context, column)
+
+    @router.get("/colour/differences")
+    @in_lane(COSTLY)
+    def colour_differences() -> answers.MapColouring | None:
+        """Colours of the map by the neighbours that two embeddings share.
+
+        Null while they are being computed.
+        """
+        return difference_colouring(workspace)
 
 
 def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:

@@ -14,7 +14,14 @@ from fastapi import Query
 from phcle.errors import OptionError
 from phcle.uses.attribute_search import Criterion
 
-__all__ = ["Has", "HasNot", "attribute_text", "parse_attribute", "parse_wanted"]
+__all__ = [
+    "Columns",
+    "Has",
+    "HasNot",
+    "attribute_text",
+    "parse_attribute",
+    "parse_wanted",
+]
 
 BETWEEN = "::"
 
@@ -31,6 +38,16 @@ HasNot = Annotated[
         alias="not",
         max_length=20,
         description='Attributes that labels shall lack: ["context","name"].',
+    ),
+]
+
+
+Columns = Annotated[
+    list[Annotated[str, Query(max_length=1000)]],
+    Query(
+        alias="column",
+        max_length=40,
+        description='Columns of a table: ["context","name"].',
     ),
 ]
 

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from phcle.answers import Progress
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, PhcleError
@@ -109,30 +112,36 @@ class BackgroundWork:
             raise RuntimeError("the background work has failed") from self._failure
         return self.result
 
-    def wait_for_supports(self) -> Supports:
-        """Wait a moment for the supports of all contexts.
+    def support(self, context: str) -> npt.NDArray[np.float64] | None:
+        """Look up the support of all labels in a context, or wait a moment for it.
+
+        Parameters
+        ----------
+        context : str
+            Name of the context.
 
         Returns
         -------
-        dict from str to array
-            The supports.
+        array of shape (labels,) or None
+            The support; None if the context has no calibration.
 
         Raises
         ------
         NotReady
-            If they are still being computed.
+            If it is still being computed.
         """
         self.start()
-        if not self._has_supports.wait(PATIENCE_S):
+        if context not in self.supports and not self._has_supports.wait(PATIENCE_S):
             if self._failure is not None:
                 raise PhcleError(f"attributes could not be prepared: {self._failure}")
-            stage, done, total = self._stage
-            share = f" ({done / total:.0%})" if stage == PREPARING and total else ""
-            raise NotReady(
-                f"attributes of {len(self.embedding):,} labels are being "
-                f"prepared{share}; ask again in a second."
-            )
-        return self.supports
+            if context not in self.supports:
+                stage, done, total = self._stage
+                share = f" ({done / total:.0%})" if stage == PREPARING else ""
+                raise NotReady(
+                    f"attributes of {len(self.embedding):,} labels are being "
+                    f"prepared{share}; ask again in a second."
+                )
+        return self.supports.get(context)
 
     @property
     def status(self) -> Progress:
@@ -147,15 +156,7 @@ class BackgroundWork:
     def _run(self) -> None:
         """Compute what is missing and store it; runs in the thread."""
         try:
-            if not self._has_supports.is_set():
-                for context in self.embedding.predicting:
-                    if context.calibration is not None:
-                        self.supports[context.name] = support_of_all(
-                            self.embedding,
-                            context,
-                            lambda done, total: self._progress(PREPARING, done, total),
-                        )
-                self._has_supports.set()
+            self._prepare_supports()
             found = self.result or precompute(self.embedding, self._progress)
             self.result = replace(found, supports=self.supports)
         except BaseException as error:  # shown by the status
@@ -168,6 +169,19 @@ class BackgroundWork:
             self.result.save(self._file, self.embedding)
         except FileError as error:
             self._tell(f"{error} The map will be computed again at the next start.")
+
+    def _prepare_supports(self) -> None:
+        """Compute the supports that are missing."""
+
+        def told(done: int, total: int) -> None:
+            self._progress(PREPARING, done, total)
+
+        for context in self.embedding.predicting:
+            is_missing = context.name not in self.supports
+            if is_missing and context.calibration is not None:
+                found = support_of_all(self.embedding, context, told)
+                self.supports[context.name] = found
+        self._has_supports.set()
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         """Keep the stage for pages, and report it."""

@@ -117,6 +117,27 @@ class Suggestions:
         """
         return list(dict.fromkeys(self._exact(_one_line(text.strip()))))
 
+    def containing(self, text: str) -> Ints:
+        """Find everything with a text in its name or id.
+
+        Parameters
+        ----------
+        text : str
+            The text; upper and lower case are the same.
+
+        Returns
+        -------
+        array of int
+            Positions, in ascending order.
+        """
+        query = _one_line(text.strip()[:LONGEST])
+        lines = [self._names] if self._ids is self._names else [self._names, self._ids]
+        if not query:
+            return np.arange(len(self._names.starts) - 1)
+        return np.unique(
+            np.concatenate([x.holding(query, most=len(x.starts)) for x in lines])
+        )
+
     def _exact(self, query: str) -> Iterator[int]:
         """Ids and names that equal the query, or that it is another spelling of."""
         for lines in (self._ids, self._names):
@@ -179,14 +200,16 @@ class _Lines:
     def __getitem__(self, row: int) -> str:
         return self.text[self.starts[row] : self.starts[row + 1] - 1]
 
-    def holding(self, query: str, before: str = "", after: str = "") -> Ints:
+    def holding(
+        self, query: str, before: str = "", after: str = "", most: int = MOST_HITS
+    ) -> Ints:
         """Rows that hold a text, between two letters; a line break is an end."""
         last = self._last
         if last[0] != query:
             self._last = last = (query, self.text.find(query))
         needle, found = before + query + after, list[int]()
         at = -1 if last[1] < 0 else self.text.find(needle, max(last[1] - 1, 0))
-        while at >= 0 and len(found) < MOST_HITS:
+        while at >= 0 and len(found) < most:
             found.append(at)
             # A line is found once; the break at its end begins the next one.
             stop = self.text.find("\n", at + 1)

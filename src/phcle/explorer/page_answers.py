@@ -154,19 +154,16 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
 
 def _place_in_taxonomy(opened: Opened, label: str) -> answers.TaxonomyPlace | None:
     """Find the path from a root down to the label, and its relatives."""
-    if opened.taxonomy is None or label not in opened.taxonomy[1].index:
+    index = opened.taxonomy_index
+    if index is None or opened.taxonomy is None or label not in index.tree.index:
         return None
-    name, tree = opened.taxonomy
-    path = [label]
-    while above := tree.parents_of(path[-1]):
-        path.append(above[0])
-    parents = tree.parents_of(label)
-    siblings = dict.fromkeys(x for p in parents for x in tree.children_of(p))
-    children = tree.children_of(label)
+    parents = index.parents(label)
+    siblings = dict.fromkeys(x for p in parents for x in index.children(p))
+    children = index.children(label)
     others = [x for x in siblings if x != label]
     return answers.TaxonomyPlace(
-        context=name,
-        path=_nodes(opened, path[::-1]),
+        context=opened.taxonomy[0],
+        path=_nodes(opened, index.path(label)),
         parents=_nodes(opened, parents),
         children=_nodes(opened, children[:MOST_RELATIVES]),
         n_children=len(children),
@@ -329,15 +326,16 @@ def found_nodes(opened: Opened, typed: str, limit: int) -> answers.NodesFound:
     NodesFound
         Matching nodes, best first; none without a hierarchy.
     """
-    if opened.taxonomy is None:
+    index = opened.taxonomy_index
+    if index is None:
         return answers.NodesFound(typed, ())
-    tree, name_of = opened.taxonomy[1], opened.embedding.name_of
-    nodes = [tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
+    nodes = [index.tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
+    name_of = opened.embedding.name_of
     return answers.NodesFound(
         typed,
         tuple(
             answers.NodeFound(
-                **vars(node), above=tuple(map(name_of, tree.parents_of(node.node)))
+                **vars(node), above=tuple(map(name_of, index.parents(node.node)))
             )
             for node in _nodes(opened, nodes)
         ),

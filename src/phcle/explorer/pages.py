@@ -10,14 +10,25 @@ from fastapi.responses import HTMLResponse
 
 from phcle import __version__
 from phcle.answers import WantedAttribute
-from phcle.embedding.cell_texts import interval_text
+from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.explorer import page_answers
 from phcle.explorer.assets import Assets
-from phcle.explorer.attribute_query import Has, HasNot, attribute_text, parse_wanted
+from phcle.explorer.attribute_query import (
+    Columns,
+    Has,
+    HasNot,
+    attribute_text,
+    parse_wanted,
+)
+from phcle.explorer.gaps import gaps_by_column, unknown_cells
+from phcle.explorer.label_filters import Filters, branch_filter, parse_filters
+from phcle.explorer.label_table import label_table
+from phcle.explorer.node_page import node_page
 from phcle.explorer.work_lanes import COSTLY, in_lane
 from phcle.explorer.workspace import Workspace
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
+from phcle.web import MAP_SCRIPTS
 
 __all__ = ["Pages"]
 
@@ -30,8 +41,10 @@ Labels = Annotated[list[str], Query(alias="label", max_length=20)]
 
 SECTIONS = (
     ("/", "Map"),
+    ("/table", "Table"),
     ("/compare", "Compare"),
     ("/match", "Describe"),
+    ("/complete", "Complete"),
     ("/add", "Add a label"),
     ("/understand", "Understand"),
     ("/embeddings", "Two embeddings"),
@@ -65,15 +78,18 @@ class Pages:
         )
         self.environment.globals.update(
             static=assets.address,
+            map_scripts=MAP_SCRIPTS,
             version=__version__,
             sections=SECTIONS,
             attribute_text=attribute_text,
+            branch_filter=branch_filter,
             title=workspace.opened.title,
         )
         self.environment.filters.update(
             percent="{:.0%}".format,
             percentile=shown_percentile,
             number="{:.3g}".format,
+            number_text=number_text,
             interval=lambda x: interval_text(x.low, x.high, x.value),
             pair_label=lambda label: ("label", label),
             pair_wanted=_pair_wanted,
@@ -141,6 +157,55 @@ class Pages:
         def label(label: Label) -> HTMLResponse:
             answer = page_answers.label_page(opened, label, N_NEIGHBOURS)
             return self.render("label", answer=answer)
+
+        @router.get("/node")
+        @in_lane(COSTLY)
+        def node(node: Label) -> HTMLResponse:
+            return self.render("node", answer=node_page(opened, node))
+
+        @router.get("/table")
+        @in_lane(COSTLY)
+        def table(
+            filters: Filters = [],  # noqa: B006
+            columns: Columns = [],  # noqa: B006
+            sort: Annotated[str, Query(max_length=1000)] = "",
+            descending: bool = False,
+            page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+        ) -> HTMLResponse:
+            answer = label_table(
+                opened,
+                parse_filters(filters),
+                chosen=columns,
+                sort=sort,
+                descending=descending,
+                page=page,
+            )
+            kept = [
+                *(("filter", x) for x in filters),
+                *(("column", x) for x in columns),
+            ]
+            return self.render("table", answer=answer, kept=kept)
+
+        @router.get("/complete")
+        @in_lane(COSTLY)
+        def complete(
+            label: Label = "",
+            column: Annotated[str, Query(max_length=1000)] = "",
+            page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+            least_sure_first: bool = False,
+        ) -> HTMLResponse:
+            answer = None
+            if label.strip() or column:
+                answer = unknown_cells(
+                    opened, label, column, page, least_sure_first=least_sure_first
+                )
+            return self.render(
+                "complete",
+                answer=answer,
+                columns=gaps_by_column(opened),
+                digest=opened.digest,
+                least_sure_first=least_sure_first,
+            )
 
         @router.get("/compare")
         @in_lane(COSTLY)

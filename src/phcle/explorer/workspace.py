@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +14,19 @@ import numpy.typing as npt
 
 from phcle.answers import Status
 from phcle.contexts.base import PredictingContext
+from phcle.contexts.family_means import Groups
 from phcle.contexts.labels import normal
 from phcle.contexts.relational.specific_nodes import SpecificNodes
+from phcle.embedding.complete import completable
+from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
+from phcle.explorer.label_columns import LabelColumns
 from phcle.explorer.label_suggestions import Suggestions
+from phcle.explorer.suspicion_work import SuspicionWork
+from phcle.explorer.taxonomy_index import TaxonomyIndex
+from phcle.files.archive import checksum
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.map_layout import principal_layout
 from phcle.uses.neighbour_table import StoredNeighbours
@@ -35,6 +43,10 @@ Tell = Callable[[str], None]
 
 MOST_SUGGESTED = 20
 """Labels of one name that a page lists."""
+
+
+MOST_WITH_FAMILIES = 200_000
+"""Labels above which pages do not say what the family says: that takes gigabytes."""
 
 
 class LabelNotFound(UnknownLabelError):
@@ -177,6 +189,87 @@ class Opened:
         return hierarchy_of(self.embedding)
 
     @cached_property
+    def taxonomy_index(self) -> TaxonomyIndex | None:
+        """Walks the hierarchy up and down."""
+        if self.taxonomy is None:
+            return None
+        return TaxonomyIndex(self.taxonomy[1], self.embedding.labels)
+
+    def rows_below(self, node: str) -> npt.NDArray[np.int64]:
+        """Find the labels below a node of the hierarchy.
+
+        Parameters
+        ----------
+        node : str
+            The node's id; an unknown one is refused.
+
+        Returns
+        -------
+        array of int
+            Rows of the labels.
+        """
+        index = self.taxonomy_index
+        if index is None or node not in index.tree.index:
+            raise OptionError(f"no node {node!r} in the hierarchy of this embedding.")
+        return index.rows_below(node)
+
+    def known_in(self, context: str) -> npt.NDArray[np.bool_]:
+        """Find the labels that a context knows.
+
+        Parameters
+        ----------
+        context : str
+            Name of the context; an unknown one is refused.
+
+        Returns
+        -------
+        array of bool of shape (labels,)
+            Which labels it knows.
+        """
+        if context not in self._known:
+            found = [x for x in self.embedding.contexts if x.name == context]
+            if not found:
+                raise OptionError(f"no context {context!r} in this embedding.")
+            known = set(found[0].observed_labels)
+            self._known[context] = np.array([x in known for x in self.embedding.labels])
+        return self._known[context]
+
+    @cached_property
+    def _known(self) -> dict[str, npt.NDArray[np.bool_]]:
+        return {}
+
+    @cached_property
+    def name_ranks(self) -> npt.NDArray[np.int32]:
+        """Place of every label in the alphabet of names."""
+        return _ranks([self.embedding.name_of(x) for x in self.embedding.labels])
+
+    @cached_property
+    def id_ranks(self) -> npt.NDArray[np.int32]:
+        """Place of every label in the alphabet of ids."""
+        return _ranks(self.embedding.labels)
+
+    @cached_property
+    def columns(self) -> LabelColumns:
+        """Attributes of all labels."""
+        return LabelColumns(self.embedding, self.support)
+
+    @cached_property
+    def families(self) -> dict[str, FamilyValues]:
+        """What the families of all labels say about their cells, by context."""
+        embedding = self.embedding
+        groups = Groups(())
+        if len(embedding) <= MOST_WITH_FAMILIES:
+            groups = FamilyValues.groups_of(embedding)
+        return {
+            x.name: FamilyValues(embedding, x, groups) for x in completable(embedding)
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """A short digest of the vectors, to tell embeddings apart."""
+        return checksum("", {"vectors": self.embedding.vectors})[:12]
+
+    @cached_property
     def specific_nodes(self) -> SpecificNodes | None:
         """Which nodes of the hierarchy say much about a label."""
         if self.taxonomy is None:
@@ -234,7 +327,21 @@ class Opened:
         NotReady
             If it is still being prepared.
         """
-        return self.background.wait_for_supports().get(context.name)
+        return self.background.support(context.name)
+
+
+def _ranks(texts: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Places of texts in the alphabet, where numbers inside them count as numbers."""
+    keys = [_alphabetical(text) for text in texts]
+    found = np.empty(len(texts), np.int32)
+    found[sorted(range(len(texts)), key=keys.__getitem__)] = np.arange(len(texts))
+    return found
+
+
+def _alphabetical(text: str) -> str:
+    """A text that sorts as people expect: "thing 9" before "thing 10"."""
+    lower = text.casefold()
+    return re.sub(r"\d+", lambda x: x[0].zfill(12), lower)
 
 
 class Workspace:
@@ -267,6 +374,7 @@ class Workspace:
         self._open_network = network
         self._network: FeatureNetwork | None = None
         self._differences: Differences | None = None
+        self.suspicion = SuspicionWork(opened.embedding)
         self._lock = threading.Lock()
 
     def start(self) -> None:

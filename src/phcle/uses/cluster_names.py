@@ -18,7 +18,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base import PredictingContext
-from phcle.contexts.reasons import HAS, UNKNOWN
 from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["cluster_names"]
@@ -67,7 +66,7 @@ class _Shared:
     def own(self) -> Floats:
         """The group's share of all labels that have a property."""
         count = self.share * self.sizes[:, None]
-        return count / np.maximum(count.sum(axis=0), 1e-12)
+        return np.asarray(count / np.maximum(count.sum(axis=0), 1e-12))
 
     @cached_property
     def tells_apart(self) -> npt.NDArray[np.bool_]:
@@ -75,7 +74,7 @@ class _Shared:
         count = self.share * self.sizes[:, None]
         others = np.maximum(self.sizes.sum() - self.sizes, 1.0)[:, None]
         elsewhere = (count.sum(axis=0) - count) / others
-        return (self.own >= OWN) & (self.share >= RARER * elsewhere)
+        return np.asarray((self.own >= OWN) & (self.share >= RARER * elsewhere))
 
     def best(self, group: int) -> str | None:
         """The property that most members have and few others, if there is one.
@@ -182,8 +181,10 @@ def _nodes(embedding: LabelEmbedding, groups: Groups, sizes: Floats) -> _Nodes |
     order = np.argsort(np.bincount(above, minlength=len(tree.nodes)), kind="stable")
     shape = (len(known), len(tree.nodes))
     below = sp.csr_array((np.ones(len(rows)), (rows, nodes)), shape=shape)[:, order]
-    into = sp.csr_array((np.ones(len(known)), (group_of, np.arange(len(known)))))
-    into.resize(len(groups), len(known))
+    into = sp.csr_array(
+        (np.ones(len(known)), (group_of, np.arange(len(known)))),
+        shape=(len(groups), len(known)),
+    )
     share = (into @ below).toarray() / sizes[:, None]
     names = [embedding.name_of(tree.nodes[i]) for i in order]
     return _Nodes(names, share, sizes, below, group_of)
@@ -191,7 +192,8 @@ def _nodes(embedding: LabelEmbedding, groups: Groups, sizes: Floats) -> _Nodes |
 
 def _attributes(context: PredictingContext, groups: Groups, sizes: Floats) -> _Shared:
     """The tags, truth values and categories of a context; numbers name nothing."""
-    columns, names = [], []
+    columns: list[int] = []
+    names: list[str] = []
     for field in context.fields:
         if field.kind in ("tag", "truth", "category"):
             at = range(*field.at.indices(len(context.columns)))
@@ -202,9 +204,9 @@ def _attributes(context: PredictingContext, groups: Groups, sizes: Floats) -> _S
     for i, group in enumerate(groups):
         has, known = np.zeros(len(columns)), np.zeros(len(columns))
         for label in group[:: max(1, len(group) // SAMPLED)]:
-            codes = context.standing(label)[columns]
-            has += codes == HAS
-            known += codes != UNKNOWN
+            row = context.observed_row(label)[columns]
+            has += np.nan_to_num(row) != 0
+            known += ~np.isnan(row)
         share[i] = has / np.maximum(known, 1.0)
     return _Shared(names, share, sizes)
 

@@ -19,8 +19,10 @@ from phcle.contexts.label_matching import (
     match_key,
     match_labels,
 )
+from phcle.contexts.readers.file_summaries import FileSummary
 from phcle.contexts.readers.files_to_contexts import (
     THESAURI,
+    CollectedFaults,
     ContextFile,
     Files,
     ReadContexts,
@@ -28,12 +30,14 @@ from phcle.contexts.readers.files_to_contexts import (
     Synonyms,
     errors_name,
     list_files,
-    read_context,
+    read_and_summarise,
+    read_readable_names,
     read_thesaurus,
     recorded,
 )
-from phcle.contexts.readers.label_files import read_hierarchy_edges, read_names
+from phcle.contexts.readers.label_files import read_hierarchy_edges
 from phcle.contexts.readers.synonym_files import read_synonyms
+from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
@@ -49,6 +53,7 @@ def read_new_contexts(
     names: str | Path | None = None,
     language: str = "en",
     synonyms: Synonyms | None = None,
+    reading: Reading | None = None,
 ) -> ReadContexts:
     """Read files about new labels into contexts for `fold_in`, as `phcle add` does.
 
@@ -71,18 +76,22 @@ def read_new_contexts(
     synonyms : path or mapping, optional
         Known labels that the files spell differently: a table with the columns `label`
         and `synonym`, or labels by synonym.
+    reading : Reading, optional
+        How the user wants tables to be read; by default all is found out.
 
     Returns
     -------
     ReadContexts
-        Contexts with the names they have in the embedding, readable names, and which
-        labels were joined.
+        Contexts with the names they have in the embedding, readable names, which labels
+        were joined, and how the files were read.
     """
     contexts: list[Context] = []
     readable: dict[str, str] = {}
     titles: dict[str, str] = {}
     spelled: dict[tuple[str, str], str] = {}
     sources: list[SourceFile] = []
+    summaries: list[FileSummary] = []
+    faults = CollectedFaults()
     if isinstance(synonyms, (str, Path)):
         with recorded(ContextFile("synonyms", Path(synonyms), "synonyms"), sources):
             synonyms, _ = read_synonyms(synonyms)
@@ -90,25 +99,33 @@ def read_new_contexts(
         embedding = replace(embedding, spellings={**embedding.spellings, **synonyms})
     for file in list_files(files) if isinstance(files, Mapping) else files:
         target = replace(file, given_name=_target(file, embedding))
-        with recorded(target, sources):
+        with faults.collected(), recorded(target, sources):
             if file.kind in THESAURI:
+                summaries.append(FileSummary(file.path, file.kind))
                 thesaurus = read_thesaurus(target, language)
                 new = _new_part(thesaurus, embedding, file)
                 contexts += _contexts_of(new, embedding)
                 readable.update(new.names)
             else:
-                contexts.append(_read(target, embedding, spelled))
+                context, summary = _read(target, embedding, spelled, reading)
+                contexts.append(context)
+                summaries.append(summary)
             titles[target.name] = file.path.name
     if names is not None:
-        with recorded(ContextFile("names", Path(names), "names"), sources):
-            readable.update(read_names(names))
+        own = ContextFile("names", Path(names), "names")
+        with faults.collected(), recorded(own, sources):
+            found, summary = read_readable_names(own, reading)
+            readable.update(found)
+            summaries.append(summary)
         titles["names"] = Path(names).name
+    faults.raise_all()
     matched = match_contexts(contexts, names=readable, titles=titles)
     return ReadContexts(
         matched.contexts,
         None,
         matched.names,
         tuple(sources),
+        tuple(summaries),
         match=_whole_match(matched, spelled, titles, embedding),
     )
 
@@ -174,10 +191,12 @@ def _read(
     file: ContextFile,
     embedding: LabelEmbedding,
     spelled: dict[tuple[str, str], str],
-) -> Context:
+    reading: Reading | None,
+) -> tuple[Context, FileSummary]:
     tree = _taxonomies(embedding).get(file.name)
     if file.kind == "hierarchy" and tree is not None:
-        edges = read_hierarchy_edges(file.path)
+        table = open_table(file.path, reading, columns=file.columns)
+        edges = read_hierarchy_edges(table)
         known = _known_spellings({child for child, _ in edges}, embedding)
         edges = [
             (known.get(child, child), known.get(parent, parent))
@@ -186,19 +205,21 @@ def _read(
         new = _left_new(file, dict.fromkeys(x for x, _ in edges), known, embedding)
         spelled.update({(file.path.name, x): label for x, label in known.items()})
         edges = [(child, parent) for child, parent in edges if child in new]
-        return RelationalContext.from_hierarchy(
+        context = RelationalContext.from_hierarchy(
             _with_known_parents(edges, tree, embedding, file), name=file.name
         )
+        return context, table.summary(file.kind)
     # Every word counts, even of a single text: the fit has chosen its words.
-    context = read_context(file, min_count=1)
-    known = _known_spellings(context.labels, embedding)
-    context = context.renamed(known)
+    read, summary = read_and_summarise(file, min_count=1, reading=reading)
+    known = _known_spellings(read.labels, embedding)
+    read = read.renamed(known)
     spelled.update({(file.path.name, x): label for x, label in known.items()})
-    if isinstance(context, DescriptiveContext):
-        return context.rows_for(_left_new(file, context.labels, known, embedding))
-    if isinstance(context, RelationalContext) and context.hierarchy is None:
-        return _of_new_labels(context, embedding, file)
-    return context
+    if isinstance(read, DescriptiveContext):
+        left = _left_new(file, read.labels, known, embedding)
+        return read.rows_for(left), summary
+    if isinstance(read, RelationalContext) and read.hierarchy is None:
+        return _of_new_labels(read, embedding, file), summary
+    return read, summary
 
 
 def _known_spellings(

@@ -9,15 +9,11 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from phcle.contexts.labels import normal
-from phcle.contexts.readers.delimited import read_text
+from phcle.contexts.readers.delimited import MARK
 from phcle.errors import FileError
 from phcle.files.writing import open_file
 
-__all__ = ["RawRow", "choose_delimiter", "quoted", "raw_rows", "unquoted"]
-
-DELIMITERS = (",", ";", "\t")
-MARK = "\ufeff"
-"""A byte order mark, which some programs write before a table."""
+__all__ = ["RawRow", "quoted", "raw_rows", "unquoted"]
 
 
 @dataclass
@@ -57,8 +53,8 @@ class RawRow:
         return f"{self.before}{delimiter.join(self.cells)}{self.end}"
 
 
-def raw_rows(path: Path, delimiter: str) -> Iterator[RawRow]:
-    """Read a UTF-8 table row by row; a quoted cell may hold line ends.
+def raw_rows(path: Path, delimiter: str, encoding: str = "utf-8") -> Iterator[RawRow]:
+    """Read a table row by row; a quoted cell may hold line ends.
 
     Parameters
     ----------
@@ -66,6 +62,8 @@ def raw_rows(path: Path, delimiter: str) -> Iterator[RawRow]:
         The table.
     delimiter : str
         What separates the cells.
+    encoding : str, default "utf-8"
+        Encoding of the table.
 
     Yields
     ------
@@ -73,7 +71,7 @@ def raw_rows(path: Path, delimiter: str) -> Iterator[RawRow]:
         Every row, also empty ones.
     """
     waiting, first = "", 1
-    for line, text in enumerate(_lines(path), 1):
+    for line, text in enumerate(_lines(path, encoding), 1):
         waiting += text
         before = MARK if first == 1 and waiting.startswith(MARK) else ""
         body = waiting.removeprefix(before).rstrip("\r\n")
@@ -92,14 +90,15 @@ def raw_rows(path: Path, delimiter: str) -> Iterator[RawRow]:
         )
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(path: Path, encoding: str) -> Iterator[str]:
     """Lines with their ends, of any kind, and a byte order mark if there is one."""
     try:
-        with open_file(path) as raw, TextIOWrapper(raw, "utf-8", newline="") as file:
+        with open_file(path) as raw, TextIOWrapper(raw, encoding, newline="") as file:
             yield from file
-    except UnicodeDecodeError as error:
-        read_text(path)  # raises an error that names the line
-        raise FileError(f"{path}: is not UTF-8 text.") from error
+    except UnicodeError as error:
+        raise FileError(
+            f"{path}: is not {encoding} text; give another --encoding."
+        ) from error
 
 
 def _split(body: str, delimiter: str, where: str) -> list[str] | None:
@@ -181,30 +180,3 @@ def quoted(text: str, old: str, delimiter: str) -> str:
     if needs or old.startswith('"'):
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-def choose_delimiter(path: Path) -> str:
-    """Find what separates the cells of a table.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-
-    Returns
-    -------
-    str
-        A tab for a .tsv file; otherwise a comma, semicolon or tab, whichever gives
-        the header the most cells.
-    """
-    if path.suffix.lower() == ".tsv":
-        return "\t"
-    return max(DELIMITERS, key=lambda x: len(_header(path, x)))
-
-
-def _header(path: Path, delimiter: str) -> list[str]:
-    try:
-        row = next(raw_rows(path, delimiter), None)
-    except FileError:
-        return []
-    return [] if row is None else row.cells

@@ -6,26 +6,21 @@ fill it. Only one row is in memory at a time, and the labels with gaps.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
 from phcle.answers import FilledTable
-from phcle.contexts.descriptive.encoding import as_number
-from phcle.embedding.cell_texts import number_text, value_text
+from phcle.contexts.readers.table_files import Reading, TextFormat, find_text_format
+from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
 from phcle.files.writing import write_whole
-from phcle.uses.raw_tables import (
-    RawRow,
-    choose_delimiter,
-    quoted,
-    raw_rows,
-    unquoted,
-)
+from phcle.uses.column_spelling import ColumnSpelling, Value
+from phcle.uses.raw_tables import RawRow, quoted, raw_rows, unquoted
 
 __all__ = ["complete_table", "fill_table", "table_titles"]
 
@@ -35,10 +30,9 @@ SOMETIMES = 500
 EXAMPLES = 5
 """Labels without a prediction that an answer names."""
 
-OPPOSITE = {"yes": "no", "true": "false", "y": "n", "t": "f", "1": "0", "1.0": "0.0"}
-"""How "no" is written in a column that says "yes" so."""
+NO_TEXT = (".parquet", ".xlsx", ".xlsm", ".json", ".jsonl", ".ndjson")
+"""Tables that hold values, not text, so they cannot stay as they are to the byte."""
 
-Value = float | bool | str
 Predict = Callable[[Sequence[str]], Iterable[tuple[str, str, Value]]]
 
 
@@ -52,6 +46,7 @@ def complete_table(
     contexts: Sequence[str] | None = None,
     min_confidence: float = 0.0,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    reading: Reading | None = None,
 ) -> FilledTable:
     """Fill the unknown cells of a user's table with an embedding's predictions.
 
@@ -60,7 +55,8 @@ def complete_table(
     embedding : LabelEmbedding
         An embedding that `PHCLE` learned.
     table : Path
-        A table of text with the labels in its first column: CSV, or TSV by its ending.
+        A table of text with the labels in its first column, in any encoding and with
+        any delimiter. The filled table has the same.
     out : Path
         Where to write the filled table.
     labels : sequence of str, optional
@@ -73,13 +69,15 @@ def complete_table(
         Leave cells empty whose value is less likely than this.
     progress : callable, optional
         Called with the rows done and in total.
+    reading : Reading, optional
+        How the user wants the table to be read; by default all is found out.
 
     Returns
     -------
     FilledTable
         How many cells were filled, and what was left.
     """
-    context_of = _contexts_of_titles(embedding, table, columns, contexts)
+    context_of = _contexts_of_titles(embedding, table, columns, contexts, reading)
     wanted = None if labels is None else set(map(embedding.resolve, labels))
 
     def predict(asked: Sequence[str]) -> Iterator[tuple[str, str, Value]]:
@@ -103,6 +101,7 @@ def complete_table(
         predict,
         wanted=wanted,
         progress=progress,
+        reading=reading,
     )
 
 
@@ -111,6 +110,7 @@ def _contexts_of_titles(
     table: Path,
     columns: Sequence[str] | None,
     contexts: Sequence[str] | None,
+    reading: Reading | None,
 ) -> dict[str, str]:
     """The columns of a table that are predicted, with their contexts."""
     found: dict[str, list[str]] = {}
@@ -118,7 +118,7 @@ def _contexts_of_titles(
         if contexts is None or context.name in contexts:
             for field in context.fields:
                 found.setdefault(field.title, []).append(context.name)
-    titles = table_titles(table)
+    titles = table_titles(table, reading)
     for column in columns or ():
         check_choice("--columns", column, titles, str(table))
     chosen = [x for x in titles if x in found and (columns is None or x in columns)]
@@ -148,13 +148,14 @@ def fill_table(
     *,
     wanted: Collection[str] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    reading: Reading | None = None,
 ) -> FilledTable:
     """Fill the unknown cells of a table, whose labels are in its first column.
 
     Parameters
     ----------
     table : Path
-        A table of text: CSV, or TSV by its ending.
+        A table of text, in any encoding and with any delimiter.
     out : Path
         Where to write the filled table.
     titles : sequence of str
@@ -169,21 +170,26 @@ def fill_table(
         Labels whose rows are filled; by default all.
     progress : callable, optional
         Called with the rows done and in total.
+    reading : Reading, optional
+        How the user wants the table to be read; by default all is found out.
 
     Returns
     -------
     FilledTable
         How many cells were filled, and what was left.
     """
-    delimiter = choose_delimiter(table)
-    gaps = _Gaps(table, delimiter, titles, label_of, wanted)
+    reading = reading or Reading()
+    form = find_text_format(table, reading)
+    delimiter = form.delimiter
+    gaps = _Gaps(table, form, reading.markers, titles, label_of, wanted)
     values = _Values(predict(list(gaps.asked)), gaps.asked)
     n_filled = n_left = 0
     with (
+        _errors_of_encoding(table, form),
         write_whole(out) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
+        temporary.open("w", encoding=form.encoding.name, newline="") as file,
     ):
-        header, rows = _header_and_rows(table, delimiter)
+        header, rows = _header_and_rows(table, form)
         file.write(header.text(delimiter))
         for n_done, row in enumerate(rows, 1):
             label, empty = gaps.of(row)
@@ -210,34 +216,48 @@ def fill_table(
     )
 
 
-def table_titles(table: Path) -> list[str]:
+@contextmanager
+def _errors_of_encoding(table: Path, form: TextFormat) -> Iterator[None]:
+    """Say what to do if a value cannot be written in the encoding of the table."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise FileError(
+            f"{table}: is {form.encoding.name}, which cannot hold "
+            f"{error.object[error.start : error.end]!r}; save the table as UTF-8."
+        ) from error
+
+
+def table_titles(table: Path, reading: Reading | None = None) -> list[str]:
     """Return the titles of a table, without that of the labels.
 
     Parameters
     ----------
     table : Path
         A table of text.
+    reading : Reading, optional
+        How the user wants it to be read.
 
     Returns
     -------
     list of str
         The titles.
     """
-    if table.suffix.lower() == ".parquet":
+    if table.suffix.lower() in NO_TEXT:
         raise FileError(f"{table}: only tables of text can be filled; give a CSV file.")
-    header, _ = _header_and_rows(table, choose_delimiter(table))
+    header, _ = _header_and_rows(table, find_text_format(table, reading))
     return [unquoted(cell) for cell in header.cells[1:]]
 
 
-def _header_and_rows(table: Path, delimiter: str) -> tuple[RawRow, Iterator[RawRow]]:
+def _header_and_rows(table: Path, form: TextFormat) -> tuple[RawRow, Iterator[RawRow]]:
     """The first row that is not empty, with what stands before it, and the others."""
-    rows = raw_rows(table, delimiter)
+    rows = raw_rows(table, form.delimiter, form.encoding.name)
     before = ""
     for row in rows:
-        if any(map(unquoted, row.cells)):
+        if row.line > form.skip and any(map(unquoted, row.cells)):
             row.before = before + row.before
             return row, rows
-        before += row.text(delimiter)
+        before += row.text(form.delimiter)
     raise FileError(f"{table}: is empty; a header and rows were expected.")
 
 
@@ -247,33 +267,31 @@ def _positions(header: RawRow, titles: Sequence[str]) -> dict[int, str]:
     return {i: title for i, title in found.items() if title in titles}
 
 
-def _is_unknown(cell: str) -> bool:
-    number = as_number(unquoted(cell))
-    return number is not None and math.isnan(number)
-
-
 class _Gaps:
     """What a first look at a table tells: its gaps, and how its columns are written."""
 
     def __init__(
         self,
         table: Path,
-        delimiter: str,
+        form: TextFormat,
+        markers: UnknownMarkers,
         titles: Sequence[str],
         label_of: Callable[[str], str | None],
         wanted: Collection[str] | None,
     ) -> None:
-        header, rows = _header_and_rows(table, delimiter)
+        header, rows = _header_and_rows(table, form)
+        self.is_unknown = markers.is_unknown
         self.titles = _positions(header, titles)
         self.label_of, self.wanted = label_of, wanted
-        self.spellings = {title: _Spelling() for title in titles}
+        self.spellings = {title: ColumnSpelling() for title in titles}
         self.asked: Counter[str] = Counter()  # labels with gaps
         self.unknown: list[str] = []
         self.n_rows = self.n_unknown = 0
         for row in rows:
             if not any(map(unquoted, row.cells)):
                 continue
-            if len(row.cells) != len(header.cells):
+            after = row.cells[len(header.cells) :]
+            if len(row.cells) < len(header.cells) or any(map(unquoted, after)):
                 raise FileError(
                     f"{table}, line {row.line}: has {len(row.cells)} cells, but the "
                     f"header has {len(header.cells)}; quote a cell that holds the "
@@ -292,8 +310,9 @@ class _Gaps:
         if empty:
             self.asked[label] += 1
         for i, title in self.titles.items():
-            if not _is_unknown(row.cells[i]):
-                self.spellings[title].see(unquoted(row.cells[i]))
+            text = unquoted(row.cells[i])
+            if not self.is_unknown(text):
+                self.spellings[title].see(text)
 
     def of(self, row: RawRow) -> tuple[str, list[int]]:
         """The label of a row, and the positions of its cells that are to be filled."""
@@ -303,7 +322,9 @@ class _Gaps:
             return "", []
         if self.wanted is not None and label not in self.wanted:
             return label, []
-        return label, [i for i in self.titles if _is_unknown(row.cells[i])]
+        return label, [
+            i for i in self.titles if self.is_unknown(unquoted(row.cells[i]))
+        ]
 
 
 class _Values:
@@ -331,48 +352,3 @@ class _Values:
         if self.asked[label] > 1:  # the label stands in several rows
             self.repeated[label] = found
         return found
-
-
-class _Spelling:
-    """How a column writes its values."""
-
-    def __init__(self) -> None:
-        self.texts: dict[float, Counter[str]] = {0.0: Counter(), 1.0: Counter()}
-        self.decimals: int | None = None
-
-    def see(self, text: str) -> None:
-        """Take note of a known cell."""
-        number = as_number(text)
-        if number in self.texts:
-            self.texts[number][text] += 1
-        if number is not None:
-            own = len(text.partition(".")[2]) if "e" not in text.lower() else 6
-            self.decimals = max(self.decimals or 0, own)
-
-    def text(self, value: Value) -> str:
-        """Write a predicted value as the column would."""
-        if isinstance(value, bool):
-            return self._truth(value)
-        if isinstance(value, str) or self.decimals is None:
-            return value_text(value)
-        # No more digits than the column has: a column of whole numbers stays one.
-        shown, rounded = number_text(value), f"{value:.{self.decimals}f}"
-        return min(shown, "0" if float(rounded) == 0 else rounded, key=_decimals)
-
-    def _truth(self, value: bool) -> str:
-        """The most common spelling; the opposite of the other one; or yes and no."""
-        own, other = self.texts[float(value)], self.texts[float(not value)]
-        if own:
-            return own.most_common(1)[0][0]
-        if not other:
-            return value_text(value)
-        pairs = OPPOSITE if not value else {no: yes for yes, no in OPPOSITE.items()}
-        seen = other.most_common(1)[0][0]
-        found = pairs.get(seen.lower(), value_text(value))
-        if seen.isupper():
-            return found.upper()
-        return found.capitalize() if seen[0].isupper() else found
-
-
-def _decimals(text: str) -> int:
-    return len(text.partition(".")[2])

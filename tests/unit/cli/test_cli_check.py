@@ -101,3 +101,27 @@ def test_labels_are_joined_only_if_asked(phcle, zoo, mode):
     (zoo / "looks.csv").write_text("animal,weight\nCAT,4\nlion,190\nyak,500\n")
     found = told(phcle, "tree.csv", "looks.csv", "--match", mode)
     assert bool(found["match"]["joined"]) == (mode == "safe")
+
+
+def test_synonyms_of_the_user_are_not_suggested_again(phcle, zoo):
+    (zoo / "looks.csv").write_text("animal,weight\ncats,4\nlion,190\nyak,500\n")
+    files = ("tree.csv", "looks.csv")
+    assert told(phcle, *files)["match"]["suggestions"]
+    (zoo / "s.csv").write_text("label,synonym\ncat,cats\n")
+    for arguments in [(*files, "--synonyms", "s.csv"), (*files, "s.csv")]:
+        found = told(phcle, *arguments)
+        assert not found["match"]["suggestions"]
+        assert "--synonyms s.csv" in found["command"]
+
+
+def test_fit_takes_the_same_files_without_flags(phcle, zoo):
+    phcle("fit", ".", "--out", "labels.phcle", "--quiet", "--dim", 2)
+    embedding = load(zoo / "labels.phcle")
+    assert {context.name for context in embedding.contexts} >= {"tree", "looks", "uses"}
+    assert "King of Beasts" in embedding.names.values()
+
+
+def test_fit_refuses_files_that_may_be_several_things(phcle, zoo):
+    (zoo / "pairs.csv").write_text("x,y\na,b\na,c\nd,b\nd,c\n")
+    result = phcle("fit", "pairs.csv", "--out", "x.phcle", code=2)
+    assert "--tags FILE or --annotations FILE" in result.stderr

@@ -147,3 +147,150 @@ def test_long_names_stay_inside_the_page(page, odd_address, width):
             wide = "all => all.some(x => x.scrollWidth > x.clientWidth + 1)"
             assert not page.locator(".scroll").evaluate_all(wide), path
     page.set_viewport_size({"width": 1400, "height": 800})
+
+
+@pytest.fixture(scope="module")
+def patchy_address(patchy_workspace, serving):
+    with serving(patchy_workspace) as address:
+        yield address.rstrip("/")
+
+
+def until(page, holds):
+    """Wait until something holds; the policy of the pages forbids to evaluate texts."""
+    for _ in range(100):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not happen")
+
+
+def n_labels(page):
+    return int(page.inner_text("#count").split()[0].replace(",", ""))
+
+
+def test_bars_and_histograms_filter_the_table_and_each_other(page, patchy_address):
+    page.goto(f"{patchy_address}/table")
+    page.wait_for_selector(".facet-value")
+    assert n_labels(page) == 120
+    bar = page.locator(".facet-value", has_text="large")
+    n = int(bar.locator(".facet-n").inner_text())
+    bar.click()
+    page.wait_for_selector("#count >> text=of 120")
+    assert n_labels(page) == n
+    page.wait_for_selector(".facet-value[aria-pressed=true] >> text=large")
+    chart = page.locator(".histogram-bars").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.6 * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, y, steps=4)
+    page.mouse.up()
+    page.wait_for_selector(".filters-in-use li >> text=mass at least")
+    until(page, lambda: n_labels(page) < n)
+    fewer = n_labels(page)
+    page.goto(page.url)  # the address holds the filters
+    page.wait_for_selector(".filters-in-use li >> text=mass at least")
+    assert n_labels(page) == fewer
+    page.go_back()
+    until(page, lambda: n_labels(page) == n)
+    page.locator(".filters-in-use .chip-off").first.click()
+    until(page, lambda: n_labels(page) == 120)
+
+
+def test_the_table_is_sorted_and_paged_without_losing_the_filters(page, patchy_address):
+    page.goto(f'{patchy_address}/table?filter=["","text","has","x"]')
+    page.click(".sorting >> text=mass")
+    page.wait_for_selector("th[aria-sort=ascending] >> text=mass")
+    page.click(".sorting >> text=mass")
+    page.wait_for_selector("th[aria-sort=descending] >> text=mass")
+    page.click(".pager >> text=Next")
+    page.wait_for_selector(".pager >> text=Page 2 of 3")
+    assert "filter=" in page.url
+    page.locator("th", has_text="noise").hover()
+    page.click("th [data-column*=noise]")
+    page.wait_for_selector("th >> text=noise", state="detached")
+    assert page.locator("th >> text=mass").count() == 1
+
+
+def test_gaps_are_accepted_and_rejected_and_the_decisions_exported(
+    page, patchy_address
+):
+    page.goto(f"{patchy_address}/complete")
+    page.click('a >> text="size"')
+    page.wait_for_selector(".gap .decide-accept")
+    first, second, third = (page.locator(".gap").nth(i) for i in range(3))
+    value = first.get_attribute("data-value")
+    first.locator(".decide-accept").click()
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("r")
+    page.keyboard.press("a")
+    page.wait_for_selector("#decisions >> text=2 accepted, 1 rejected")
+    page.reload()
+    page.wait_for_selector("#decisions >> text=2 accepted, 1 rejected")
+    assert "accepted" in first.get_attribute("class")
+    assert "rejected" in second.get_attribute("class")
+    third.locator(".decide-accept").click()  # the same again takes it back
+    page.wait_for_selector("#decisions >> text=1 accepted, 1 rejected")
+    with page.expect_download() as download:
+        page.locator("#decisions button", has_text="CSV").click()
+    lines = download.value.path().read_text().splitlines()
+    assert lines[0].startswith("kind,label,name,context,column,value")
+    assert f",looks,size,{value}," in lines[1]
+    assert ",accept," in lines[1]
+    assert ",reject," in lines[2]
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#decisions button", has_text="Clear").click()
+    page.wait_for_selector("#decisions", state="hidden")
+
+
+def test_suspicious_cells_are_shown_with_what_is_expected(page, patchy_address):
+    page.goto(f"{patchy_address}/complete")
+    page.click("#suspect")
+    page.wait_for_selector(".gap[data-kind=suspicious]", timeout=60_000)
+    first = page.locator(".gap").first
+    assert first.get_attribute("data-label") == "x7"
+    assert first.get_attribute("data-value") == "small"
+    assert first.get_attribute("data-known") == "large"
+
+
+NEW_PAGES = [
+    "/table",
+    "/node?node=g0",
+    "/complete",
+    '/complete?column=["looks","size"]',
+]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_new_pages_can_be_used_by_all_and_fit_a_phone(browser, patchy_address, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    asked, complaints, serious = [], [], []
+    context = browser.new_context(
+        reduced_motion="reduce",
+        color_scheme=scheme,
+        viewport={"width": 390, "height": 844},
+    )
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    for path in NEW_PAGES:
+        page.goto(patchy_address + path)
+        if path == "/table":
+            page.locator("summary").click()
+            page.wait_for_selector(".facet-value")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        answer = axe.Axe().run(page).response
+        serious += [
+            (path, each["id"], node["target"], node["html"][:120])
+            for each in answer["violations"]
+            if each["impact"] in ("serious", "critical")
+            for node in each["nodes"]
+        ]
+    context.close()
+    assert serious == []
+    assert complaints == []
+    assert [x for x in asked if not x.startswith((patchy_address, "blob:"))] == []

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from phcle.contexts.readers.table_files import find_text_format
 from phcle.errors import FileError
-from phcle.uses.raw_tables import choose_delimiter, raw_rows
+from phcle.uses.raw_tables import raw_rows
 from phcle.uses.table_filling import fill_table, table_titles
 
 GAPS = ["", " ", '""', "nan", "NA", "n/a", "None", "null", '" "']
@@ -84,7 +85,7 @@ def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
     delimiter, old, new = drawn
     table = tmp_path / "t.csv"
     table.write_bytes(old)
-    assert choose_delimiter(table) == delimiter
+    assert find_text_format(table).delimiter == delimiter
     _, found = filled(table, dict.fromkeys(["weight", "wild", "size"], "big"))
     assert found == new
 
@@ -198,11 +199,25 @@ def test_a_table_with_broken_rows_is_refused_by_line(tmp_path):
         path.write_text(text)
         with pytest.raises(FileError, match=message):
             filled(path, {})
-    path.write_bytes(b"a,b\nx,\xff\n")
-    with pytest.raises(FileError, match="line 2: is not UTF-8"):
+    path.write_bytes("a,b\n\u043a\u043e\u0448\u043a\u0430,\n".encode("cp1251"))
+    with pytest.raises(FileError, match=r"line 2: is not UTF-8.*cp1251 reads"):
         filled(path, {})
     with pytest.raises(FileError, match="only tables of text"):
         table_titles(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-be", "utf-8-sig"])
+def test_encoding_delimiter_notation_and_markers_stay(tmp_path, encoding):
+    path = tmp_path / "t.csv"
+    old = (
+        'label;price;opened;ready\r\ncaf\u00e9;"1.299,50 \u20ac";3.5.2021;Y\r\n'
+        "bar;12,25 \u20ac;25.12.2020;-\r\nx;n/a;?;N;;\r\n"
+    )
+    path.write_bytes(old.encode(encoding))
+    values = {"price": 17.128, "opened": 2021.5, "ready": True}
+    _, found = filled(path, values, tuple(values))
+    new = old.replace("-\r", "Y\r").replace("n/a;?", "17,1 \u20ac;2021-07-02")
+    assert found == new.encode(encoding)
 
 
 def test_a_failure_leaves_the_old_file(table, tmp_path):

@@ -193,7 +193,7 @@ def _read_numbers(
     for i, number in zip(texts, found.values, strict=True):
         # What Python reads and no notation has: 1e999, inf, digits of other scripts.
         if number is None and (numeric or not _is_word(texts[i])):
-            number = as_number(texts[i])
+            number = _known_number(texts[i])
         numbers[i] = number
     others = [i for i in known if numbers[i] is None]
     is_mostly = len(known) - len(others) >= MOSTLY * len(known)
@@ -241,6 +241,12 @@ def _read_category(cells: Sequence[Any], known: dict[int, Any]) -> ReadColumn:
     if n_numbers:
         remarks.append(f"read as a category, though {n_numbers} cells are numbers")
     return ReadColumn("category", words=words, remarks=remarks)
+
+
+def _known_number(cell: Any) -> float | None:
+    """A number; None also for markers of the unknown, which may be texts here."""
+    number = as_number(cell)
+    return None if number is None or math.isnan(number) else number
 
 
 def _is_word(cell: Any) -> bool:

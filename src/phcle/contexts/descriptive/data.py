@@ -665,7 +665,8 @@ class DescriptiveContext(Context):
             found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
         elif as_frame(vectors, f"context {name!r}") is not None:
             own, cells = labelled_columns(vectors, None, name)
-            found = dict(zip(own, zip(*cells.values(), strict=True), strict=True))
+            rows = map(np.array, zip(*cells.values(), strict=True))
+            found = dict(zip(own, rows, strict=True))
         else:
             found = dict(zip(*_split(vectors, name), strict=True))
         if wanted is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-__all__ = ["ReadDates", "decimal_year", "read_dates"]
+__all__ = ["ReadDates", "date_of_year", "decimal_year", "read_dates"]
 
 MONTHS = {
     name.lower(): number
@@ -93,6 +93,30 @@ def decimal_year(moment: date) -> float:
     return round(moment.year + passed / days, 6)
 
 
+def date_of_year(value: float) -> date:
+    """Return the day of a year with decimals.
+
+    Parameters
+    ----------
+    value : float
+        The year, such as 2020.5.
+
+    Returns
+    -------
+    date
+        The day.
+
+    Examples
+    --------
+    >>> date_of_year(2020.5)
+    datetime.date(2020, 7, 2)
+    """
+    year = min(max(int(value), date.min.year), date.max.year)
+    days = 366 if calendar.isleap(year) else 365
+    passed = min(max(round((value - year) * days, 3), 0.0), days - 1.0)
+    return date.fromordinal(date(year, 1, 1).toordinal() + int(passed))
+
+
 def read_dates(cells: Sequence[Any]) -> ReadDates | None:
     """Read a column of dates; the known cells only.
 
@@ -127,7 +151,8 @@ def read_dates(cells: Sequence[Any]) -> ReadDates | None:
             moment = own if isinstance(own, date) else _moment(own, day_first)
             found.values[i] = decimal_year(moment)
         except ValueError:
-            found.faults[i] = (f"holds dates, but no such day: {cells[i]!r}", REMEDY)
+            wrong = f"holds dates, but no such day: {cells[i]!r}"
+            found.faults.setdefault(i, (wrong, REMEDY))
     shown = next((i for i, x in enumerate(found.values) if x is not None), None)
     if shown is not None:
         found.remarks.append(

@@ -87,7 +87,7 @@ class CellFaults(ContextError):
 class EncodedColumns(NamedTuple):
     """Columns of numbers, and what was found out about the cells they came from.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
         Names of the new columns, such as `weight` or `colour=red`.

@@ -519,13 +519,13 @@ class FittedDescriptive(FittedContext):
         encoded = source.encoded_like(self.source, self.columns, self.name)
         if encoded is None or not encoded.says_something:
             return None
-        kept = np.flatnonzero(np.diff(encoded.values.indptr))
+        kept = np.flatnonzero(np.diff(encoded.values.indptr)).tolist()
         return DescriptiveContext(
             self.name,
             tuple(labels[i] for i in kept),
             self.columns,
             encoded.values[kept],
-            source=source.take(kept.tolist()),
+            source=source.take(kept),
         )
 
     def for_new_labels(

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["ReadNumbers", "read_numbers"]
+__all__ = ["Notation", "ReadNumbers", "notation_of", "read_numbers"]
 
 CURRENCIES = {
     "$": "USD",
@@ -327,3 +327,64 @@ def _say_what_was_dropped(
             f"{cell.text!r} read as {cell.if_point:.12g}, though it may be "
             f"{cell.if_comma:.12g}"
         )
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How one number is written.
+
+    Attributes
+    ----------
+    before : str
+        What stands before it, such as a currency, with a space if there is one.
+    after : str
+        What stands behind it, such as a unit, with a space if there is one.
+    mark : str
+        What starts its decimals; empty if it has none, or if that is open.
+    decimals : int
+        How many decimals it has.
+    """
+
+    before: str
+    after: str
+    mark: str
+    decimals: int
+
+
+def notation_of(text: str) -> Notation | None:
+    """Find out how a number is written.
+
+    Parameters
+    ----------
+    text : str
+        A cell.
+
+    Returns
+    -------
+    Notation or None
+        None if the cell is no number.
+
+    Examples
+    --------
+    >>> notation_of("12,50 kg")
+    Notation(before='', after=' kg', mark=',', decimals=2)
+    """
+    cell = _parse(text)
+    match = _NUMBER.fullmatch(text.translate(_SPACES).strip())
+    if cell is None or match is None:
+        return None
+    core, after = match["core"], match["after"] or ""
+    mark = cell.decides if len(cell.mark) == 1 and core.count(cell.mark) == 1 else ""
+    if len(cell.mark) == 2:
+        mark = cell.decides
+    decimals = len(core.rpartition(mark)[2]) if mark else 0
+    if match["exponent"]:
+        decimals = 6  # as many as numbers are shown with
+    elif not mark and cell.is_open:
+        decimals = 3  # 1.299 alone
+    return Notation(
+        match["before"] or "",
+        f"{match['space']}{after}" if after else "",
+        mark,
+        decimals,
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from phcle.contexts.readers.files_to_contexts import (
 )
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.label_files import read_labels, read_vectors
+from phcle.contexts.readers.synonym_files import read_synonyms
 from phcle.contexts.readers.table_files import Reading
 from phcle.errors import FileFaults, PhcleError
 
@@ -158,7 +159,10 @@ def _plain(file: CheckedFile) -> dict[str, Any]:
 
 
 def check_files(
-    *paths: str | Path, reading: Reading | None = None, match: str = "safe"
+    *paths: str | Path,
+    reading: Reading | None = None,
+    match: str = "safe",
+    synonyms: str | Path | None = None,
 ) -> CheckedFiles:
     r"""Look at files before a fit; see also the command `phcle check`.
 
@@ -170,6 +174,9 @@ def check_files(
         How tables are to be read.
     match : {"safe", "exact"}, default "safe"
         Join labels that differ in case, spaces or Unicode form, or only equal ones.
+    synonyms : path, optional
+        Labels that files spell differently: columns `label` and `synonym`. By default
+        a file with such columns among `paths` is taken.
 
     Returns
     -------
@@ -192,6 +199,8 @@ def check_files(
     {'NURSE': 'nurse'}
     """
     guessed = guess_files(paths, reading)
+    if synonyms is not None:
+        guessed = replace(guessed, synonyms=Path(synonyms))
     read = _Read(reading)
     for file in guessed.files:
         if file.kind != "vectors":
@@ -200,13 +209,16 @@ def check_files(
         read.names(guessed.names, guessed)
     if guessed.labels is not None:
         read.labels(guessed.labels, guessed)
+    if guessed.synonyms is not None:
+        read.synonyms(guessed.synonyms)
     for file in guessed.files:
         if file.kind == "vectors":  # a whole dictionary: take the labels known by now
             read.context(file, guessed)
     for path, fault in guessed.faults.items():
         if path not in read.files:
-            why = guessed.guesses[path].why if path in guessed.guesses else ""
-            read.files[path] = CheckedFile(path, None, why, faults=(fault,))
+            read.files[path] = CheckedFile(
+                path, None, _why(path, guessed), faults=(fault,)
+            )
     files = tuple(read.files.values())
     is_whole = not any(file.faults for file in files) and read.contexts
     return CheckedFiles(
@@ -227,15 +239,16 @@ class _Read:
     contexts: dict[str, list[Context]] = field(default_factory=dict)
     readable: dict[str, str] = field(default_factory=dict)
     asked: tuple[str, ...] | None = None
+    other_spellings: dict[str, str] = field(default_factory=dict)
 
     def context(self, file: ContextFile, guessed: GuessedFiles) -> None:
-        with self._collected(file.path, file.kind, guessed) as found:
+        with self._collected(file.path, file.kind, _why(file.path, guessed)) as found:
             found.update(self._read_context(file))
 
     def _read_context(self, file: ContextFile) -> dict[str, Any]:
         if file.kind in THESAURI:
             thesaurus = read_thesaurus(file, "en")
-            contexts = thesaurus.contexts()
+            contexts = thesaurus.contexts("ancestors", "auto")
             self.readable.update(thesaurus.names)
             summary = FileSummary(file.path, file.kind)
         elif file.kind == "vectors":
@@ -252,7 +265,7 @@ class _Read:
         return {"summary": summary, "labels": len(labels), "columns": columns}
 
     def names(self, path: Path, guessed: GuessedFiles) -> None:
-        with self._collected(path, "names", guessed) as found:
+        with self._collected(path, "names", _why(path, guessed)) as found:
             columns = guessed.guesses[path].columns
             file = ContextFile("names", path, "names", columns)
             names, found["summary"] = read_readable_names(file, self.reading)
@@ -260,7 +273,7 @@ class _Read:
             found["labels"] = len(names)
 
     def labels(self, path: Path, guessed: GuessedFiles) -> None:
-        with self._collected(path, "labels", guessed) as found:
+        with self._collected(path, "labels", _why(path, guessed)) as found:
             remarks: list[str] = []
             self.asked = read_labels(path, self.reading, remarks)
             n = found["labels"] = len(self.asked)
@@ -268,10 +281,12 @@ class _Read:
                 path, "labels", n_rows=n, remarks=tuple(remarks)
             )
 
+    def synonyms(self, path: Path) -> None:
+        with self._collected(path, "synonyms", "it has labels and their synonyms") as x:
+            self.other_spellings, x["summary"] = read_synonyms(path, self.reading)
+
     @contextmanager
-    def _collected(
-        self, path: Path, kind: str, guessed: GuessedFiles
-    ) -> Iterator[dict[str, Any]]:
+    def _collected(self, path: Path, kind: str, why: str) -> Iterator[dict[str, Any]]:
         """Keep what is found out about a file, or all that is wrong with it."""
         found: dict[str, Any] = {}
         try:
@@ -281,8 +296,11 @@ class _Read:
             found = {"faults": (*error.faults, *more)}
         except PhcleError as error:
             found = {"faults": (str(error),)}
-        why = guessed.guesses[path].why
         self.files[path] = CheckedFile(path, kind, why, **found)
+
+
+def _why(path: Path, guessed: GuessedFiles) -> str:
+    return guessed.guesses[path].why if path in guessed.guesses else ""
 
 
 def _columns(context: Context, summary: FileSummary) -> tuple[CheckedColumn, ...]:
@@ -315,6 +333,7 @@ def _overlap(read: _Read, mode: str) -> dict[str, Any]:
         labels=read.asked,
         names=read.readable,
         mode=mode,
+        synonyms=read.other_spellings,
         titles=titles,
     )
     labels: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Files as users write them: `tree.csv:child=job,parent=sector`."""
+"""Files as users write them: `tree.csv:child=job,parent=sector`, `book.xlsx#Prices`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ ROLES = {
 }
 """Columns that each kind of table has."""
 
+SHEET = "sheet"
+"""Sheet of a workbook, which is named like a column or behind a `#`."""
+
 LEVELS = "levels"
 """Columns of a lineage, from the labels up: `tree.csv:levels=species/genus/family`."""
 
@@ -39,7 +42,7 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
     path : Path
         The file.
     columns : dict
-        Titles by role.
+        Titles by role, and the sheet of a workbook.
 
     Examples
     --------
@@ -48,12 +51,16 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
     ('tree.csv', {'child': 'job', 'parent': 'sector'})
     >>> split_columns("hierarchy", r"C:\tree.csv")[1]
     {}
+    >>> split_columns("hierarchy", "book.xlsx#Tree")[1]
+    {'sheet': 'Tree'}
     """
     path, colon, columns = str(text).rpartition(":")
-    if not colon or not path or is_file(text):
+    if is_file(text):
         return Path(text), {}
+    if not colon or not path:
+        return _split_sheet(Path(text))
     found: dict[str, str] = {}
-    roles = (*ROLES.get(kind, ()), *([LEVELS] if kind == "hierarchy" else []))
+    roles = (*ROLES.get(kind, ()), *([LEVELS] if kind == "hierarchy" else []), SHEET)
     for piece in columns.split(","):
         role, equals, title = piece.partition("=")
         if equals and role.strip().lower() in roles:
@@ -62,5 +69,13 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
             last = next(reversed(found))
             found[last] += f",{piece}"
         else:
-            return Path(text), {}
-    return Path(path), found
+            return _split_sheet(Path(text))
+    book, sheet = _split_sheet(Path(path))
+    return book, {**sheet, **found}
+
+
+def _split_sheet(path: Path) -> tuple[Path, dict[str, str]]:
+    book, mark, sheet = str(path).rpartition("#")
+    if mark and sheet and book.lower().endswith((".xlsx", ".xlsm")):
+        return Path(book), {SHEET: sheet}
+    return path, {}

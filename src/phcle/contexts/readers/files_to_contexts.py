@@ -36,15 +36,18 @@ if TYPE_CHECKING:
 __all__ = [
     "FILE_KINDS",
     "THESAURI",
+    "CollectedFaults",
     "ContextFile",
     "Files",
     "ReadContexts",
     "SourceFile",
     "errors_name",
     "list_files",
+    "read_and_summarise",
     "read_context",
     "read_contexts",
     "read_files",
+    "read_readable_names",
     "read_thesaurus",
     "recorded",
 ]
@@ -365,10 +368,10 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
             found += [
                 _context_file(kind, file, str(name)) for name, file in files.items()
             ]
+        elif isinstance(files, (str, Path, ContextFile)):
+            found.append(_context_file(kind, files, None))
         else:
-            one = isinstance(files, (str, Path, ContextFile))
-            listed = [files] if one else files
-            found += [_context_file(kind, file, None) for file in listed]
+            found += [_context_file(kind, file, None) for file in files]
     return found
 
 
@@ -436,7 +439,7 @@ def read_files(
     sources: list[SourceFile] = []
     lists: list[SourceFile] = []
     summaries: list[FileSummary] = []
-    faults = _Faults()
+    faults = CollectedFaults()
     asked: tuple[str, ...] | None = None
     readable: dict[str, str] = {}
     if labels is not None:
@@ -703,6 +706,7 @@ def _read(
 ) -> Context:
     from phcle.contexts import DescriptiveContext, RelationalContext
     from phcle.contexts.readers import label_files as read
+    from phcle.contexts.readers.table_columns import find_columns
 
     name = file.name
     match file.kind:
@@ -713,8 +717,15 @@ def _read(
             )
         case "edges":
             return RelationalContext.from_edges(read.read_edges(table), name=name)
-        case "annotations" if _counted_by_duckdb(file.path):
-            return RelationalContext.from_annotation_table(file.path, name=name)
+        case "annotations" if _counted_by_duckdb(table):
+            at = find_columns(table, "annotations")
+            return RelationalContext.from_annotation_table(
+                file.path,
+                name=name,
+                item=table.header[at["item"]],
+                label=table.header[at["label"]],
+                delimiter=table.delimiter,
+            )
         case "annotations":
             rows = read.read_annotations(table)
             return RelationalContext.from_annotations(rows, name=name)
@@ -730,13 +741,19 @@ def _read(
             return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
 
 
-def _counted_by_duckdb(path: Path) -> bool:
-    """Whether DuckDB counts an annotation table: a Parquet file or a large one."""
-    is_large = is_file(path) and path.stat().st_size > LARGE_FILE
-    return ".parquet" in path.suffixes or (is_large and is_installed("duckdb"))
+def _counted_by_duckdb(table: TableFile) -> bool:
+    """Whether DuckDB counts an annotation table: a Parquet file or a large one.
+
+    It reads UTF-8 only; other files are read row by row.
+    """
+    if ".parquet" in table.path.suffixes:
+        return True
+    is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
+    is_plain = table.encoding == "utf-8" and not table.skip
+    return is_large and is_plain and is_installed("duckdb")
 
 
-class _Faults:
+class CollectedFaults:
     """The faults of several files, which are raised together."""
 
     def __init__(self) -> None:
@@ -744,7 +761,13 @@ class _Faults:
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Keep an error of the `with` block for later."""
+        """Keep an error of the `with` block for later.
+
+        Yields
+        ------
+        None
+            Errors of contexts and files are kept.
+        """
         try:
             yield
         except (ContextError, FileError) as error:

@@ -14,8 +14,11 @@ from pathlib import Path
 
 from phcle.contexts.readers.delimited import delimited_rows, text_lines
 from phcle.contexts.readers.delimiters import check_delimiter, find_delimiter
+from phcle.contexts.readers.file_arguments import SHEET
 from phcle.contexts.readers.file_summaries import FileSummary
+from phcle.contexts.readers.json_tables import json_rows, jsonl_rows
 from phcle.contexts.readers.parquet import parquet_rows
+from phcle.contexts.readers.spreadsheets import sheet_rows
 from phcle.contexts.readers.text_encodings import (
     TextEncoding,
     check_encoding,
@@ -116,7 +119,7 @@ def find_text_format(path: Path, reading: Reading | None = None) -> TextFormat:
     reading = reading or Reading()
     encoding = find_encoding(path, reading.encoding)
     sample = list(islice(text_lines(path, encoding), SAMPLE))
-    first = sample[0].strip() if sample else ""
+    first = sample[0].rstrip("\r\n") if sample else ""
     skip = int(len(first) == 5 and first.lower().startswith("sep="))
     delimiter = reading.delimiter or (first[4] if skip else None)
     if delimiter is None:
@@ -146,7 +149,9 @@ class TableFile:
     given_columns : mapping
         Titles by role, as the user gave them, such as `{"child": "job"}`.
     counted : str
-        What places in the file are counted by: "line" or "row".
+        What places in the file are counted by: "line", "row" or "record".
+    skip : int
+        Lines before the header.
     remarks : list of str
         What was done, each as a short sentence without a full stop.
     column_types : dict
@@ -162,6 +167,7 @@ class TableFile:
     delimiter: str | None = None
     given_columns: Mapping[str, str] = field(default_factory=dict)
     counted: str = "line"
+    skip: int = 0
     header: list[str] = field(init=False)
     remarks: list[str] = field(default_factory=list)
     column_types: dict[str, str] = field(default_factory=dict)
@@ -302,7 +308,7 @@ def open_table(
     *,
     columns: Mapping[str, str] | None = None,
 ) -> TableFile:
-    r"""Open a table: CSV and other text tables, or Parquet.
+    r"""Open a table: text with any delimiter, .xlsx, .json, .jsonl or .parquet.
 
     Parameters
     ----------
@@ -311,7 +317,8 @@ def open_table(
     reading : Reading, optional
         How the user wants it to be read; by default all is found out.
     columns : mapping, optional
-        Titles by role, as the user gave them.
+        Titles by role, as the user gave them. The role `sheet` names the sheet of a
+        workbook, which otherwise is the first.
 
     Returns
     -------
@@ -328,14 +335,26 @@ def open_table(
     (['label', 'price'], ';', [(2, ['cat', '1,5'])])
     """
     path, reading, columns = Path(path), reading or Reading(), dict(columns or {})
-    if path.suffix.lower() == ".parquet":
-        return TableFile(
-            path,
-            reading,
-            # Row 0 is the header; a table without columns has none.
+    sheet = columns.pop(SHEET, None)
+    sources: dict[str, tuple[RowSource, str]] = {
+        # Row 0 is the header; a table without columns has none.
+        ".parquet": (
             lambda: (x for x in enumerate(parquet_rows(path)) if any(x[1])),
-            given_columns=columns,
-            counted="row",
+            "row",
+        ),
+        ".xlsx": (lambda: sheet_rows(path, sheet), "row"),
+        ".xlsm": (lambda: sheet_rows(path, sheet), "row"),
+        ".json": (lambda: json_rows(path), "record"),
+        ".jsonl": (lambda: jsonl_rows(path), "line"),
+        ".ndjson": (lambda: jsonl_rows(path), "line"),
+    }
+    ending = path.suffix.lower()
+    if ending in sources:
+        source, counted = sources[ending]
+        return TableFile(path, reading, source, given_columns=columns, counted=counted)
+    if ending in (".xls", ".ods", ".numbers"):
+        raise FileError(
+            f"{path}: {ending} files are not read; save it as .xlsx or .csv."
         )
     form = find_text_format(path, reading)
     table = TableFile(
@@ -345,6 +364,7 @@ def open_table(
         form.encoding.name,
         form.delimiter,
         columns,
+        skip=form.skip,
     )
     if form.encoding.remark:
         table.remarks.append(form.encoding.remark)

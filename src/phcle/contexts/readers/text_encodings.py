@@ -39,6 +39,8 @@ MANY = 2_000
 """Different words with accents that are looked at; more would not change the answer."""
 
 _WORDS = re.compile(rb"[^\x00-\x40\[-`{-\x7f]*[\x80-\xff][^\x00-\x2f:-@\[-`{-\x7f]*")
+_HIGH = re.compile(rb"[\x80-\xff]")
+_RUNS = re.compile(rb"[\x80-\xff]{2,}")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
@@ -171,8 +173,9 @@ def _utf16_without_mark(path: Path) -> str | None:
 
 
 def _by_words(path: Path) -> TextEncoding:
-    """The encoding in which words with accents look most like words."""
+    """The encoding in which the other bytes look best beside their neighbours."""
     words: Counter[bytes] = Counter()
+    triples: Counter[bytes] = Counter()
     line = 1
     first_line = 0
     for block in _blocks(path):
@@ -182,37 +185,50 @@ def _by_words(path: Path) -> TextEncoding:
                 f"{path}, line {line}: holds a NUL character, as binary files do; "
                 "save the file as text."
             )
-        if not first_line and (high := re.search(rb"[\x80-\xff]", block)):
+        if not first_line and (high := _HIGH.search(block)):
             first_line = line + len(_LINE_END.findall(block[: high.start()]))
         line += len(_LINE_END.findall(block))
         if len(words) < MANY:
             words.update(_WORDS.findall(block))
-    n_high = sum(len(re.findall(rb"[\x80-\xff]", word)) for word in words)
-    n_in_runs = sum(
-        len(run) for word in words for run in re.findall(rb"[\x80-\xff]{2,}", word)
-    )
+            triples.update(
+                block[max(place.start() - 1, 0) : place.end() + 1]
+                for place in _HIGH.finditer(block)
+            )
+    n_high = sum(len(_HIGH.findall(word)) for word in words)
+    n_in_runs = sum(len(run) for word in words for run in _RUNS.findall(word))
     if n_in_runs > n_high / 2:
         raise _not_western(path, first_line, words)
-    name = max(WESTERN, key=lambda x: sum(_looks(word, x) for word in words))
-    shown = max(words, key=lambda word: (_looks(word, name), len(word) < 30))
-    return TextEncoding(name, example=shown.decode(name, errors="replace"))
+    name = max(WESTERN, key=lambda x: sum(_looks(own, x) for own in triples))
+    shown = max(words, key=lambda word: _example_score(word.decode(name, "replace")))
+    return TextEncoding(name, example=shown.decode(name, "replace"))
 
 
-def _looks(word: bytes, encoding: str) -> int:
-    """How much a word looks like one: accents in lower-case words, signs outside."""
-    score = 0
-    text = word.decode(encoding, errors="replace")
-    for before, this, after in zip(" " + text, text, text[1:] + " ", strict=False):
-        if this.isascii():
-            continue
-        inside = before.isalpha() and after.isalpha()
-        if this.isalpha():
-            score += 1 if this.islower() or not before.islower() else -2
-        elif this in "’'`" or (this in "€£" and not before.isalpha()):
-            score += 1
-        elif inside or this == "\ufffd" or not this.isprintable():
-            score -= 2
-    return score
+def _looks(triple: bytes, encoding: str) -> int:
+    """How well a byte looks beside others: an accent in a word, £ before a digit."""
+    text = triple.decode(encoding, "replace")
+    at = 1 if len(triple) == 3 or not _HIGH.match(triple[:1]) else 0
+    before, this = text[at - 1] if at else " ", text[at]
+    after = text[at + 1] if len(text) > at + 1 else " "
+    beside = before + after
+    if this == "\ufffd" or not (this.isprintable() or this.isspace()):
+        return -3
+    if this.isalpha():
+        if any(map(str.isdigit, beside)) or not any(map(str.isalpha, beside)):
+            return -2
+        return 1 if this.islower() or not before.islower() else -2
+    if this == "\u2019" and before.isalpha():
+        return 1
+    if before.isalpha() and after.isalpha():
+        return -2
+    by_digit = any(map(str.isdigit, beside))
+    if this.isspace() or this in "\u20ac\u00a3\u00a5\u00b0\u00b2\u00b3\u00bd":
+        return 2 if by_digit or before.isspace() else 0
+    return 1 if this in "\u2013\u2014\u2026\u201c\u201d\u2018\u2019\u00ae\u2122" else 0
+
+
+def _example_score(word: str) -> tuple[bool, int]:
+    """Prefer long words of letters, which show best whether the encoding is right."""
+    return word.replace("\u2019", "").isalpha() and len(word) < 30, len(word)
 
 
 def _not_western(path: Path, line: int, words: Counter[bytes]) -> FileError:

@@ -31,7 +31,13 @@ ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 
 
 def count_annotation_table(
-    source: Any, *, name: str, item: str, label: str, memory: str
+    source: Any,
+    *,
+    name: str,
+    item: str,
+    label: str,
+    memory: str,
+    delimiter: str | None = None,
 ) -> Counts:
     """Count for every two labels the items that have both.
 
@@ -47,6 +53,8 @@ def count_annotation_table(
         The column of labels.
     memory : str
         How much memory DuckDB may use, such as "1GB".
+    delimiter : str, optional
+        What separates the cells of a text file; by default the ending tells.
 
     Returns
     -------
@@ -56,7 +64,7 @@ def count_annotation_table(
         Symmetric counts without a diagonal.
     """
     if isinstance(source, (str, Path)):
-        with _opened(Path(source), memory) as table:
+        with _opened(Path(source), memory, delimiter) as table:
             return _count(table, name, item, label)
     if not hasattr(source, "get_backend"):
         raise ContextError(
@@ -67,9 +75,11 @@ def count_annotation_table(
 
 
 @contextmanager
-def _opened(path: Path, memory: str) -> Iterator[Any]:
+def _opened(path: Path, memory: str, delimiter: str | None) -> Iterator[Any]:
     """Open a file as a table of an embedded DuckDB with limited memory."""
     ending = ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix)
+    if ending is None and delimiter is not None:
+        ending = "csv"  # whatever it is called
     if ending is None:
         raise FileError(
             f"{path}: must end in {', '.join(ENDINGS)} to be read as a table."
@@ -96,7 +106,7 @@ def _opened(path: Path, memory: str) -> Iterator[Any]:
                     path,
                     header=True,
                     all_varchar=True,
-                    delim="\t" if ending == "tsv" else ",",
+                    delim=delimiter or ("\t" if ending == "tsv" else ","),
                 )
             yield table
         except duckdb.Error as error:

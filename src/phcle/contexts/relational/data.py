@@ -449,6 +449,7 @@ class RelationalContext(Context):
         item: str = "item",
         label: str = "label",
         memory: str = "1GB",
+        delimiter: str | None = None,
     ) -> RelationalContext:
         """Count annotations in a table that may be larger than memory.
 
@@ -467,6 +468,9 @@ class RelationalContext(Context):
         memory : str, default "1GB"
             How much memory DuckDB may use before it uses the disk. More memory is
             faster.
+        delimiter : str, optional
+            What separates the cells of a text file; by default a comma, and a tab in
+            `.tsv` files.
 
         Returns
         -------
@@ -479,7 +483,12 @@ class RelationalContext(Context):
         RelationalContext('annotations': 80 labels × 80 columns, 4012 counts)
         """
         labels, counts = annotation_tables.count_annotation_table(
-            source, name=name, item=item, label=label, memory=memory
+            source,
+            name=name,
+            item=item,
+            label=label,
+            memory=memory,
+            delimiter=delimiter,
         )
         return cls(name, labels, labels, counts)
 

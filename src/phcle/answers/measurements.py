@@ -1,0 +1,200 @@
+"""How fast and how good fits are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from phcle.answers.answer import Answer
+
+__all__ = [
+    "ContextHelp",
+    "Evaluation",
+    "FitSpeed",
+    "LeftOutContext",
+    "TuningResult",
+]
+
+
+@dataclass(frozen=True)
+class FitSpeed(Answer):
+    """Time, memory and progress of one fit.
+
+    Attributes
+    ----------
+    labels : int
+        Number of labels.
+    columns : int
+        Number of columns of all contexts.
+    nonzeros : int
+        Number of counts and known values of all contexts.
+    dim : int
+        Dimensions of the vectors.
+    seconds : float
+        Time of the whole fit.
+    seconds_near : float
+        Time until the gap was within 5 % of the last one.
+    sweeps : int
+        Sweeps of the whole fit.
+    sweeps_near : int
+        Sweeps until the gap was within 5 % of the last one.
+    gap : float
+        Objective − floor at the end.
+    peak_mb : float or None
+        Most memory that this process has used so far; None on Windows.
+    gflops : float
+        Speed of a float32 matrix product just before the fit.
+    timeline : list of (float, float)
+        Seconds since the start, and the gap, after each sweep.
+    """
+
+    labels: int
+    columns: int
+    nonzeros: int
+    dim: int
+    seconds: float
+    seconds_near: float
+    sweeps: int
+    sweeps_near: int
+    gap: float
+    peak_mb: float | None
+    gflops: float
+    timeline: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class LeftOutContext(Answer):
+    """What the hidden cells of other tables lose without a context.
+
+    Attributes
+    ----------
+    context : str
+        Name of the context.
+    skill : float or None
+        Mean skill for the other tables with all contexts: 1 is perfect, 0 is as good as
+        the means of the columns. None if no other table can be predicted.
+    without : float or None
+        Mean skill without the context.
+    error : float
+        Standard error of the difference.
+    tables : mapping of str to float
+        Skill for each of the other tables without the context.
+    verdict : str
+        "helps", "no effect", "no clear effect", "harms" or "unknown".
+    words : str
+        The same in words.
+    """
+
+    context: str
+    skill: float | None
+    without: float | None
+    error: float
+    tables: Mapping[str, float]
+    verdict: str
+    words: str
+
+
+@dataclass(frozen=True)
+class ContextHelp(Answer):
+    """Which contexts of an embedding help to predict hidden cells.
+
+    Attributes
+    ----------
+    file : str or None
+        The embedding; None if it was given in Python.
+    cells : int
+        Number of hidden cells.
+    skills : mapping of str to float
+        Skill for the hidden cells of each table with all contexts.
+    contexts : tuple of LeftOutContext
+        The same without each of the contexts; empty if nothing can be measured.
+    reason : str
+        What was measured, or why nothing was.
+    """
+
+    file: str | None
+    cells: int
+    skills: Mapping[str, float]
+    contexts: tuple[LeftOutContext, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        """The answer in words, a line for each context."""
+        return "\n".join([self.reason, *(each.words for each in self.contexts)])
+
+
+@dataclass(frozen=True)
+class Evaluation(Answer):
+    """Zero-shot accuracy of an embedding on the user's own images.
+
+    Attributes
+    ----------
+    file : str
+        The embedding.
+    features : str
+        The features of the images.
+    images : int
+        Number of images.
+    seen, unseen : int
+        Numbers of classes.
+    splits : int
+        Number of splits of the classes.
+    source : str
+        Where the splits come from, in words.
+    left_out : tuple of str
+        Classes of the images that are no labels of the embedding.
+    chance : float
+        Accuracy of a random answer.
+    classifiers : tuple of mapping
+        Means over the splits, by the names of `phcle.uses.zero_shot.evaluate`.
+    """
+
+    file: str
+    features: str
+    images: int
+    seen: int
+    unseen: int
+    splits: int
+    source: str
+    left_out: tuple[str, ...]
+    chance: float
+    classifiers: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class TuningResult(Answer):
+    """The best options of a search.
+
+    Attributes
+    ----------
+    measured : str
+        What was measured, in words.
+    score : float
+        Best score of the search.
+    default_score : float or None
+        Score of the default options; None if they were not tried.
+    trials, pruned : int
+        Numbers of all trials, and of those that were stopped early.
+    options : mapping of str to Any
+        The best options.
+    importances : mapping of str to float
+        Share of each option in the differences between trials.
+    test : mapping of str to float, or None
+        Scores of the default and the best options on data that was never searched on.
+    storage : str
+        Where the trials are kept.
+    file : str
+        The configuration that was written.
+    """
+
+    measured: str
+    score: float
+    default_score: float | None
+    trials: int
+    pruned: int
+    options: Mapping[str, Any]
+    importances: Mapping[str, float]
+    test: Mapping[str, float] | None
+    storage: str
+    file: str

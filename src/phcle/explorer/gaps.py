@@ -1,0 +1,305 @@
+"""Unknown cells to go through: of a label or of a column, the surest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.answers import Answer, ColumnSkill, CompletedCell, Named
+from phcle.embedding.cell_texts import interval_text, value_text
+from phcle.embedding.complete import completed_cells
+from phcle.errors import OptionError
+from phcle.explorer.attribute_query import parse_attribute
+from phcle.explorer.workspace import Opened
+from phcle.uses.named_answers import named, summarise
+
+__all__ = [
+    "ColumnGaps",
+    "Gap",
+    "Gaps",
+    "gaps_by_column",
+    "gaps_of_column",
+    "gaps_of_label",
+    "unknown_cells",
+]
+
+Ints = npt.NDArray[np.int64]
+
+N_GAPS = 25
+"""Cells of a page: each has reasons to read."""
+
+MOST_COLUMNS = 300
+"""Columns that the page lists."""
+
+SMALLEST = 0.005
+"""Smallest probability that is shown: it is 1 % as it is written."""
+
+MOST_VALUES = 5
+"""Values of a category whose probabilities are shown."""
+
+
+@dataclass(frozen=True)
+class Gap(CompletedCell):
+    """An unknown cell with the name of its label.
+
+    Attributes
+    ----------
+    name : str
+        Readable name of the label.
+    text : str
+        The value as it is shown.
+    interval : str
+        The interval of a number, in words.
+    family_text : str
+        What the family says, in words.
+    """
+
+    name: str
+    text: str
+    interval: str
+    family_text: str
+
+    @property
+    def likely(self) -> list[tuple[str, float]]:
+        """The most likely values of a category, with their probabilities."""
+        shares = [x for x in (self.probabilities or {}).items() if x[1] >= SMALLEST]
+        return sorted(shares, key=lambda x: -x[1])[:MOST_VALUES]
+
+
+@dataclass(frozen=True)
+class Gaps(Answer):
+    """Unknown cells of a label or of a column.
+
+    Attributes
+    ----------
+    label : Named or None
+        The label, if they are those of a label.
+    context, column : str
+        The column, if they are those of a column.
+    n : int
+        Number of all these cells.
+    page, pages : int
+        Number of this page, from 1, and of all pages.
+    cells : tuple of Gap
+        The cells of this page.
+    skill : ColumnSkill or None
+        How well hidden cells of the column were predicted.
+    """
+
+    label: Named | None
+    context: str
+    column: str
+    n: int
+    page: int
+    pages: int
+    cells: tuple[Gap, ...]
+    skill: ColumnSkill | None = None
+
+
+@dataclass(frozen=True)
+class ColumnGaps(Answer):
+    """How many cells of a column are unknown.
+
+    Attributes
+    ----------
+    context, column : str
+        The column.
+    kind : str
+        What it holds.
+    n : int
+        Number of unknown cells.
+    skill : ColumnSkill or None
+        How well hidden cells of it were predicted.
+    """
+
+    context: str
+    column: str
+    kind: str
+    n: int
+    skill: ColumnSkill | None
+
+
+def gaps_by_column(opened: Opened) -> tuple[ColumnGaps, ...]:
+    """Count the unknown cells of the columns of tables.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+
+    Returns
+    -------
+    tuple of ColumnGaps
+        The columns with gaps; tags are left out, because most labels lack most tags.
+    """
+    skills = _skills(opened)
+    found = []
+    for (context, title), field in opened.columns.fields.items():
+        table = opened.columns.tables[context]
+        if field.kind == "tag" or table.weight <= 0 or table.data is None:
+            continue
+        inside = opened.columns.positions(table) >= 0
+        known = ~np.isnan(table.data.matrix.column(field.at.start)[inside])
+        n = len(opened.embedding) - int(known.sum())
+        if n:
+            own = skills.get((context, title))
+            found.append(ColumnGaps(context, title, field.kind, n, own))
+    return tuple(found[:MOST_COLUMNS])
+
+
+def _skills(opened: Opened) -> dict[tuple[str, str], ColumnSkill]:
+    """How well the columns were predicted, where that was measured."""
+    completion = summarise(opened.embedding).completion
+    columns = () if completion is None else completion.columns
+    return {(x.context, x.column): x for x in columns}
+
+
+def unknown_cells(
+    opened: Opened, label: str, column: str, page: int, *, least_sure_first: bool
+) -> Gaps:
+    """Predict the unknown cells of a label or of a column.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    label : str
+        A label's id or its readable name; empty for a column.
+    column : str
+        A column, for `parse_attribute`.
+    page : int
+        Number of the page.
+    least_sure_first : bool
+        Whether the order of a column is reversed.
+
+    Returns
+    -------
+    Gaps
+        The cells.
+    """
+    if label.strip():
+        return gaps_of_label(opened, label, page=page)
+    if not column:
+        raise OptionError("give a label or a column, whose unknown cells to predict.")
+    return gaps_of_column(
+        opened, *parse_attribute(column), page=page, least_sure_first=least_sure_first
+    )
+
+
+def gaps_of_label(opened: Opened, label: str, *, page: int = 1) -> Gaps:
+    """Predict the unknown cells of a label.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    label : str
+        A label's id or its readable name.
+    page : int, default=1
+        Number of the page.
+
+    Returns
+    -------
+    Gaps
+        The cells, the surest first; numbers, which have no confidence, come last.
+    """
+    label = opened.resolve(label)
+    found = completed_cells(
+        opened.embedding,
+        labels=[label],
+        probabilities=True,
+        families=opened.families,
+    )
+    cells = sorted(found, key=lambda x: -1.0 if x.confidence is None else -x.confidence)
+    cells.sort(key=lambda x: x.confidence is None)
+    pages = max(-(-len(cells) // N_GAPS), 1)
+    page = min(page, pages)
+    shown = cells[(page - 1) * N_GAPS : page * N_GAPS]
+    return Gaps(
+        named(opened.embedding, label),
+        "",
+        "",
+        len(cells),
+        page,
+        pages,
+        tuple(_gap(opened, cell) for cell in shown),
+    )
+
+
+def gaps_of_column(
+    opened: Opened,
+    context: str,
+    column: str,
+    *,
+    page: int = 1,
+    least_sure_first: bool = False,
+) -> Gaps:
+    """Predict the unknown cells of a column.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    context, column : str
+        The column.
+    page : int, default=1
+        Number of the page.
+    least_sure_first : bool, default=False
+        Whether the order is reversed.
+
+    Returns
+    -------
+    Gaps
+        The cells, the surest first: by probability, or by the width of the interval.
+    """
+    found = opened.columns.get(context, column)
+    rows = np.flatnonzero(~found.is_observed & found.has_value)
+    if found.kind == "tag":  # most labels lack most tags
+        rows = rows[found.code[rows] == 1]
+    if found.is_number:
+        context_ = opened.columns.tables[context]
+        at = opened.columns.field(context, column).at.start
+        low, high = found.low[rows], found.high[rows]
+        if context_.is_log[at]:
+            low, high = np.log(np.maximum(low, 1e-30)), np.log(np.maximum(high, 1e-30))
+        sure = -(high - low)
+    else:
+        sure = found.confidence[rows]
+    sure = np.nan_to_num(sure, nan=-np.inf)
+    order = np.argsort(sure if least_sure_first else -sure, kind="stable")
+    pages = max(-(-len(rows) // N_GAPS), 1)
+    page = min(page, pages)
+    shown = rows[order[(page - 1) * N_GAPS : page * N_GAPS]]
+    labels = [opened.embedding.labels[i] for i in shown.tolist()]
+    cells = completed_cells(
+        opened.embedding,
+        labels=labels,
+        columns=[column],
+        contexts=[context],
+        probabilities=True,
+        families=opened.families,
+    )
+    by_label = {cell.label: cell for cell in cells}
+    return Gaps(
+        None,
+        context,
+        column,
+        len(rows),
+        page,
+        pages,
+        tuple(_gap(opened, by_label[x]) for x in labels if x in by_label),
+        _skills(opened).get((context, column)),
+    )
+
+
+def _gap(opened: Opened, cell: CompletedCell) -> Gap:
+    """Add names and texts to a cell."""
+    return Gap(
+        **vars(cell),
+        name=opened.embedding.name_of(cell.label),
+        text=value_text(cell.value),
+        interval=interval_text(cell.low, cell.high),
+        family_text=value_text(cell.family),
+    )

@@ -1,0 +1,119 @@
+"""Gaps of a label or a column to accept or reject, and suspicious known cells."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from patchy_table import WRONG
+
+from phcle.explorer import suspicion_work
+from phcle.explorer.suspicion_work import SuspicionWork
+
+
+def test_the_gaps_of_a_column_are_those_of_complete_the_surest_first(
+    patchy_client, patchy
+):
+    expected = {x.label: x for x in patchy.complete(columns=["size"]).cells}
+    asked = {"column": '["looks","size"]'}
+    answer = patchy_client.get("/api/gaps", params=asked).json()
+    assert answer["n"] == len(expected)
+    assert answer["cells"]
+    sure = [cell["confidence"] for cell in answer["cells"]]
+    assert sure == sorted(sure, reverse=True)
+    for cell in answer["cells"]:
+        own = expected[cell["label"]]
+        assert (cell["value"], cell["why"]) == (own.value, own.why)
+        assert cell["family"] == own.family
+        assert sum(cell["probabilities"].values()) == pytest.approx(1)
+    assert answer["skill"]["column"] == "size"
+    asked |= {"least_sure_first": "true"}
+    reverse = patchy_client.get("/api/gaps", params=asked).json()
+    assert reverse["cells"][0]["confidence"] <= min(sure)
+
+
+def test_numbers_with_narrow_intervals_come_first(patchy_client):
+    asked = {"column": '["looks","mass"]'}
+    cells = patchy_client.get("/api/gaps", params=asked).json()["cells"]
+    ratio = [cell["high"] / cell["low"] for cell in cells]  # mass has a log scale
+    assert ratio == pytest.approx(sorted(ratio), rel=1e-3)
+    assert all(cell["interval"] for cell in cells)
+
+
+def test_the_gaps_of_a_label_are_all_of_its_unknown_cells(patchy_client, patchy):
+    label = next(x.label for x in patchy.complete().cells)
+    expected = {x.column for x in patchy.complete(labels=[label]).cells}
+    answer = patchy_client.get("/api/gaps", params={"label": label}).json()
+    assert {cell["column"] for cell in answer["cells"]} == expected
+    assert answer["label"]["label"] == label
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({}, 400),
+        ({"label": "nobody"}, 404),
+        ({"column": "x"}, 400),
+        ({"column": '["looks","none"]'}, 400),
+        ({"column": '["none","size"]'}, 400),
+    ],
+)
+def test_gaps_of_nothing_are_refused(patchy_client, asked, status):
+    assert patchy_client.get("/api/gaps", params=asked).status_code == status
+
+
+def test_the_page_lists_columns_with_gaps_and_their_skill(patchy_client):
+    page = patchy_client.get("/complete").text
+    for column in ("mass", "length", "size", "wild"):
+        assert f"<bdi>{column}</bdi>" in page
+    assert "the family" in page or "the usual" in page or "the nearest" in page
+    page = patchy_client.get("/complete", params={"column": '["looks","size"]'}).text
+    assert page.count('class="gap"') == 25 or page.count('class="gap"') > 5
+    assert "why:" in page
+    assert "family:" in page
+
+
+def test_an_embedding_without_gaps_says_so(client):
+    page = client.get("/complete")
+    assert page.status_code == 200
+
+
+def wait(work):
+    while (answer := work.state()).state == "running":
+        time.sleep(0.05)
+    return answer
+
+
+def test_suspicious_cells_are_looked_for_on_request_only(patchy_client):
+    assert patchy_client.get("/api/suspicious").json()["state"] == "waiting"
+    assert patchy_client.get("/api/suspicious/start").status_code == 405
+    assert patchy_client.post("/api/suspicious/start").json()["state"] == "running"
+    while True:
+        answer = patchy_client.get("/api/suspicious").json()
+        if answer["state"] != "running":
+            break
+        time.sleep(0.1)
+    assert answer["state"] == "done"
+    found = [(x["label"], x["column"]) for x in answer["cells"]]
+    assert WRONG in found[:3]
+
+
+def test_the_search_ends_when_nobody_waits_for_it(patchy, monkeypatch):
+    monkeypatch.setattr(suspicion_work, "ALONE_S", -1.0)
+    work = SuspicionWork(patchy)
+    work.start()
+    answer = wait(work)
+    assert answer.state == "waiting"
+    assert answer.done == 1
+
+
+def test_a_search_that_fails_says_why(patchy, monkeypatch):
+    def broken(*given, **named):
+        raise ValueError("no numbers")
+
+    monkeypatch.setattr(suspicion_work, "suspicious_cells", broken)
+    work = SuspicionWork(patchy)
+    work.start()
+    answer = wait(work)
+    assert answer.state == "failed"
+    assert "no numbers" in answer.message
