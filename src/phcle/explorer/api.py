@@ -195,10 +195,9 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
     ) -> Response:
         """A few labels side by side."""
         answer = page_answers.comparison(opened, label)
-        as_rows = csv_export.compared_rows
         if table == "similarities":
-            as_rows = csv_export.similarity_rows
-        return _reply(answer, as_rows, form, table)
+            return _reply(answer, csv_export.similarity_rows, form, table)
+        return _reply(answer, csv_export.compared_rows, form, table)
 
     @router.get("/match", response_model=answers.FittingLabels, responses=AS_TABLE)
     @in_lane(COSTLY)
