@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["show_match"]
 
-SHOWN_SUGGESTIONS = 40
-"""Lines of suggestions that are printed; a screen holds about as many."""
+SHOWN_SUGGESTIONS = 10
+"""Lines of suggestions that are printed; more would hide what else a command says."""
 
 
 def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
@@ -47,4 +47,7 @@ def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
     for text in (header, *lines[:SHOWN_SUGGESTIONS]):
         plain(f"  {text}")
     if len(lines) > SHOWN_SUGGESTIONS:
-        plain(f"  … and {len(lines) - SHOWN_SUGGESTIONS} more, which --json lists")
+        plain(
+            f"  … and {len(lines) - SHOWN_SUGGESTIONS} more; "
+            "phcle check FILES --write-synonyms synonyms.csv writes all of them"
+        )

@@ -6,26 +6,18 @@ Files and data frames use the same evidence: which column holds the labels
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from phcle.contexts.column_titles import LABEL_TITLES, plain_title
 from phcle.contexts.descriptive.encoding import as_number
 from phcle.contexts.labels import is_missing, normal
 from phcle.errors import ContextError, some
 
-__all__ = ["LABEL_TITLES", "ColumnEvidence", "find_labels", "plain_title"]
-
-LABEL_TITLES = (
-    *("label", "labels", "name", "names", "id", "ids", "key", "code", "title"),
-    *("category", "class", "concept", "entity", "node", "term", "word", "wnid"),
-    *("item", "product", "job", "species", "language", "animal", "object", "thing"),
-)
-"""Words that often stand above a column of labels, also as in `job title`, `item_id`
-and `Product name`."""
+__all__ = ["ColumnEvidence", "find_labels"]
 
 MOSTLY = 0.9
 """Share of the known cells from which a column counts as texts, or as numbers: real
@@ -33,28 +25,6 @@ columns have a few cells of another kind, such as markers of the unknown."""
 
 CHECKED = 100_000
 """Most cells of a column that are looked at, so that large tables are fast."""
-
-
-def plain_title(title: str) -> str:
-    """Return a title in lower case with single spaces for punctuation.
-
-    Parameters
-    ----------
-    title : str
-        A title of a column.
-
-    Returns
-    -------
-    str
-        The plain title.
-
-    Examples
-    --------
-    >>> plain_title("Parent_ID "), plain_title("parentId")
-    ('parent id', 'parent id')
-    """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", normal(str(title)))
-    return re.sub(r"[\W_]+", " ", spaced).strip().lower()
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from phcle.contexts.column_evidence import ColumnEvidence, find_labels, plain_title
+from phcle.contexts.column_evidence import ColumnEvidence, find_labels
+from phcle.contexts.column_titles import plain_title
 from phcle.contexts.labels import as_labels, is_missing
 from phcle.contexts.lineages import lineage_edges
 from phcle.contexts.readers.kind_guessing import (

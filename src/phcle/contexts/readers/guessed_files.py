@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from phcle.contexts.column_evidence import plain_title
+from phcle.contexts.column_titles import plain_title
 from phcle.contexts.readers.file_arguments import LEVELS, ROLES
 from phcle.contexts.readers.files_to_contexts import ContextFile
 from phcle.contexts.readers.kind_guessing import (

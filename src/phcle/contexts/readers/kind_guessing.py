@@ -13,12 +13,8 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
-from phcle.contexts.column_evidence import (
-    LABEL_TITLES,
-    ColumnEvidence,
-    find_labels,
-    plain_title,
-)
+from phcle.contexts.column_evidence import ColumnEvidence, find_labels
+from phcle.contexts.column_titles import HINTS, TITLES, plain_title
 from phcle.contexts.readers.file_arguments import ROLES
 from phcle.errors import ContextError
 
@@ -42,33 +38,8 @@ NEEDED = {
 SAMPLED_ROWS = 2_000
 """Rows of a table that a guess looks at: more would hardly change it."""
 
-OTHER_TITLES = {
-    "child": ("child", "narrower", "subclass", "sub", "subcategory", "hyponym"),
-    "parent": (
-        *("parent", "broader", "superclass", "super", "supercategory", "hypernym"),
-        *("sector", "group", "family", "genus", "order", "branch", "department"),
-        *("division", "category", "class", "type", "kind", "genre", "field", "area"),
-    ),
-    "source": ("source", "from", "src", "start", "head", "a", "one", "left"),
-    "target": ("target", "to", "dst", "end", "tail", "b", "other", "right"),
-    "weight": ("weight", "weights", "strength", "similarity", "score", "n", "count"),
-    "item": (
-        *("item", "document", "doc", "photo", "image", "picture", "file", "basket"),
-        *("order", "transaction", "session", "user", "customer", "invoice", "cart"),
-        *("playlist", "recipe", "patient", "person", "sample", "page", "receipt"),
-    ),
-    "tag": (
-        *("tag", "tags", "keyword", "keywords", "feature", "property", "topic"),
-        *("skill", "trait", "ingredient", "theme", "attribute"),
-    ),
-    "text": (
-        *("text", "texts", "description", "definition", "gloss", "summary", "abstract"),
-        *("comment", "sentence", "about", "note", "notes"),
-    ),
-    "name": ("name", "names", "title", "readable"),
-    "label": LABEL_TITLES,
-}
-"""Titles that often stand where the readers look for another."""
+WORDS = {role: (*own, *HINTS.get(role, ())) for role, own in TITLES.items()}
+"""Words in titles that point to a role; the cells must say the same."""
 
 ENDINGS = {".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"}
 
@@ -418,15 +389,13 @@ def _of_two(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Guess:
 
 def _one_row_per_label(a: ColumnEvidence, b: ColumnEvidence) -> Guess:
     """Two columns, with each value of the first once."""
-    if b.is_called(OTHER_TITLES["text"]) or (
-        b.words_per_cell >= LONG_TEXT and not b.repeats
-    ):
+    if b.is_called(WORDS["text"]) or (b.words_per_cell >= LONG_TEXT and not b.repeats):
         why = f"{b.title!r} holds a text about each {a.title!r}"
         return Guess("texts", {"label": a.title, "text": b.title}, why)
-    if b.is_called(OTHER_TITLES["tag"]):
+    if b.is_called(WORDS["tag"]):
         why = f"{b.title!r} holds a tag of each {a.title!r}"
         return Guess("tags", {"label": a.title, "tag": b.title}, why)
-    if b.is_called(OTHER_TITLES["parent"]):
+    if b.is_called(WORDS["parent"]):
         return _hierarchy(a, b, f"every {a.title!r} has one {b.title!r}")
     if not b.repeats and b.is_unique:
         why = f"{b.title!r} has a name for each {a.title!r}"
@@ -473,7 +442,7 @@ def _many_to_many(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Gues
         {"item": a.title, "label": b.title},
         f"each {a.title!r} holds several {b.title!r}",
     )
-    if a.is_called(OTHER_TITLES["tag"]) and not b.is_called(OTHER_TITLES["tag"]):
+    if a.is_called(WORDS["tag"]) and not b.is_called(WORDS["tag"]):
         why = f"each {b.title!r} has several {a.title!r}"
         return Guess("tags", {"label": b.title, "tag": a.title}, why)
     is_first, is_second = _overlap(a.distinct, known), _overlap(b.distinct, known)
@@ -484,13 +453,13 @@ def _many_to_many(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Gues
         return tags
     if is_second:
         return annotations
-    if b.is_called(OTHER_TITLES["tag"]):
+    if b.is_called(WORDS["tag"]):
         return tags
-    if a.is_called(x for x in OTHER_TITLES["item"] if x != "item") or (
+    if a.is_called(x for x in WORDS["item"] if x != "item") or (
         _are_numbered(a) and not _are_numbered(b)
     ):
         return annotations
-    if _is_nested(a, b) and b.is_called(OTHER_TITLES["parent"]):
+    if _is_nested(a, b) and b.is_called(WORDS["parent"]):
         return _hierarchy(a, b, f"every {a.title!r} has one {b.title!r}")
     why = f"{a.title!r} and {b.title!r} both repeat, and no other file has their labels"
     return _open("tags", "annotations", why=why)
@@ -504,9 +473,7 @@ def _of_many(columns: Sequence[ColumnEvidence], known: Set[str]) -> Guess:
         is_same = _overlap(a.distinct, b.distinct) or (
             _overlap(a.distinct, known) and _overlap(b.distinct, known)
         )
-        titled = a.is_called(OTHER_TITLES["source"]) and b.is_called(
-            OTHER_TITLES["target"]
-        )
+        titled = a.is_called(WORDS["source"]) and b.is_called(WORDS["target"])
         if is_same or titled:
             found = {"source": a.title, "target": b.title, "weight": c.title}
             why = f"{a.title!r} and {b.title!r} hold the same labels"

@@ -6,80 +6,16 @@ message shows what to type.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
+from phcle.contexts.column_titles import is_title_of, plain_title
 from phcle.contexts.readers.file_arguments import LEVELS, ROLES
 from phcle.contexts.readers.kind_guessing import TableSample, find_lineage
 from phcle.contexts.readers.table_files import TableFile
 from phcle.errors import FileError, OptionError, did_you_mean, some
 
-__all__ = ["find_columns", "find_levels", "label_column", "plain_title"]
-
-LABELS = [
-    "labels",
-    "name",
-    "id",
-    "title",
-    "category",
-    "class",
-    "term",
-    "concept",
-    "key",
-    "entity",
-]
-
-SYNONYMS = {
-    "child": ["narrower", "subcategory", "subclass", "hyponym", "children"],
-    "parent": [
-        "broader",
-        "supercategory",
-        "superclass",
-        "hypernym",
-        "parents",
-        "parentid",
-        "parentname",
-        "parentlabel",
-        "parentcategory",
-        "parentclass",
-        "parentterm",
-    ],
-    "source": ["from", "src", "node1", "subject", "head", "start"],
-    "target": ["to", "dst", "dest", "destination", "node2", "object", "tail", "end"],
-    "weight": ["weights", "count", "strength", "n"],
-    "item": [
-        "items",
-        "itemid",
-        "image",
-        "imageid",
-        "photo",
-        "document",
-        "doc",
-        "basket",
-        "basketid",
-        "order",
-        "orderid",
-        "transaction",
-        "transactionid",
-        "invoice",
-        "session",
-        "sessionid",
-    ],
-    "label": LABELS,
-    "tag": ["tags", "keyword", "keywords"],
-    "text": [
-        "texts",
-        "description",
-        "descriptions",
-        "definition",
-        "gloss",
-        "abstract",
-        "summary",
-    ],
-    "name": ["names", "title", "readablename", "displayname"],
-}
-"""Other names of columns, as `plain_title` writes them."""
+__all__ = ["find_columns", "find_levels", "label_column"]
 
 LINEAGE_ROWS = 5_000
 """Rows that tell whether the columns of a table are nested."""
@@ -87,27 +23,6 @@ LINEAGE_ROWS = 5_000
 NEARLY_ALL, CLEARLY_FEWER = 0.95, 0.8
 """In a taxonomy nearly every row has a child of its own, and parents repeat: one column
 has at least the first share of different values, the other at most the second."""
-
-
-def plain_title(title: str) -> str:
-    """Write a title in lower case without spaces, hyphens and underscores.
-
-    Parameters
-    ----------
-    title : str
-        A title.
-
-    Returns
-    -------
-    str
-        What titles are compared by.
-
-    Examples
-    --------
-    >>> plain_title("Parent_ID")
-    'parentid'
-    """
-    return re.sub(r"[\s_\-]+", "", title).casefold()
 
 
 def find_columns(
@@ -139,12 +54,12 @@ def find_columns(
     for role in ROLES[kind]:
         free = [i for i in range(len(plain)) if i not in found.values()]
         if role not in found:
-            alike = [i for i in free if plain[i] in SYNONYMS[role]]
+            alike = [i for i in free if is_title_of(role, plain[i])]
             if len(alike) == 1:
                 found[role] = alike[0]
     missing = [role for role in needed if role not in found]
     if missing == ["child"] and plain[found["parent"]].startswith("parent"):
-        own = plain[found["parent"]].removeprefix("parent")
+        own = plain[found["parent"]].removeprefix("parent").strip()
         if own in plain:  # parent_id stands beside id
             found["child"] = plain.index(own)
             missing = []
