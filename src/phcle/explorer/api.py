@@ -27,6 +27,7 @@ from phcle.explorer.label_table import (
     Facets,
     FoundRows,
     LabelTable,
+    Place,
     csv_of_table,
     facets,
     found_rows,
@@ -351,7 +352,14 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         column: Annotated[str, Query(max_length=200)],
     ) -> answers.MapColouring:
         """Colours of the map by an attribute, observed or predicted."""
-        return attribute_colouring(opened, context, column)
+        return attribute_colouring(opened.on_map, context, column)
+
+    @router.get("/place")
+    def place(label: Label) -> Place:
+        """Where a label is on the map, or would be if the map showed all labels."""
+        found = opened.resolve(label)
+        x, y = opened.places_of([found])[0].tolist()
+        return Place(found, opened.embedding.name_of(found), x, y)
 
     @router.get("/colour/differences")
     @in_lane(COSTLY)
