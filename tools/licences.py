@@ -20,8 +20,8 @@ TITLE = """# Licences of dependencies
 
 These are the packages that `pip install 'phcle[all]'` installs, with the versions that
 `make` uses. phcle itself is under the MIT licence. The included ImageNet labels are
-derived from WordNet 3.0, whose licence is in the same folder. Scripts in HTML pages are
-listed in `src/phcle/web/static/vendor`.
+derived from WordNet 3.0, whose licence is in the same folder. HTML pages hold no
+scripts of others.
 
 | package | version | licence | needed by |
 | --- | --- | --- | --- |

@@ -82,9 +82,9 @@ from phcle.answers.label_groups import (
     DrawnClusters,
 )
 from phcle.answers.label_map import (
-    Colouring,
+    MapColouring,
     MapData,
-    MapGroups,
+    MapRegion,
     Shade,
 )
 from phcle.answers.label_pages import (
@@ -140,7 +140,6 @@ __all__ = [
     "CheckpointInfo",
     "ChosenSettings",
     "ClusteredLabels",
-    "Colouring",
     "ColumnSkill",
     "ComparedAttribute",
     "ComparedCell",
@@ -187,8 +186,9 @@ __all__ = [
     "LandedLabel",
     "LearnedImageMap",
     "LeftOutContext",
+    "MapColouring",
     "MapData",
-    "MapGroups",
+    "MapRegion",
     "Named",
     "Nearest",
     "NearestToVector",

@@ -7,30 +7,11 @@ from dataclasses import dataclass
 from phcle.answers.answer import Answer
 
 __all__ = [
-    "Colouring",
+    "MapColouring",
     "MapData",
-    "MapGroups",
+    "MapRegion",
     "Shade",
 ]
-
-
-@dataclass(frozen=True)
-class MapGroups(Answer):
-    """A way to colour the map.
-
-    Attributes
-    ----------
-    title : str
-        What the colours mean.
-    groups : tuple of str
-        Names of the groups.
-    codes : str
-        Position of each label's group, as bytes in base64.
-    """
-
-    title: str
-    groups: tuple[str, ...]
-    codes: str
 
 
 @dataclass(frozen=True)
@@ -50,16 +31,71 @@ class Shade(Answer):
 
 
 @dataclass(frozen=True)
-class Colouring(MapGroups):
-    """A way to colour the map by an attribute.
+class MapColouring(Answer):
+    """A way to colour the map: by groups of labels, or by a number.
+
+    Arrays are texts: a type ("f4", "u4", "u2" or "u1"), a colon and base64.
 
     Attributes
     ----------
-    shades : tuple of Shade
-        The colour of each group.
+    title : str
+        What the colours mean.
+    groups : tuple of str or None
+        Names of the groups; None for numbers.
+    codes : str or None
+        Position of each label's group, an array of "u1".
+    shades : tuple of Shade or None
+        The colour of each group. None if every group has its own colour and the last
+        one is "other".
+    values : str or None
+        The number of each label, an array of "f4", NaN where it is unknown.
+    low, high : float or None
+        Ends of the scale of the numbers.
+    is_known : str or None
+        For an attribute: 1 where it is observed, 0 where it is predicted, "u1".
+    confidence : str or None
+        For an attribute: how sure the value is, from 0 to 255, "u1".
+    context, column : str or None
+        The attribute.
     """
 
-    shades: tuple[Shade, ...]
+    title: str
+    groups: tuple[str, ...] | None = None
+    codes: str | None = None
+    shades: tuple[Shade, ...] | None = None
+    values: str | None = None
+    low: float | None = None
+    high: float | None = None
+    is_known: str | None = None
+    confidence: str | None = None
+    context: str | None = None
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class MapRegion(Answer):
+    """The name of a part of the map.
+
+    Attributes
+    ----------
+    name : str
+        The name of what its labels share.
+    x, y : float
+        Where its labels are densest.
+    reach : float
+        Distance from there within which half of its labels lie.
+    labels : int
+        Number of its labels.
+    of : str or None
+        Title of the colouring whose group it is; None for a finer region.
+    """
+
+    name: str
+    x: float
+    y: float
+    reach: float
+    labels: int
+    of: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,11 +109,13 @@ class MapData(Answer):
     labels : list of str or None
         Their ids; None if they are the names.
     x, y : str
-        Places, as float32 in base64.
+        Places, as `MapColouring` writes arrays.
     neighbours : str
-        Positions of each label's nearest labels, as uint32 in base64.
-    colourings : tuple of MapGroups
+        Positions of each label's nearest labels, the same number for each label.
+    colourings : tuple of MapColouring
         Ways to colour the map.
+    regions : tuple of MapRegion
+        Names of parts of the map, the largest first.
     method : str
         How the places were computed.
     ready : bool
@@ -89,6 +127,7 @@ class MapData(Answer):
     x: str
     y: str
     neighbours: str
-    colourings: tuple[MapGroups, ...]
+    colourings: tuple[MapColouring, ...]
+    regions: tuple[MapRegion, ...]
     method: str
     ready: bool

@@ -32,7 +32,11 @@ from phcle.explorer.label_table import (
     found_rows,
     label_table,
 )
-from phcle.explorer.map_colours import MapFile, attribute_colouring
+from phcle.explorer.map_colours import (
+    MapFile,
+    attribute_colouring,
+    difference_colouring,
+)
 from phcle.explorer.new_label import NewLabelForm, land, landed
 from phcle.explorer.node_page import NodePage, node_page
 from phcle.explorer.suspicion_work import Suspicions
@@ -346,9 +350,18 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
     def colour(
         context: Annotated[str, Query(max_length=200)],
         column: Annotated[str, Query(max_length=200)],
-    ) -> answers.Colouring:
+    ) -> answers.MapColouring:
         """Colours of the map by an attribute, observed or predicted."""
         return attribute_colouring(opened, context, column)
+
+    @router.get("/colour/differences")
+    @in_lane(COSTLY)
+    def colour_differences() -> answers.MapColouring | None:
+        """Colours of the map by the neighbours that two embeddings share.
+
+        Null while they are being computed.
+        """
+        return difference_colouring(workspace)
 
 
 def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:

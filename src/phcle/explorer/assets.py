@@ -10,6 +10,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 
 from phcle.explorer.stored_content import StoredContent
+from phcle.web import MAP_SCRIPTS
 
 __all__ = ["Assets"]
 
@@ -17,19 +18,9 @@ KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
-    ".txt": "text/plain; charset=utf-8",
 }
 
-SHARED = (
-    "page.css",
-    "map.css",
-    "combobox.js",
-    "map.js",
-    "map_views.js",
-    "vendor/regl-scatterplot.js",
-    "vendor/regl-programs.js",
-    "vendor/LICENSES.txt",
-)
+SHARED = ("page.css", "map.css", "elements.js", "combobox.js", *MAP_SCRIPTS)
 """Files of `phcle.web`, which reports use too."""
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from phcle.answers import Colouring, MapData, MapGroups, Shade
+from phcle.answers import MapColouring, Shade
+from phcle.contexts.base import PredictingContext
+from phcle.contexts.descriptive.fields import Field
 from phcle.explorer.stored_content import StoredContent
-from phcle.explorer.workspace import Opened
-from phcle.report.map_data import colourings, map_data
+from phcle.explorer.workspace import Opened, Workspace
+from phcle.report.map_data import CLUSTER, MOST_GROUPS, colourings, map_data, packed
 from phcle.report.map_layout import Layout
-from phcle.uses.attribute_search import attribute_column, descriptive_context
+from phcle.uses.attribute_search import (
+    AttributeColumn,
+    attribute_column,
+    descriptive_context,
+)
 
-__all__ = ["MapFile", "attribute_colouring", "map_json"]
+__all__ = ["MapFile", "attribute_colouring", "difference_colouring", "map_json"]
 
 N_NEAR = 5
 """Neighbours of each label that are sent with the map."""
@@ -27,7 +34,13 @@ TAG_SHADES: tuple[Shade, ...] = (
     Shade(None, False),
     Shade(None, True),
 )
-THIRD_SHADES = tuple(Shade(i, faint) for i in (5, 1, 4) for faint in (False, True))
+
+MOST_VALUES = 60
+"""Values of a category up to which all are coloured; with more, the one asked for."""
+
+ENDS = (0.02, 0.98)
+"""Quantiles of the observed values at the ends of a scale: a single huge value would
+leave one colour for all others."""
 
 
 class MapFile:
@@ -81,23 +94,43 @@ def map_json(opened: Opened) -> bytes:
         method = "principal components, until a better map is ready"
     else:
         near, method = found.table.rows[:, :N_NEAR].astype(np.int64), found.method
-        ways.append(
-            {
-                "title": "cluster",
-                "groups": [*found.cluster_names, "other"],
-                "codes": found.clusters,
-            }
+        groups = [*found.cluster_names, "other"]
+        ways.insert(
+            opened.branches is not None,
+            {"title": CLUSTER, "groups": groups, "codes": found.clusters},
         )
-    layout = Layout(opened.places, near, method)
-    data = map_data(opened.embedding, layout, ways)
-    groups = tuple(MapGroups(**each) for each in data.pop("colourings"))
-    whole = MapData(
-        **data, colourings=groups, method=method, ready=found is not None
-    ).to_dict()
+    whole = map_data(opened.embedding, Layout(opened.places, near, method), ways)
+    whole |= {"method": method, "ready": found is not None}
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def attribute_colouring(opened: Opened, context: str, column: str) -> Colouring:
+def difference_colouring(workspace: Workspace) -> MapColouring | None:
+    """Colour labels by how many neighbours two embeddings share.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The embeddings.
+
+    Returns
+    -------
+    MapColouring or None
+        Shares from 0 to 1; None until the background work is done.
+    """
+    found = workspace.differences()
+    if found is None:
+        return None
+    share = dict(zip(found.labels, found.shared, strict=True))
+    values = [share.get(label, np.nan) for label in workspace.opened.embedding.labels]
+    return MapColouring(
+        f"neighbours shared with {workspace.compared.title}",
+        values=packed(values, "f4"),
+        low=0.0,
+        high=1.0,
+    )
+
+
+def attribute_colouring(opened: Opened, context: str, column: str) -> MapColouring:
     """Colour labels by one attribute, observed or predicted.
 
     Parameters
@@ -109,30 +142,70 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> Colouring:
 
     Returns
     -------
-    Colouring
-        Groups of labels and their colours: has it or lacks it for tags, thirds of the
-        observed values for numbers.
+    MapColouring
+        Whether labels have it, for tags and truth values; the values of a category; a
+        scale, for numbers.
     """
     own = descriptive_context(opened.embedding, context)
+    field = own.field_of(column)
+    if field.kind == "category" and len(field.values) <= MOST_VALUES:
+        return _category_colouring(opened, own, field, column)
     found = attribute_column(
         opened.embedding, context, column, support=opened.support(own)
     )
-    known = found.value[found.is_observed]
-    if (own.data is not None and own.data.is_sparse) or np.isin(known, (0, 1)).all():
-        groups = ["has it", "probably has it", "has it not", "unknown"]
-        shades = TAG_SHADES
-        codes = np.where(found.is_confident, 1, 3)
-        codes[found.is_observed] = np.where(found.chance[found.is_observed] > 0.5, 0, 2)
-    else:
-        low, high = np.quantile(known, [1 / 3, 2 / 3])
-        names = (f"above {high:.3g}", "between", f"below {low:.3g}")
-        groups = [name for x in names for name in (x, f"{x}, predicted")]
-        shades = THIRD_SHADES
-        third = np.where(found.value > high, 0, np.where(found.value < low, 2, 1))
-        codes = 2 * third + ~found.is_observed
-    return Colouring(
+    plain = MapColouring(
         f"{context}: {column}",
-        tuple(groups),
-        base64.b64encode(codes.astype(np.uint8).tobytes()).decode(),
-        shades,
+        context=context,
+        column=column,
+        is_known=packed(found.is_observed, "u1"),
+        confidence=packed(255 * _confidence(found, field), "u1"),
     )
+    if field.kind == "number":
+        known = found.value[found.is_observed]
+        low, high = np.quantile(known, ENDS) if known.size else (0.0, 1.0)
+        values = packed(found.value, "f4")
+        return replace(plain, values=values, low=float(low), high=float(high))
+    codes = np.where(found.is_confident, 1, 3)
+    codes[found.is_observed] = np.where(found.chance[found.is_observed] > 0.5, 0, 2)
+    groups = ("has it", "probably has it", "has it not", "unknown")
+    return replace(plain, groups=groups, codes=packed(codes, "u1"), shades=TAG_SHADES)
+
+
+def _category_colouring(
+    opened: Opened, own: PredictingContext, field: Field, column: str
+) -> MapColouring:
+    """Colour labels by the most probable value of a category."""
+    support = opened.support(own)
+    found = [
+        attribute_column(opened.embedding, own.name, x, support=support)
+        for x in own.columns[field.at]
+    ]
+    chance = np.column_stack([each.chance for each in found])
+    best = chance.argmax(axis=1)
+    order = np.argsort(-np.bincount(best, minlength=len(found)), kind="stable")
+    shown = order[:MOST_GROUPS]
+    rank = np.full(len(found), len(shown))
+    rank[shown] = np.arange(len(shown))
+    return MapColouring(
+        f"{own.name}: {field.title}",
+        groups=(*(field.values[i] for i in shown), "other"),
+        codes=packed(rank[best], "u1"),
+        is_known=packed(found[0].is_observed, "u1"),
+        confidence=packed(255 * chance.max(axis=1), "u1"),
+        context=own.name,
+        column=column,
+    )
+
+
+def _confidence(found: AttributeColumn, field: Field) -> npt.NDArray[np.float64]:
+    """How sure each value is, from 0 to 1; observed ones are sure."""
+    if field.kind == "number":
+        known = found.value[found.is_observed]
+        # An interval as wide as that of all observed values says nothing.
+        spread = np.diff(np.quantile(known, (0.1, 0.9)))[0] if known.size else 0.0
+        width = found.high - found.low
+        sure = 1 - np.divide(width, spread, out=np.ones_like(width), where=spread > 0)
+        sure = np.nan_to_num(np.clip(sure, 0, 1))
+    else:
+        sure = np.abs(2 * found.chance - 1)
+    return np.where(found.is_observed, 1.0, sure)

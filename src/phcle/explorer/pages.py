@@ -28,6 +28,7 @@ from phcle.explorer.work_lanes import COSTLY, in_lane
 from phcle.explorer.workspace import Workspace
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
+from phcle.web import MAP_SCRIPTS
 
 __all__ = ["Pages"]
 
@@ -77,6 +78,7 @@ class Pages:
         )
         self.environment.globals.update(
             static=assets.address,
+            map_scripts=MAP_SCRIPTS,
             version=__version__,
             sections=SECTIONS,
             attribute_text=attribute_text,

@@ -39,8 +39,11 @@ INK = "#1b1b1e"
 """Colour of text and axes only: `inline_svg` replaces it by the page's text colour."""
 
 COLOURS = (
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000"
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#900e2e",
+    "#471ec5", "#f5b9bf", "#4c456d", "#3aeb69", "#cf189f", "#95bb87", "#a73fe3",
+    "#377453", "#1ce1f1", "#975817", "#928ffd", "#dc2047", "#f85c70"
 )  # fmt: skip
+"""The groups of `web/static/page.css`, in light mode."""
 OTHER = "#a3a6ad"
 STYLES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,16 @@ import scipy.sparse as sp
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["Branches", "branches_of", "find_branches", "hierarchy_of"]
+__all__ = [
+    "Branches",
+    "branches_of",
+    "find_branches",
+    "hierarchy_of",
+    "labels_below",
+]
 
-MOST_BRANCHES = 7
-"""Largest number of branches: as many colours can be told apart by all readers."""
+MOST_BRANCHES = 20
+"""Largest number of branches: so many colours of `web/static/page.css` differ."""
 
 SMALLEST = 0.02
 """Smallest branch, as a share of the labels; it has two labels at least."""
@@ -94,7 +101,7 @@ def find_branches(
         The hierarchy.
     labels : tuple of str
         The labels; those that the hierarchy lacks are in no branch.
-    most : int, default 7
+    most : int, default 20
         The largest number of branches.
 
     Returns
@@ -109,15 +116,38 @@ def find_branches(
     >>> find_branches(tree, ("cat", "dog", "carp", "eel")).nodes
     ('pet', 'fish')
     """
-    known = [i for i, label in enumerate(labels) if label in hierarchy.index]
-    rows, nodes, _ = hierarchy.ancestor_distances([labels[i] for i in known])
-    shape = (len(known), len(hierarchy.nodes))
-    below = sp.csc_array((np.ones(len(rows), bool), (rows, nodes)), shape=shape)
+    known, below = labels_below(hierarchy, labels)
     search = _Search(hierarchy, below, most)
     chosen = search.run()
     codes = np.full(len(labels), len(chosen))
     codes[known] = search.assigned(chosen)
     return Branches(tuple(hierarchy.nodes[node] for node in chosen), codes)
+
+
+def labels_below(
+    hierarchy: Hierarchy, labels: Sequence[str]
+) -> tuple[Ints, sp.csc_array]:
+    """Find the labels at or below each node of a hierarchy.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    labels : sequence of str
+        The labels; the hierarchy may lack some.
+
+    Returns
+    -------
+    known : ndarray of int
+        Rows of the labels that the hierarchy has.
+    below : csc_array of bool, shape (known, nodes)
+        Whether a label is at or below a node.
+    """
+    known = [i for i, label in enumerate(labels) if label in hierarchy.index]
+    rows, nodes, _ = hierarchy.ancestor_distances([labels[i] for i in known])
+    shape = (len(known), len(hierarchy.nodes))
+    below = sp.csc_array((np.ones(len(rows), bool), (rows, nodes)), shape=shape)
+    return np.array(known, np.int64), below
 
 
 class _Search:

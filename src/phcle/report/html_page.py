@@ -12,6 +12,7 @@ from phcle import __version__
 from phcle.files.writing import write_whole
 from phcle.report.report_libraries import needed
 from phcle.uses.explanation_lines import shown_percentile
+from phcle.web import MAP_SCRIPTS
 
 __all__ = ["as_data_uri", "write_page"]
 
@@ -46,7 +47,9 @@ def write_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(static=_static, version=__version__)
+    environment.globals.update(
+        static=_static, version=__version__, map_scripts=MAP_SCRIPTS
+    )
     environment.filters.update(percentile=shown_percentile)
     text = environment.get_template(template).render(**values)
     with write_whole(path) as temporary:

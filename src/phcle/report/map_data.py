@@ -10,22 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.report.hierarchy_branches import Branches
+from phcle.report.hierarchy_branches import Branches, hierarchy_of
 from phcle.report.map_layout import Layout
+from phcle.report.map_regions import group_regions, node_regions
 from phcle.report.section_data import known_in
 
-__all__ = ["colourings", "map_data"]
+__all__ = ["BRANCH", "CLUSTER", "colourings", "map_data", "packed"]
 
 Colouring = dict[str, Any]
 
-MOST_GROUPS = 7
+BRANCH, CLUSTER = "branch", "cluster"
+"""Titles of the colourings whose groups are parts of the map."""
+
+MOST_GROUPS = 20
 """Groups with a colour of their own; the rest is "other"."""
 
 
 def map_data(
     embedding: LabelEmbedding, layout: Layout, chosen: Sequence[Colouring]
 ) -> dict[str, Any]:
-    """Pack a map for `web/static/map.js`: arrays as base64, names and ids as lists.
+    """Pack a map for `web/static/map.js`: arrays as texts, names and ids as lists.
 
     Parameters
     ----------
@@ -39,19 +43,40 @@ def map_data(
     Returns
     -------
     dict
-        Values for JSON.
+        Values for JSON, those of `MapData`.
     """
     names = [embedding.name_of(label) for label in embedding.labels]
     labels = list(embedding.labels)
+    places = layout.places
+    regions = [
+        region
+        for each in chosen
+        if each["title"] in (BRANCH, CLUSTER)
+        for region in group_regions(
+            each["title"], each["groups"], each["codes"], places
+        )
+    ]
+    hierarchy = hierarchy_of(embedding)
+    if hierarchy is not None:
+        regions += node_regions(embedding, hierarchy[1], places)
     return {
         "names": names,
         "labels": None if names == labels else labels,
-        "x": _packed(layout.places[:, 0], "<f4"),
-        "y": _packed(layout.places[:, 1], "<f4"),
-        "neighbours": _packed(layout.neighbours, "<u4"),
+        "x": packed(places[:, 0], "f4"),
+        "y": packed(places[:, 1], "f4"),
+        "neighbours": packed(
+            layout.neighbours, "u2" if len(names) <= 1 << 16 else "u4"
+        ),
         "colourings": [
-            {**each, "codes": _packed(each["codes"], "u1")} for each in chosen
+            {
+                key: packed(value, "u1" if key == "codes" else "f4")
+                if isinstance(value, np.ndarray)
+                else value
+                for key, value in each.items()
+            }
+            for each in chosen
         ],
+        "regions": [region.to_dict() for region in regions],
     }
 
 
@@ -68,20 +93,48 @@ def colourings(embedding: LabelEmbedding, branches: Branches | None) -> list[Col
     Returns
     -------
     list of dict
-        For each way its title, the names of its groups (the last one "other"), and the
-        group of each label as a number.
+        For each way its title, and either the names of its groups (the last one
+        "other") and the group of each label as a number, or values, low and high.
     """
-    found = []
+    found: list[Colouring] = []
     if branches is not None:
         groups = [*map(embedding.name_of, branches.nodes), "other"]
-        found.append({"title": "branch", "groups": groups, "codes": branches.codes})
-    found.append(_by_contexts(embedding))
+        found.append({"title": BRANCH, "groups": groups, "codes": branches.codes})
+    known = known_in(embedding)
+    found.append(_by_contexts(embedding, known))
+    if len(embedding.contexts) > 1:
+        n_known = known.sum(axis=1).astype(np.float32)
+        ends = {"low": 0.0, "high": float(len(embedding.contexts))}
+        found.append({"title": "contexts known", "values": n_known, **ends})
     return found
 
 
-def _by_contexts(embedding: LabelEmbedding) -> Colouring:
+def packed(values: npt.ArrayLike, kind: str) -> str:
+    """Write an array as text: its type, a colon and base64.
+
+    Parameters
+    ----------
+    values : array
+        The numbers.
+    kind : {"f4", "u4", "u2", "u1"}
+        The type to write: floats or unsigned integers, and the number of bytes.
+
+    Returns
+    -------
+    str
+        The text, which `web/static/map.js` reads.
+
+    Examples
+    --------
+    >>> packed([1, 2], "u2")
+    'u2:AQACAA=='
+    """
+    array = np.ascontiguousarray(values, f"<{kind}")
+    return f"{kind}:{base64.b64encode(array.tobytes()).decode()}"
+
+
+def _by_contexts(embedding: LabelEmbedding, known: npt.NDArray[np.bool_]) -> Colouring:
     """Group labels by the set of contexts that know them."""
-    known = known_in(embedding)
     sets, codes, counts = np.unique(
         known, axis=0, return_inverse=True, return_counts=True
     )
@@ -99,8 +152,3 @@ def _by_contexts(embedding: LabelEmbedding) -> Colouring:
         "groups": [*groups, "other"],
         "codes": rank[codes.reshape(-1)],
     }
-
-
-def _packed(values: npt.ArrayLike, kind: str) -> str:
-    """An array of this type as base64."""
-    return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode()

@@ -51,12 +51,17 @@ class AttributeColumn:
         Where the value is observed.
     is_confident : ndarray of bool, shape (labels,)
         Where the prediction is clear enough for `LabelEmbedding.describe` to list it.
+    low, high : ndarray of shape (labels,)
+        Intervals that hold a predicted number in 80 of 100 cases; NaN where there are
+        none.
     """
 
     value: Floats
     chance: Floats
     is_observed: Bools
     is_confident: Bools
+    low: Floats
+    high: Floats
 
 
 @dataclass(frozen=True)
@@ -206,6 +211,10 @@ def attribute_column(
         np.where(is_observed, has_it.astype(np.float64), chance),
         is_observed,
         is_clear & ~is_observed,
+        *(
+            np.full(n, np.nan) if ends is None else ends[:, at]
+            for ends in (read.low, read.high)
+        ),
     )
 
 

@@ -1,4 +1,17 @@
-"""Scripts, styles and templates that the report and the explorer share.
+"""Scripts, styles and templates that reports and the explorer share."""
 
-There is no Python code here, so nothing is imported.
-"""
+from __future__ import annotations
+
+__all__ = ["MAP_SCRIPTS"]
+
+MAP_SCRIPTS = (
+    "map_paint.js",
+    "map_view.js",
+    "map_density.js",
+    "map_colours.js",
+    "map_names.js",
+    "map_save.js",
+    "map.js",
+)
+"""The scripts of the map, in the order of loading; they need `elements.js` and
+`combobox.js`, and no server."""

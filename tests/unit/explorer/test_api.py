@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import html
 import io
@@ -9,7 +10,7 @@ import io
 import numpy as np
 import pytest
 
-from phcle import load
+from phcle import PHCLE, DescriptiveContext, load
 from phcle.uses import named_answers
 
 
@@ -145,28 +146,83 @@ def test_the_map_holds_every_label_and_says_when_it_is_ready(client, zoo_embeddi
     data = client.get("/api/map").json()
     assert data["ready"]
     assert len(data["names"]) == len(zoo_embedding)
-    assert [x["title"] for x in data["colourings"]] == ["branch", "known in", "cluster"]
+    titles = ["branch", "cluster", "known in", "contexts known"]
+    assert [x["title"] for x in data["colourings"]] == titles
+    assert len(unpacked(data["x"])) == len(unpacked(data["y"])) == len(zoo_embedding)
     assert client.get("/api/status").json()["labels"]["ready"]
 
 
-@pytest.mark.parametrize(
-    ("context", "column", "n_groups"),
-    [("looks", "claws", 4), ("sizes", "kilograms", 6), ("words", "wild", 4)],
-)
-def test_colours_tell_observed_from_predicted(
-    client, zoo_embedding, context, column, n_groups
-):
-    import base64
+def test_every_group_of_the_map_has_a_named_place(client):
+    data = client.get("/api/map").json()
+    for way in data["colourings"][:2]:
+        present = {way["groups"][code] for code in unpacked(way["codes"])} - {"other"}
+        named = {x["name"] for x in data["regions"] if x["of"] == way["title"]}
+        assert named == present
+    assert all(-1 <= x["x"] <= 1 and x["reach"] >= 0 for x in data["regions"])
 
+
+def unpacked(text):
+    kind, content = text.split(":")
+    return np.frombuffer(base64.b64decode(content), f"<{kind}")
+
+
+@pytest.mark.parametrize(("context", "column"), [("looks", "claws"), ("words", "wild")])
+def test_colours_tell_observed_from_predicted(client, zoo_embedding, context, column):
     params = {"context": context, "column": column}
     found = client.get("/api/colour", params=params).json()
-    codes = base64.b64decode(found["codes"])
+    codes = unpacked(found["codes"])
     assert len(codes) == len(zoo_embedding)
-    assert len(found["groups"]) == len(found["shades"]) == n_groups
+    assert len(found["groups"]) == len(found["shades"]) == 4
     position = zoo_embedding.labels.index
     cat, lynx = codes[position("cat")], codes[position("lynx")]
     assert not found["shades"][cat]["is_faint"]  # observed
     assert found["shades"][lynx]["is_faint"]  # predicted, or unknown
+    assert unpacked(found["is_known"])[position("cat")] == 1
+    assert unpacked(found["is_known"])[position("lynx")] == 0
+
+
+def test_numbers_colour_the_map_on_a_scale(client, zoo_embedding):
+    params = {"context": "sizes", "column": "kilograms"}
+    found = client.get("/api/colour", params=params).json()
+    values, known = unpacked(found["values"]), unpacked(found["is_known"])
+    confidence = unpacked(found["confidence"])
+    position = zoo_embedding.labels.index
+    assert values[position("lion")] == 190
+    assert known.sum() == 7
+    assert np.isfinite(values).all()
+    assert (confidence[known == 1] == 255).all()
+    assert 0.02 <= found["low"] < found["high"] <= 220
+    assert found["groups"] is None
+
+
+def test_a_category_colours_the_map_by_its_values():
+    from phcle.explorer.map_colours import attribute_colouring
+    from phcle.explorer.workspace import Opened
+
+    labels = tuple("abcdefgh")
+    cells = {"kind": [*["fish"] * 4, *["bird"] * 3]}
+    context = DescriptiveContext.from_cells(labels[:-1], cells, "zoo")
+    rest = DescriptiveContext.from_tags(
+        {x: ["t" if x < "e" else "u"] for x in labels}, name="tags"
+    )
+    embedding = PHCLE(dim=2, backend="numpy").fit([context, rest]).embedding_
+    found = attribute_colouring(Opened(embedding, "x"), "zoo", "kind=fish")
+    assert found.title == "zoo: kind"
+    assert set(found.groups) == {"fish", "bird", "other"}
+    codes = unpacked(found.codes)
+    assert found.groups[codes[0]] == "fish"
+    assert found.groups[codes[5]] == "bird"
+    assert unpacked(found.is_known).tolist() == [1] * 7 + [0]
+
+
+def test_two_embeddings_colour_the_map_by_the_neighbours_they_share(
+    client, zoo_embedding
+):
+    found = client.get("/api/colour/differences").json()
+    shares = unpacked(found["values"])
+    assert len(shares) == len(zoo_embedding)
+    assert 0 <= shares.min() <= shares.max() <= 1
+    assert "noise" in found["title"]
 
 
 def test_a_new_label_lands_by_its_parent_and_can_be_exported(client, tmp_path):

@@ -96,11 +96,13 @@ def test_a_lasso_lists_what_it_holds(open_page, kind):
     map_is_ready(page)
     page.get_by_role("button", name="Lasso").click()
     stage = page.locator(".map-stage").bounding_box()
-    near, right, low = 20, stage["width"] - 20, stage["height"] - 20
-    page.mouse.move(stage["x"] + near, stage["y"] + near)
+    room = page.evaluate("Phcle.map.room()")
+    left, right = stage["x"] + room["left"] + 5, stage["x"] + room["right"] - 5
+    top, low = stage["y"] + 5, stage["y"] + stage["height"] - 80
+    page.mouse.move(left, top)
     page.mouse.down()
-    for x, y in ((right, near), (right, low), (near, low)):
-        page.mouse.move(stage["x"] + x, stage["y"] + y, steps=10)
+    for x, y in ((right, top), (right, low), (left, low)):
+        page.mouse.move(x, y, steps=10)
     page.mouse.up()
     page.wait_for_selector(".map-panel h2 >> text=labels")
     n_chosen = int(page.inner_text(".map-panel h2").split()[0])
@@ -110,6 +112,7 @@ def test_a_lasso_lists_what_it_holds(open_page, kind):
     rows = json.loads(download.value.path().read_text())
     assert len(rows) == n_chosen
     assert set(rows[0]) == {"label", "name"}
+    page.wait_for_url(re.compile("rows="))
     again = open_page(f"/?{urlsplit(page.url).query}")
     map_is_ready(again)
     again.wait_for_selector(f".map-panel h2 >> text={n_chosen} labels")
@@ -122,12 +125,67 @@ def test_the_map_is_coloured_by_an_attribute_and_the_address_keeps_it(open_page)
     page.wait_for_selector("#map-attribute-found li >> text=claws")
     page.press("#map-attribute", "Enter")
     page.wait_for_selector(".map-legend >> text=has it")
-    page.wait_for_url(re.compile("claws"))
+    page.wait_for_url(re.compile("context=looks&column=claws"))
     page.locator(".map-legend button").first.click()
     page.wait_for_url(re.compile("group="))
     again = open_page(f"/?{urlsplit(page.url).query}")
     map_is_ready(again)
     again.wait_for_selector(".map-legend button[aria-pressed=true] >> text=has it")
+
+
+def test_numbers_have_a_scale_and_show_what_is_known_and_how_sure(open_page):
+    page = open_page("/?context=sizes&column=kilograms")
+    map_is_ready(page)
+    page.wait_for_selector(".map-ramp")
+    assert "faint: predicted" in page.inner_text(".map-legend")
+    modes = page.get_by_label("What of the attribute")
+    modes.select_option("known or predicted")
+    known = page.locator(".map-legend button", has_text="known").first
+    assert known.inner_text().split() == ["known", "7"]
+    modes.select_option("confidence")
+    assert page.inner_text(".map-ends").split() == ["0", "0.5", "1"]
+    page.wait_for_url(re.compile("mode=confidence"))
+    page.select_option("#map-colour", label="neighbours shared with noise")
+    page.wait_for_url(re.compile("colour=neighbours"))
+
+
+def test_back_returns_to_what_was_chosen_before(open_page):
+    page = open_page()
+    map_is_ready(page)
+    for label in ("owl", "cat"):
+        page.evaluate("x => Phcle.map.choose(Phcle.map.row_of(x))", label)
+        page.wait_for_url(re.compile(f"label={label}"))
+    page.evaluate("Phcle.map.view.zoom(2)")  # moving makes no entry
+    page.wait_for_timeout(400)  # until it has settled
+    page.go_back()
+    page.wait_for_selector(".map-panel h2 >> text=owl")
+    page.go_back()
+    page.wait_for_selector(".map-card", state="hidden")
+    page.go_forward()
+    page.wait_for_selector(".map-panel h2 >> text=owl")
+
+
+def test_enter_waits_for_the_search_of_what_is_typed(open_page):
+    page = open_page()
+    map_is_ready(page)
+    page.fill("#finder", "tiger")
+    page.wait_for_selector("#finder-found li >> text=tiger")
+    page.route("**/api/search?q=owl*", lambda route: route.continue_())
+    page.fill("#finder", "owl")
+    page.keyboard.press("Enter")  # before the answer has come
+    page.wait_for_selector(".map-panel h2")
+    assert page.inner_text(".map-panel h2") == "owl"
+
+
+def test_the_map_fills_the_window(open_page):
+    for width, height in ((1400, 900), (390, 844)):
+        page = open_page(viewport={"width": width, "height": height})
+        map_is_ready(page)
+        box = page.locator("#map").bounding_box()
+        assert (box["x"], box["width"]) == (0, width)
+        assert box["y"] + box["height"] == height
+        assert page.evaluate("document.documentElement.scrollHeight") == height
+        assert page.locator(".map-legend button").first.is_visible()
 
 
 def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(
@@ -149,7 +207,7 @@ def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(
         page.set_default_timeout(SLOW_MS)
         page.goto(address)
         page.wait_for_selector("#map[data-ready=no] .map-points")
-        page.wait_for_selector("#map-method >> text=A first sketch")
+        page.wait_for_selector(".map-note >> text=A first sketch")
         page.fill("#finder", "tigr")
         page.wait_for_selector("#finder-found li >> text=tiger")
         page.keyboard.press("Enter")

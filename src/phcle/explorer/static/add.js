@@ -199,9 +199,9 @@
 
   async function show_on_map(answer) {
     document.getElementById("map").hidden = false;
-    opening = opening || Phcle.get("/api/map").then((data) =>
-      Phcle.mount_map(document.getElementById("map"), data, { search: false }),
-    );
+    const provider = { map: () => Phcle.get("/api/map") };
+    const bare = { panels: false };
+    opening = opening || Phcle.mount_map(document.getElementById("map"), provider, bare);
     const map = await opening;
     const rows = answer.neighbours.slice(0, 5).map((x) => map.data.labels.indexOf(x.label));
     map.pin(answer.place[0], answer.place[1], answer.name, rows);

@@ -45,8 +45,6 @@
       await fetch(path, { method: "POST", body: body, headers: { "Content-Type": kind } }),
     );
   Phcle.label_address = (label) => `/label?${Phcle.query([["label", label]])}`;
-  // A name keeps its own direction of writing, apart from the numbers beside it.
-  Phcle.name = (name) => element("bdi", {}, name);
   Phcle.label_link = ({ label, name }) =>
     element("a", { href: Phcle.label_address(label) }, Phcle.name(name));
 
@@ -76,11 +74,6 @@
       drawn("rect", { ...whole, class: "bar-room", width: "100%" }),
       drawn("rect", { ...whole, class: "bar-full", width: width }),
     );
-  };
-
-  // A number with three significant digits; digits before the point are never rounded away.
-  Phcle.number = function (number) {
-    return String(Math.abs(number) < 999.5 ? Number(number.toPrecision(3)) : Math.round(number));
   };
 
   // A cosine and how unusual it is: whole percents, from 99 % on tenths.
@@ -163,12 +156,6 @@
     const lines = [keys, ...rows.map((row) => keys.map((key) => row[key]))];
     return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
   }
-
-  Phcle.save = function (content, name) {
-    const link = element("a", { href: URL.createObjectURL(content), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  };
 
   Phcle.downloads = function (rows, name) {
     const button = (kind, make) =>

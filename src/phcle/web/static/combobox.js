@@ -9,16 +9,6 @@
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
 
-  Phcle.element = function (kind, attributes, ...children) {
-    const made = document.createElement(kind);
-    for (const [key, value] of Object.entries(attributes || {})) {
-      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-      else made.setAttribute(key, value);
-    }
-    made.append(...children);
-    return made;
-  };
-
   Phcle.combobox = function (id, options) {
     const box = options.input || Phcle.element("input", { type: "search", id: id });
     const attributes = {
@@ -73,6 +63,7 @@
         ...found.map((item, i) => {
           const id_of = { role: "option", id: `${list.id}-${i}` };
           const option = Phcle.element("li", id_of, ...options.show(item));
+          option.title = option.textContent;
           // Not "click": by then the input has lost focus and closed the list.
           option.addEventListener("pointerdown", (event) => {
             event.preventDefault();

@@ -1,58 +1,52 @@
-// The map of labels: hover, search, move and zoom.
+// The map of labels: a stage with floating panels for colours, legend, tools and a card.
 //
-//   Phcle.mount_map(host, data, options)
+//   Phcle.mount_map(host, provider, options) -> promise of the map
 //
-// builds the map inside `host`. Data: names; labels (ids, or null if they equal the
-// names); x and y (float32, -1 … 1) and neighbours (uint32, the same number for every
-// label), all in base64; and colourings, each {title, groups, codes (uint8)}. The last
-// group is "other" and grey, unless {…, shades} gives a {colour, is_faint} for each group.
+// The provider answers questions, from a server or from data in the page:
+//
+//   map()               the data: names; labels (ids, or null if they equal the names); x, y,
+//                       neighbours; colourings; regions (names of groups, then of finer
+//                       parts). Arrays are texts such as "f4:…", a type and base64.
+//   nearest(label)      optional: [{label, name, similarity}]; else from the data
+//   attributes(typed)   optional: [{context, name}] to colour by
+//   colour(context, column)  the colouring of such an attribute
+//   address(label)      optional: the address of a label's page
+//
+// Options: search (default true); panels (default true; without them only the stage);
+// changed(map, what) is called when the "choice", the "colours" or the "view" change.
 // Text from the data is inserted as text, never as HTML.
-//
-// Options: search (default true); encircle (default false: no lasso); explain(map, point)
-// and list(map, points) fill the panel; changed(map) is called on every change of state.
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
+  const element = Phcle.element;
   const MOST_FOUND = 12;
-  const MOST_NAMED = 4000; // most points to try when placing names
-  const AREA_PER_NAME = 12000; // square pixels of the stage for each name
-  const GOLDEN = (Math.sqrt(5) - 1) / 2;
-  const STEP = 60; // pixels per arrow key
-  const SETTLED_MS = 120;
+  const MOST_LISTED = 300;
+  const STEP = 80; // pixels that an arrow key with Shift moves the map
+  const SETTLED_MS = 110;
+  const SLOW_MS = 45; // between frames, from which on names are drawn when the map rests
+  const TYPES = { f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 
-  function bytes(base64) {
-    const text = atob(base64);
-    const out = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++) out[i] = text.charCodeAt(i);
-    return out.buffer;
+  function unpacked(text) {
+    const [kind, base64] = text.split(":");
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    return new TYPES[kind](bytes.buffer);
   }
 
-  const element = Phcle.element; // from combobox.js
-
-  function unpacked(colouring) {
-    return { ...colouring, codes: new Uint8Array(bytes(colouring.codes)) };
-  }
-
-  // "rgb(0, 114, 178)" as "#0072b2"
-  function as_hex(colour) {
-    const parts = colour.match(/[\d.]+/g).slice(0, 3);
-    return `#${parts.map((x) => Math.round(x).toString(16).padStart(2, "0")).join("")}`;
-  }
-
-  function mixed(colour, other, share) {
-    const part = (text, i) => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
-    const mix = (i) => part(colour, i) * share + part(other, i) * (1 - share);
-    return as_hex(`rgb(${mix(0)}, ${mix(1)}, ${mix(2)})`);
+  function with_arrays(colouring) {
+    const made = { ...colouring };
+    for (const key of ["codes", "values", "is_known", "confidence"]) {
+      if (made[key]) made[key] = unpacked(made[key]);
+    }
+    return made;
   }
 
   function unpack(data) {
+    const arrays = ["x", "y", "neighbours"].map((key) => [key, unpacked(data[key])]);
     return {
-      names: data.names,
+      ...data,
+      ...Object.fromEntries(arrays),
       labels: data.labels || data.names,
-      x: new Float32Array(bytes(data.x)),
-      y: new Float32Array(bytes(data.y)),
-      neighbours: new Uint32Array(bytes(data.neighbours)),
-      colourings: data.colourings.map(unpacked),
+      colourings: data.colourings.map(with_arrays),
     };
   }
 
@@ -71,436 +65,684 @@
     return found.flat().slice(0, MOST_FOUND);
   };
 
+  const count = (n) => n.toLocaleString("en");
+  const button = (text, onclick, attributes) =>
+    element("button", { type: "button", onclick, ...attributes }, text);
+
   class LabelMap {
-    constructor(host, data, options) {
-      this.host = host;
-      this.options = {
-        search: true,
-        encircle: false,
-        explain: (map, point) => map.explain(point),
-        list: () => {},
-        changed: () => {},
-        ...options,
-      };
+    constructor(host, provider, data, options) {
+      Object.assign(this, { host, provider });
+      this.options = { search: true, panels: true, changed: () => {}, ...options };
       this.data = unpack(data);
       this.n = this.data.names.length;
       this.per_label = this.n ? this.data.neighbours.length / this.n : 0;
-      this.colouring = this.data.colourings[0];
+      this.importance = Phcle.by_importance(this.data.neighbours, this.n);
+      this.colours = {
+        rgba: new Uint32Array(this.n),
+        order: new Uint32Array(this.n),
+      };
+      this.base = this.data.colourings[0]; // what the picker shows
+      this.modes = Phcle.modes_of(this.base);
+      this.mode = "value";
       this.group = null; // the only group shown; null shows all
       this.chosen = null;
+      this.many = []; // labels chosen together
       this.pinned = null; // [x, y, name] of a label that is not in the data
+      this.placed = []; // names on the stage
+      this.pace = 0; // milliseconds between frames while the map moves
+      this.gone = new AbortController(); // ends the listeners outside the host
       this.build();
+      this.open();
     }
 
+    get colouring() {
+      return this.modes[this.mode];
+    }
+
+    row_of(label) {
+      this.rows ??= new Map(this.data.labels.map((own, i) => [own, i]));
+      return this.rows.get(label) ?? -1;
+    }
+
+    // -- Building
+
     build() {
-      const id = this.host.id || "map";
-      this.search = Phcle.combobox(`${id}-search`, {
-        placeholder: "a label's name",
-        find: (typed) => Phcle.search(this.data.names, this.data.labels, typed),
-        show: (point) => {
-          const { groups, codes } = this.data.colourings[0];
-          const group = element("span", { class: "map-count" }, groups[codes[point]]);
-          return [this.data.names[point], group];
-        },
-        take: (point, box) => {
-          box.value = this.data.names[point];
-          this.go_to(point);
-        },
-      });
-      this.picker = element("select", { onchange: () => this.recolour() });
-      this.fill_picker();
+      this.id = this.host.id || "map";
       this.probe = element("span", { hidden: "" });
-      const everything = element("button", { type: "button" }, "Show all");
-      everything.addEventListener("click", () => this.clear());
+      this.colour_of = Phcle.style_colours(this.probe);
       this.stage = element("div", {
         class: "map-stage",
         tabindex: "0",
         role: "application",
         "aria-label":
-          `Map of ${this.n} labels. Arrow keys move, plus and minus zoom, ` +
-          "0 shows all; use the search to go to a label.",
-        onkeydown: (event) => this.on_stage_key(event),
+          `Map of ${count(this.n)} labels. Arrow keys go from label to label, with Shift ` +
+          "they move the map. Plus and minus zoom, 0 shows all, Escape clears.",
+        onkeydown: (event) => this.on_key(event),
       });
-      this.overlay = element("canvas", { class: "map-names", "aria-hidden": "true" });
+      const layer = (name) => element("canvas", { class: name, "aria-hidden": "true" });
+      this.clouds = layer("map-density");
+      this.overlay = layer("map-names");
       this.tip = element("div", { class: "map-tip", role: "tooltip", hidden: "" });
+      this.stage.append(this.clouds, this.overlay, this.tip);
       this.panel = element("div", { class: "map-panel", "aria-live": "polite" });
-      this.legend = element("div", {
-        class: "map-legend",
-        role: "group",
-        "aria-label": "Groups; press one to show only that group",
-      });
-      const find = element("label", { for: `${id}-search` }, "Find ");
-      this.bar = element(
-        "div",
-        { class: "map-bar" },
-        ...(this.options.search ? [find, this.search.whole] : []),
-        element("label", {}, "Colour by ", this.picker),
-        everything,
-        ...(this.options.encircle ? this.choosing_tools() : []),
+      this.card = element(
+        "section",
+        { class: "map-card", "aria-label": "Chosen labels", tabindex: "0", hidden: "" },
+        button("×", () => this.clear_choice(), { class: "map-close", "aria-label": "Close" }),
+        this.panel,
       );
+      this.legend = element("div", { class: "map-legend", role: "group", tabindex: "0" });
+      this.status = element("p", { class: "map-note", role: "status" });
+      const panels = [this.controls(), this.card, this.tools(), this.status];
+      this.host.classList.add("map-whole");
       this.host.replaceChildren(
         this.probe,
-        this.bar,
-        element(
-          "div",
-          { class: "map-body" },
-          this.stage,
-          element("div", { class: "map-side" }, this.panel, this.legend),
-        ),
+        this.stage,
+        ...(this.options.panels ? panels : []),
       );
-      this.stage.append(this.overlay, this.tip);
     }
 
-    choosing_tools() {
-      this.circler = element(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": "false",
-          onclick: () => this.encircle(this.circler.ariaPressed !== "true"),
+    controls() {
+      const parts = [];
+      if (this.options.search) parts.push(this.search_box());
+      this.picker = element("select", {
+        id: `${this.id}-colour`,
+        onchange: () => this.pick_colours(this.data.colourings[this.picker.value]),
+      });
+      this.mode_picker = element("select", {
+        "aria-label": "What of the attribute",
+        hidden: "",
+        onchange: () => this.pick_mode(this.mode_picker.value),
+      });
+      const label = element("label", { for: this.picker.id }, "Colour by");
+      parts.push(element("div", { class: "map-row" }, label, this.picker));
+      if (this.provider.attributes) parts.push(this.attribute_box());
+      parts.push(element("div", { class: "map-row" }, this.mode_picker), this.legend);
+      const about = { class: "map-controls", "aria-label": "Colours" };
+      return element("section", about, ...parts);
+    }
+
+    search_box() {
+      const id = `${this.id}-search`;
+      const { names, labels } = this.data;
+      this.search = Phcle.combobox(id, {
+        placeholder: "Find a label",
+        find: (typed) => Phcle.search(names, labels, typed),
+        show: (point) => {
+          const group = this.group_name(this.data.colourings[0], point);
+          return [Phcle.name(names[point]), element("span", { class: "map-count" }, group)];
         },
-        "Lasso",
-      );
-      const all = () => this.options.list(this, Array.from(this.view.in_view()));
-      const seen = { type: "button", onclick: all };
-      return [this.circler, element("button", seen, "List what is in view")];
+        take: (point, box) => {
+          box.value = names[point];
+          this.go_to(point);
+        },
+      });
+      this.search.box.setAttribute("aria-label", "Find a label");
+      document.addEventListener("keydown", (event) => {
+        const is_typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+        if (event.key !== "/" || is_typing || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        this.search.box.focus();
+      }, { signal: this.gone.signal });
+      return this.search.whole;
     }
 
-    encircle(on) {
-      this.circler.ariaPressed = String(on);
-      this.stage.classList.toggle("is-encircling", on);
-      this.view.encircle(on);
+    attribute_box() {
+      const id = `${this.id}-attribute`;
+      const made = Phcle.combobox(id, {
+        placeholder: "or by an attribute",
+        name: "Attributes found",
+        none: "no such attribute",
+        find: (typed) => this.provider.attributes(typed),
+        show: ({ context, name }) => [
+          Phcle.name(name),
+          element("span", { class: "map-count" }, context),
+        ],
+        take: ({ context, name }, box) => {
+          box.value = name;
+          this.colour_by_attribute(context, name).catch((error) => this.tell(error.message));
+        },
+      });
+      made.box.setAttribute("aria-label", "Colour by an attribute");
+      return made.whole;
+    }
+
+    tools() {
+      const list = () => this.choose_many(this.view.in_view());
+      this.circler = button("Lasso", () => this.encircle(!this.view.is_encircling), {
+        "aria-pressed": "false",
+      });
+      const save = (kind) => () => Phcle.save_map(this, kind);
+      const saves = (kind) => button(kind.toUpperCase(), save(kind), { "aria-label": `Save as ${kind.toUpperCase()}` });
+      return element(
+        "div",
+        { class: "map-tools", role: "toolbar", "aria-label": "Map" },
+        button("+", () => this.view.zoom(1.6), { "aria-label": "Zoom in" }),
+        button("−", () => this.view.zoom(1 / 1.6), { "aria-label": "Zoom out" }),
+        button("Show all", () => this.clear()),
+        this.circler,
+        button("List", list, { "aria-label": "List what is in view" }),
+        saves("png"),
+        saves("svg"),
+      );
+    }
+
+    open() {
+      const told = {
+        hover: (point) => this.hover(point),
+        choose: (point, is_more) => (is_more ? this.add_or_remove(point) : this.choose(point)),
+        encircled: (points) => {
+          this.encircle(false);
+          if (points.length) this.choose_many(points);
+        },
+        moved: () => this.on_move(),
+        draw: (frame) => this.draw(frame),
+      };
+      this.view = Phcle.open_view(this.stage, this.data, told, () => this.room());
+      this.host.dataset.view = this.view.kind;
+      this.fill_picker();
+      this.recolour();
+      this.view.resize(); // the legend has its size now
+      const again = () => this.recolour();
+      const until = { signal: this.gone.signal };
+      root.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, until);
+      document.addEventListener("phcle-theme", again, until);
+      this.host.dataset.drawn = Math.round(performance.now());
+    }
+
+    tell(text) {
+      this.status.textContent = text;
+    }
+
+    // Boxes of the panels that lie on the stage: [left, top, right, bottom].
+    covered() {
+      if (!this.options.panels) return [];
+      const stage = this.stage.getBoundingClientRect();
+      return [...this.host.querySelectorAll(".map-controls, .map-card:not([hidden]), .map-tools, .map-note")]
+        .map((panel) => panel.getBoundingClientRect())
+        .filter((box) => box.width && box.top < stage.bottom && box.bottom > stage.top)
+        .map((box) => [
+          box.left - stage.left,
+          box.top - stage.top,
+          box.right - stage.left,
+          box.bottom - stage.top,
+        ]);
+    }
+
+    // The part of the stage beside the panels, which stand at its left and right.
+    room() {
+      const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
+      let [left, right] = [0, width];
+      for (const [from, top, to, bottom] of this.covered()) {
+        if (bottom - top < 0.2 * height || to - from > 0.6 * width) continue;
+        if (from + to < width) left = Math.max(left, to);
+        else right = Math.min(right, from);
+      }
+      return { left, right, top: 0, bottom: height };
+    }
+
+    // -- Colours
+
+    ink() {
+      const names = ["page", "ink", "quiet", "accent"];
+      return Object.fromEntries(names.map((x) => [x, Phcle.as_css(this.colour_of(`--${x}`))]));
     }
 
     fill_picker() {
-      const now = this.data.colourings.indexOf(this.colouring);
       this.picker.replaceChildren(
-        ...this.data.colourings.map((each, i) =>
-          element("option", { value: i }, each.title),
-        ),
+        ...this.data.colourings.map(({ title }, i) => element("option", { value: i }, title)),
       );
-      this.picker.value = String(Math.max(now, 0));
+      this.picker.value = String(this.data.colourings.indexOf(this.base));
+      const names = Object.keys(this.modes);
+      this.mode_picker.hidden = names.length < 2;
+      this.mode_picker.replaceChildren(...names.map((x) => element("option", {}, x)));
+      this.mode_picker.value = this.mode;
     }
 
-    // Add a colouring, in the format of the data, and show it.
-    async add_colouring(colouring) {
-      const others = this.data.colourings.filter(({ title }) => title !== colouring.title);
-      this.data.colourings = [...others, unpacked(colouring)];
+    pick_colours(colouring, mode = "value") {
+      this.base = colouring;
+      this.modes = Phcle.modes_of(colouring);
+      this.mode = mode in this.modes ? mode : "value";
+      this.group = null;
       this.fill_picker();
-      await this.colour_by(colouring.title);
+      this.recolour();
+      this.redraw_card();
+      this.options.changed(this, "colours");
     }
 
-    async colour_by(title) {
-      const at = this.data.colourings.findIndex((each) => each.title === title);
-      if (at < 0) return;
-      this.picker.value = String(at);
-      await this.recolour();
+    pick_mode(mode) {
+      this.pick_colours(this.base, mode);
     }
 
-    async open() {
-      const told = {
-        encircled: (points) => {
-          this.view.mark(points);
-          this.options.list(this, points);
-        },
-        hover: (point) => this.hover(point),
-        choose: (point) => this.choose(point),
-        moved: () => this.on_move(),
-      };
-      const make_canvas = () => {
-        this.stage.querySelector(".map-points")?.remove();
-        const canvas = element("canvas", { class: "map-points" });
-        this.stage.prepend(canvas);
-        return canvas;
-      };
-      this.stage.addEventListener("pointermove", (event) => this.carry_tip(event));
-      this.view = await Phcle.open_view(make_canvas, this.data, this.ink(), told);
-      await this.recolour();
-      const scheme = root.matchMedia("(prefers-color-scheme: dark)");
-      scheme.addEventListener("change", () => this.recolour());
-      document.addEventListener("phcle-theme", () => this.recolour());
-      root.addEventListener("resize", () => this.on_move());
-      this.host.dataset.view = this.view.kind;
-      this.host.dataset.drawn = Math.round(performance.now());
-      if (this.view.kind !== "webgl") {
-        const note = "Drawn on a plain canvas: this browser has no fast WebGL.";
-        this.host.append(element("p", { class: "map-note" }, note));
-      }
-      this.options.explain(this, null);
-      return this;
+    async colour_by_attribute(context, column, mode) {
+      this.tell(`Reading ${column}…`);
+      const made = this.add_colouring(await this.provider.colour(context, column));
+      this.tell("");
+      this.pick_colours(made, mode);
     }
 
-    // Read colours from the style sheet, which decides between light and dark.
-    colour_of(name) {
-      this.probe.style.color = `var(${name})`;
-      return as_hex(getComputedStyle(this.probe).color);
+    // Add a colouring, in the format of the data, to those that can be chosen.
+    add_colouring(colouring) {
+      const made = with_arrays(colouring);
+      const others = this.data.colourings.filter(({ title }) => title !== made.title);
+      this.data.colourings = [...others, made];
+      this.fill_picker();
+      return made;
     }
 
-    ink() {
-      return this.colour_of("--ink");
+    colour_by(title) {
+      const found = this.data.colourings.find((each) => each.title === title);
+      if (found) this.pick_colours(found);
     }
 
-    palette() {
-      if (this.colouring.shades) {
-        const page = this.colour_of("--page");
-        return this.colouring.shades.map(({ colour, is_faint }) => {
-          const own = this.colour_of(`--group-${colour ?? "other"}`);
-          return is_faint ? mixed(own, page, 0.4) : own;
-        });
-      }
-      const last = this.colouring.groups.length - 1;
-      return this.colouring.groups.map((_, i) =>
-        i === last ? this.colour_of("--group-other") : this.colour_of(`--group-${i}`),
-      );
-    }
-
-    async recolour() {
-      const before = this.colouring;
-      this.colouring = this.data.colourings[Number(this.picker.value) || 0];
-      if (before !== this.colouring) this.show_group(null);
-      await this.view.colour(this.colouring.codes, this.palette(), this.ink());
+    recolour() {
+      const { codes } = this.colouring;
+      const kept = this.group === null ? null : codes.map((code) => Number(code === this.group));
+      this.view.kept = kept;
+      this.legend_now = Phcle.paint_colouring(this.colouring, this.colour_of, kept, this.colours);
+      Phcle.draw_density(this.clouds, this.data, this.colours.rgba, kept);
+      this.ink_now = this.ink();
+      this.view.colour(this.colours.order, this.colours.rgba);
       this.draw_legend();
-      if (this.chosen !== null) this.mark(this.chosen);
       this.place_names();
-      this.options.changed(this);
     }
 
     draw_legend() {
-      const counts = new Array(this.colouring.groups.length).fill(0);
-      for (const code of this.colouring.codes) counts[code] += 1;
-      this.legend.replaceChildren();
-      this.palette().forEach((colour, code) => {
-        if (!counts[code]) return;
-        const swatch = element("span", { class: "map-swatch" });
-        swatch.style.background = colour;
-        const button = element(
-          "button",
-          {
-            type: "button",
+      const { entries, has_faint } = this.legend_now;
+      if (!entries) {
+        this.draw_scale();
+        return;
+      }
+      const note = element("p", { class: "map-hint" }, "faint: predicted");
+      this.legend.ariaLabel = "Groups; press one to show only that group";
+      this.legend.replaceChildren(
+        ...entries.map(({ name, code, n, colour }) => {
+          const swatch = element("span", { class: "map-swatch" });
+          swatch.style.background = colour;
+          const made = button(swatch, () => this.show_group(this.group === code ? null : code), {
             "aria-pressed": String(this.group === code),
-            onclick: () => this.show_group(this.group === code ? null : code),
-          },
-          swatch,
-          this.colouring.groups[code],
-          element("span", { class: "map-count" }, counts[code].toLocaleString("en")),
-        );
-        this.legend.append(button);
-      });
+          });
+          made.append(Phcle.name(name), element("span", { class: "map-count" }, count(n)));
+          return made;
+        }),
+        ...(has_faint ? [note] : []),
+      );
+    }
+
+    draw_scale() {
+      const { ramp, low, high, has_faint, none } = this.legend_now;
+      const bar = element("div", { class: "map-ramp" });
+      bar.style.background = `linear-gradient(to right, ${ramp.join(", ")})`;
+      const ends = element(
+        "div",
+        { class: "map-ends" },
+        element("span", {}, Phcle.number(low)),
+        element("span", {}, Phcle.number((low + high) / 2)),
+        element("span", {}, Phcle.number(high)),
+      );
+      const notes = [];
+      if (has_faint) notes.push("faint: predicted");
+      if (none) notes.push("grey: unknown");
+      const note = element("p", { class: "map-hint" }, notes.join(" · "));
+      this.legend.ariaLabel = "Scale";
+      this.legend.replaceChildren(bar, ends, ...(notes.length ? [note] : []));
     }
 
     show_group(code) {
       this.group = code;
-      let kept = null;
-      if (code !== null) {
-        kept = [];
-        this.colouring.codes.forEach((own, i) => own === code && kept.push(i));
-      }
-      this.view.show(kept);
-      this.draw_legend();
-      this.place_names();
-      this.options.changed(this);
+      this.recolour();
+      this.options.changed(this, "colours");
     }
+
+    // -- Choosing
 
     nearest_to(point) {
       const start = point * this.per_label;
-      return Array.from(this.data.neighbours.slice(start, start + this.per_label));
+      return Array.from(this.data.neighbours.subarray(start, start + this.per_label));
+    }
+
+    group_name({ groups, codes }, point) {
+      return groups ? groups[codes[point]] : "";
+    }
+
+    // What a colouring says about a label, as text.
+    said_by(colouring, point) {
+      if (colouring.groups) return this.group_name(colouring, point);
+      const value = colouring.values[point];
+      if (Number.isNaN(value)) return "unknown";
+      const is_guess = colouring.is_known && !colouring.is_known[point];
+      return Phcle.number(value) + (is_guess ? ", predicted" : "");
     }
 
     hover(point) {
+      if (point === this.hovered) return;
       this.hovered = point;
       this.tip.hidden = point === null;
+      this.stage.classList.toggle("is-over", point !== null);
+      this.view.draw_soon();
       if (point === null) return;
-      const near = this.nearest_to(point).map((i) => this.data.names[i]);
       this.tip.replaceChildren(
-        element("strong", {}, this.data.names[point]),
-        element("br"),
-        near.length ? `near ${near.join(", ")}` : "alone",
+        element("strong", {}, Phcle.name(this.data.names[point], { title: "" })),
+        element("span", { class: "map-count" }, this.said_by(this.colouring, point)),
       );
-      this.put_tip(...this.view.place(point));
-    }
-
-    put_tip(x, y) {
-      const far_right = x > this.stage.clientWidth * 0.6;
-      const low = y > this.stage.clientHeight * 0.7;
-      this.tip.style.left = far_right ? "" : `${x + 14}px`;
-      this.tip.style.right = far_right ? `${this.stage.clientWidth - x + 14}px` : "";
-      this.tip.style.top = low ? "" : `${y + 14}px`;
-      this.tip.style.bottom = low ? `${this.stage.clientHeight - y + 14}px` : "";
-    }
-
-    carry_tip(event) {
-      if (this.tip.hidden) return;
-      const box = this.stage.getBoundingClientRect();
-      this.put_tip(event.clientX - box.left, event.clientY - box.top);
-    }
-
-    mark(point) {
-      this.view.mark([point, ...this.nearest_to(point)]);
+      const [x, y] = this.view.place(point);
+      const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
+      const [is_right, is_low] = [x > width * 0.6, y > height * 0.7];
+      this.tip.style.left = is_right ? "" : `${x + 14}px`;
+      this.tip.style.right = is_right ? `${width - x + 14}px` : "";
+      this.tip.style.top = is_low ? "" : `${y + 14}px`;
+      this.tip.style.bottom = is_low ? `${height - y + 14}px` : "";
     }
 
     choose(point) {
       this.chosen = point ?? null;
-      if (this.chosen === null) this.view.mark([]);
-      else this.mark(this.chosen);
-      this.options.explain(this, this.chosen);
+      this.many = [];
+      this.redraw_card();
       this.place_names();
-      this.options.changed(this);
+      this.options.changed(this, "choice");
+    }
+
+    choose_many(points) {
+      this.chosen = null;
+      this.many = points;
+      this.redraw_card();
+      this.place_names();
+      this.options.changed(this, "choice");
+    }
+
+    add_or_remove(point) {
+      if (point === null) return;
+      const before = this.chosen === null ? this.many : [this.chosen];
+      const is_in = before.includes(point);
+      const after = is_in ? before.filter((i) => i !== point) : [...before, point];
+      if (after.length === 1) this.choose(after[0]);
+      else this.choose_many(after);
     }
 
     go_to(point) {
       if (this.group !== null && this.colouring.codes[point] !== this.group) {
-        this.show_group(null);
+        this.group = null;
+        this.recolour();
       }
       this.choose(point);
       this.view.look_at([point, ...this.nearest_to(point)]);
     }
 
-    clear() {
-      this.search.box.value = "";
-      if (this.circler) this.encircle(false);
-      this.show_group(null);
-      this.choose(null);
-      this.view.reset();
+    clear_choice() {
+      if (this.chosen !== null || this.many.length) this.choose(null);
     }
 
-    explain(point) {
-      if (point === null) {
-        const hint = "Hover over a point, click one, or search for a label.";
-        this.panel.replaceChildren(element("p", { class: "map-hint" }, hint));
-        return;
-      }
-      const { names, labels } = this.data;
-      const lines = [element("h3", {}, names[point])];
-      if (labels[point] !== names[point]) {
-        lines.push(element("p", { class: "map-id" }, labels[point]));
-      }
-      for (const { title, groups, codes } of this.data.colourings) {
-        lines.push(element("p", {}, `${title}: ${groups[codes[point]]}`));
-      }
-      const near = element("ol", { class: "map-near" });
-      for (const i of this.nearest_to(point)) {
-        const go = { type: "button", onclick: () => this.go_to(i) };
-        near.append(element("li", {}, element("button", go, names[i])));
-      }
-      lines.push(element("p", {}, "Nearest labels"), near);
-      this.panel.replaceChildren(...lines);
+    clear() {
+      if (this.search) this.search.box.value = "";
+      this.encircle(false);
+      if (this.group !== null) this.show_group(null);
+      this.clear_choice();
+      this.view.show_all();
     }
+
+    encircle(on) {
+      this.view.is_encircling = on;
+      this.circler.ariaPressed = String(on);
+      this.stage.classList.toggle("is-encircling", on);
+    }
+
+    // -- The card
+
+    redraw_card() {
+      this.card.hidden = this.chosen === null && !this.many.length;
+      if (this.chosen !== null) this.show_label(this.chosen);
+      else if (this.many.length) this.show_many(this.many);
+      else this.panel.replaceChildren();
+      this.view.draw_soon();
+    }
+
+    show_label(point) {
+      const { names, labels, colourings } = this.data;
+      const label = labels[point];
+      const near = element("ol", { class: "neighbours" });
+      const parts = [element("h2", {}, Phcle.name(names[point]))];
+      if (label !== names[point]) {
+        parts.push(element("p", { class: "map-id" }, Phcle.name(label)));
+      }
+      const said = element("dl", { class: "map-said" });
+      for (const each of colourings) {
+        const text = this.said_by(each, point);
+        said.append(element("dt", {}, each.title), element("dd", {}, Phcle.name(text)));
+      }
+      parts.push(said, element("h3", {}, "Nearest labels"), near);
+      if (this.provider.address) {
+        const link = { class: "button", href: this.provider.address(label) };
+        parts.push(element("p", {}, element("a", link, "Open its page")));
+      }
+      this.panel.replaceChildren(...parts);
+      this.list_nearest(point, near);
+    }
+
+    async list_nearest(point, near) {
+      const { names, labels } = this.data;
+      let found = this.nearest_to(point).map((i) => ({ label: labels[i], name: names[i] }));
+      if (this.provider.nearest) {
+        try {
+          found = await this.provider.nearest(labels[point]);
+        } catch (error) {
+          near.replaceWith(element("p", { class: "failed", role: "alert" }, error.message));
+          return;
+        }
+      }
+      near.replaceChildren(
+        ...found.map(({ label, name, similarity }) => {
+          const go = button(Phcle.name(name), () => this.go_to(this.row_of(label)));
+          const value = similarity === undefined ? "" : similarity.toFixed(2);
+          return element("li", {}, go, element("span", { class: "map-count" }, value));
+        }),
+      );
+    }
+
+    show_many(points) {
+      const { names, labels } = this.data;
+      const parts = [element("h2", {}, `${count(points.length)} labels`)];
+      if (this.colouring.groups) {
+        const counts = new Map();
+        for (const i of points) {
+          const group = this.group_name(this.colouring, i);
+          counts.set(group, (counts.get(group) || 0) + 1);
+        }
+        const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
+        const text = most.map(([name, n]) => `${name} ${count(n)}`).join(" · ");
+        parts.push(element("p", { class: "map-hint" }, Phcle.name(text)));
+      }
+      const listed = points.slice(0, MOST_LISTED).map((i) =>
+        element("li", {}, button(Phcle.name(names[i]), () => this.go_to(i))),
+      );
+      const about = { class: "listed", tabindex: "0", "aria-label": "Chosen" };
+      parts.push(element("ul", about, ...listed));
+      if (points.length > MOST_LISTED) {
+        const more = `and ${count(points.length - MOST_LISTED)} more`;
+        parts.push(element("p", { class: "map-hint" }, more));
+      }
+      const rows = points.map((i) => ({ label: labels[i], name: names[i] }));
+      this.panel.replaceChildren(...parts, ...(this.options.list_tools?.(rows) ?? []));
+    }
+
+    // -- Names and marks
 
     on_move() {
-      this.overlay.hidden = true;
+      this.is_moving = true;
       if (this.hovered !== undefined && this.hovered !== null) this.hover(null);
       clearTimeout(this.settling);
       this.settling = setTimeout(() => {
+        this.is_moving = false;
         this.place_names();
-        this.options.changed(this);
+        this.options.changed(this, "view");
       }, SETTLED_MS);
     }
 
     // Pin a label that is not in the data between its nearest labels.
     pin(x, y, name, near) {
       this.pinned = [x, y, name];
-      this.view.mark(near);
+      this.many = near;
       this.view.look_at(near);
-      this.on_move();
+      this.place_names();
     }
 
-    // Pixels of any place. The view is linear, so two distant points determine it.
-    place_at(x, y) {
-      const { x: xs, y: ys } = this.data;
-      const ends = (values) => {
-        let [low, high] = [0, 0];
-        values.forEach((value, i) => {
-          if (value < values[low]) low = i;
-          if (value > values[high]) high = i;
-        });
-        return [low, high];
-      };
-      return [[xs, x], [ys, y]].map(([values, value], axis) => {
-        const [low, high] = ends(values);
-        const [from, to] = [this.view.place(low)[axis], this.view.place(high)[axis]];
-        const width = values[high] - values[low] || 1;
-        return from + ((value - values[low]) / width) * (to - from);
-      });
-    }
-
-    draw_pin(pen) {
-      if (!this.pinned) return;
-      const [x, y] = this.place_at(this.pinned[0], this.pinned[1]);
-      pen.beginPath();
-      pen.arc(x, y, 7, 0, 2 * Math.PI);
-      pen.fillStyle = this.colour_of("--group-5");
-      pen.stroke();
-      pen.fill();
-      pen.fillStyle = this.ink();
-      pen.font = "bold 13px system-ui, sans-serif";
-      pen.strokeText(this.pinned[2], x + 11, y + 4);
-      pen.fillText(this.pinned[2], x + 11, y + 4);
-    }
-
-    // At most one name per cell of a grid, so that names do not overlap.
     place_names() {
-      const { clientWidth: width, clientHeight: height } = this.stage;
-      const sharp = root.devicePixelRatio || 1;
-      this.overlay.width = width * sharp;
-      this.overlay.height = height * sharp;
-      this.overlay.hidden = false;
-      const pen = this.overlay.getContext("2d");
-      pen.scale(sharp, sharp);
-      pen.font = "12px system-ui, sans-serif";
-      pen.lineWidth = 3;
-      pen.lineJoin = "round";
-      pen.strokeStyle = this.colour_of("--page");
-      pen.fillStyle = this.ink();
-      const taken = [];
+      const { regions, names } = this.data;
+      const { title } = this.colouring;
+      const named = regions.some(({ of }) => of === title) ? title : regions[0]?.of;
+      const own = regions.filter(({ of }) => !of || of === named);
       const first =
-        this.chosen === null ? [] : [this.chosen, ...this.nearest_to(this.chosen)];
-      const seen = Array.from(this.view.in_view());
-      // Neighbours in the list are often neighbours on the map. Multiples of the golden
-      // ratio take points from all parts of the list, and the same ones after a move.
-      const turn = (point) => (point * GOLDEN) % 1;
-      seen.sort((a, b) => turn(a) - turn(b));
-      const most = Math.max(6, Math.round((width * height) / AREA_PER_NAME));
-      for (const point of [...first, ...seen.slice(0, MOST_NAMED)]) {
-        if (taken.length >= most) break;
-        this.write_name(pen, point, taken, width, height);
+        this.chosen === null ? this.many.slice(0, 40) : [this.chosen, ...this.nearest_to(this.chosen)];
+      this.placed = Phcle.place_names(Phcle.pen_of(this.overlay), this.view, own, names, {
+        importance: this.importance,
+        first,
+        blocked: this.covered(),
+      });
+      this.view.draw_soon();
+    }
+
+    // A slow browser draws only points and marks while the map moves.
+    is_short_of_time() {
+      const now = performance.now();
+      const since = now - (this.drawn_at ?? now);
+      this.drawn_at = now;
+      if (this.is_moving && since < 1000) this.pace = 0.8 * this.pace + 0.2 * since;
+      return this.is_moving && this.pace > SLOW_MS;
+    }
+
+    draw(frame) {
+      const { width, height, sharp } = frame;
+      const { overlay } = this;
+      const [wide, high] = [Math.round(width * sharp), Math.round(height * sharp)];
+      if (overlay.width !== wide || overlay.height !== high) {
+        Object.assign(overlay, { width: wide, height: high });
       }
-      this.draw_pin(pen);
+      const pen = Phcle.pen_of(overlay);
+      pen.setTransform(sharp, 0, 0, sharp, 0, 0);
+      pen.clearRect(0, 0, width, height);
+      const is_short = this.is_short_of_time();
+      this.clouds.style.visibility = is_short ? "hidden" : "";
+      if (!is_short) {
+        Phcle.move_density(this.clouds, frame, this.view.home_reach() / this.view.reach);
+      }
+      this.draw_marks(pen, frame);
+      if (!is_short) Phcle.draw_names(pen, frame, this.placed, this.ink_now);
+      this.draw_lasso(pen);
     }
 
-    write_name(pen, point, taken, width, height) {
-      const name = this.data.names[point];
-      const [x, y] = this.view.place(point);
-      const right = x + 8 + pen.measureText(name).width;
-      const fits = x > 2 && right < width && y > 10 && y < height - 4;
-      const box = [x, y - 12, right + 10, y + 12];
-      const clash = taken.some(
-        (other) =>
-          box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3],
-      );
-      if (!fits || clash) return;
-      taken.push(box);
-      pen.strokeText(name, x + 7, y + 4);
-      pen.fillText(name, x + 7, y + 4);
+    draw_marks(pen, { radius }) {
+      const { ink, page, accent } = this.ink_now;
+      const rings = (points, out) => {
+        pen.beginPath();
+        for (const i of points) {
+          const [x, y] = this.view.place(i);
+          pen.moveTo(x + radius + out, y);
+          pen.arc(x, y, radius + out, 0, 2 * Math.PI);
+        }
+        pen.stroke();
+      };
+      pen.strokeStyle = ink;
+      pen.lineWidth = 1.5;
+      if (this.many.length) rings(this.many, 1.5);
+      if (this.hovered !== undefined && this.hovered !== null) rings([this.hovered], 3);
+      if (this.chosen !== null) {
+        const [x, y] = this.view.place(this.chosen);
+        const near = this.nearest_to(this.chosen);
+        pen.globalAlpha = 0.45;
+        pen.beginPath();
+        for (const i of near) {
+          pen.moveTo(x, y);
+          pen.lineTo(...this.view.place(i));
+        }
+        pen.stroke();
+        pen.globalAlpha = 1;
+        rings(near, 1.5);
+        this.draw_dot(pen, x, y, radius + 3, accent, page, ink);
+      }
+      if (this.pinned) {
+        const [x, y] = this.view.place_of(this.pinned[0], this.pinned[1]);
+        this.draw_dot(pen, x, y, 6, Phcle.as_css(this.colour_of("--group-5")), page, ink);
+        pen.font = "bold 13px system-ui, sans-serif";
+        pen.strokeStyle = page;
+        pen.lineWidth = 4;
+        const name = Phcle.shortened(this.pinned[2]);
+        pen.strokeText(name, x + 14, y + 4);
+        pen.fillStyle = ink;
+        pen.fillText(name, x + 14, y + 4);
+      }
     }
 
-    on_stage_key(event) {
-      const moves = {
-        ArrowLeft: () => this.view.pan(-STEP, 0),
-        ArrowRight: () => this.view.pan(STEP, 0),
-        ArrowUp: () => this.view.pan(0, -STEP),
-        ArrowDown: () => this.view.pan(0, STEP),
+    // A large dot with two rings, which no other mark has.
+    draw_dot(pen, x, y, radius, fill, inner, outer) {
+      for (const [out, colour] of [[5, outer], [2.5, inner], [0, fill]]) {
+        pen.beginPath();
+        pen.arc(x, y, radius + out, 0, 2 * Math.PI);
+        pen.fillStyle = colour;
+        pen.fill();
+      }
+    }
+
+    draw_lasso(pen) {
+      const { line } = this.view;
+      if (!line) return;
+      pen.beginPath();
+      for (const [x, y] of line) pen.lineTo(x, y);
+      pen.closePath();
+      pen.strokeStyle = pen.fillStyle = this.ink_now.accent;
+      pen.lineWidth = 2;
+      pen.stroke();
+      pen.globalAlpha = 0.12;
+      pen.fill();
+      pen.globalAlpha = 1;
+    }
+
+    // -- Keys
+
+    // Go to the next label in a direction; at first to the one nearest to the middle.
+    step(right, up) {
+      const free = this.room();
+      const middle = [(free.left + free.right) / 2, (free.top + free.bottom) / 2];
+      const next =
+        this.chosen === null
+          ? this.view.pick(...middle, this.stage.clientWidth)
+          : this.view.beside(this.chosen, right, up);
+      if (next === null) return;
+      this.choose(next);
+      this.view.bring_in(next);
+    }
+
+    on_key(event) {
+      const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+      const keys = {
         "+": () => this.view.zoom(1.5),
         "=": () => this.view.zoom(1.5),
         "-": () => this.view.zoom(1 / 1.5),
-        0: () => this.view.reset(),
-        Escape: () => this.choose(null),
+        0: () => this.view.show_all(),
+        Escape: () => this.escape(),
+        Enter: () => this.chosen !== null && this.options.entered?.(this, this.chosen),
       };
-      const move = moves[event.key];
-      if (!move || event.ctrlKey || event.metaKey) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const way = ways[event.key];
+      if (way && event.shiftKey) this.view.pan(STEP * way[0], -STEP * way[1]);
+      else if (way) this.step(...way);
+      else if (keys[event.key]) keys[event.key]();
+      else return;
       event.preventDefault();
-      move();
+    }
+
+    escape() {
+      if (this.view.is_encircling) this.encircle(false);
+      else if (this.chosen !== null || this.many.length) this.clear_choice();
+      else if (this.group !== null) this.show_group(null);
     }
   }
 
-  Phcle.mount_map = (host, data, options) => new LabelMap(host, data, options).open();
+  const mounted = new WeakMap(); // host -> map
+
+  Phcle.mount_map = async function (host, provider, options) {
+    const data = await provider.map();
+    mounted.get(host)?.gone.abort();
+    const map = new LabelMap(host, provider, data, options);
+    mounted.set(host, map);
+    return map;
+  };
 })(window);

@@ -1,0 +1,130 @@
+"""Names of parts of the map: groups of a colouring, and nodes of a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.answers import MapRegion
+from phcle.contexts.relational.taxonomy import Hierarchy, Ints
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.report.hierarchy_branches import labels_below
+
+__all__ = ["group_regions", "node_regions"]
+
+Floats = npt.NDArray[np.float32]
+
+N_CELLS = 24
+"""Cells of the grid, along each side, on which the densest place is found."""
+
+FEWEST = 3
+"""Labels of the smallest region with a name; two are no region."""
+
+MOST_REGIONS = 2_000
+"""Most finer regions; more make the file larger, and single labels say as much."""
+
+LARGEST = 0.6
+"""A node above more than this share of the labels says nothing about a place."""
+
+SAME = 0.8
+"""If a child has this share of a node's labels, the child's name says more."""
+
+PURE = 0.5
+"""Share of the labels around a region's centre that must belong to it."""
+
+
+def group_regions(
+    title: str, groups: Sequence[str], codes: Ints, places: Floats
+) -> list[MapRegion]:
+    """Place the name of each group of a colouring where its labels are.
+
+    Parameters
+    ----------
+    title : str
+        Title of the colouring.
+    groups : sequence of str
+        Names of its groups; the last one is "other" and gets no name.
+    codes : ndarray of int, shape (labels,)
+        The group of each label.
+    places : ndarray of shape (labels, 2)
+        Places of the labels.
+
+    Returns
+    -------
+    list of MapRegion
+        The groups that have labels, the largest first.
+    """
+    found = []
+    for code, name in enumerate(groups[:-1]):
+        rows = np.flatnonzero(codes == code)
+        if len(rows):
+            found.append(_region(name, places[rows], of=title))
+    return sorted(found, key=lambda each: -each.labels)
+
+
+def node_regions(
+    embedding: LabelEmbedding, hierarchy: Hierarchy, places: Floats
+) -> list[MapRegion]:
+    """Place the names of a hierarchy's nodes whose labels lie together.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels and their names.
+    hierarchy : Hierarchy
+        The hierarchy.
+    places : ndarray of shape (labels, 2)
+        Places of the labels.
+
+    Returns
+    -------
+    list of MapRegion
+        The regions, the largest first.
+    """
+    from scipy.spatial import cKDTree
+
+    known, below = labels_below(hierarchy, embedding.labels)
+    size = np.diff(below.indptr)
+    largest_child = np.zeros(len(size), np.int64)
+    np.maximum.at(largest_child, hierarchy.edges[:, 1], size[hierarchy.edges[:, 0]])
+    is_named = (
+        (size >= FEWEST)
+        & (size <= LARGEST * len(embedding))
+        & (largest_child < SAME * size)
+    )
+    nodes = np.flatnonzero(is_named)
+    nodes = nodes[np.argsort(-size[nodes], kind="stable")][:MOST_REGIONS]
+    found = []
+    for node in nodes:
+        rows = known[below.indices[below.indptr[node] : below.indptr[node + 1]]]
+        name = embedding.name_of(hierarchy.nodes[node])
+        found.append(_region(name, places[rows]))
+    # Leave out nodes whose labels are mixed with others, or lie far from each other.
+    centres = np.array([(each.x, each.y) for each in found]).reshape(-1, 2)
+    reaches = [max(each.reach, 1e-4) for each in found]
+    around = cKDTree(places).query_ball_point(centres, reaches, return_length=True)
+    return [
+        each
+        for each, n in zip(found, around, strict=True)
+        if each.labels / 2 >= PURE * n
+    ]
+
+
+def _region(name: str, own: Floats, of: str | None = None) -> MapRegion:
+    """A region around the densest place of its labels."""
+    low = own.min(axis=0)
+    side = float((own.max(axis=0) - low).max()) or 1.0
+    cells = np.minimum(((own - low) / side * N_CELLS).astype(np.int64), N_CELLS - 1) + 1
+    counts = np.zeros((N_CELLS + 2, N_CELLS + 2))
+    np.add.at(counts, (cells[:, 0], cells[:, 1]), 1)
+    # Each cell with the eight around it.
+    rows = counts[:-2] + counts[1:-1] + counts[2:]
+    sums = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
+    at = np.array(np.unravel_index(sums.argmax(), sums.shape)) + 1
+    is_near = (np.abs(cells - at) <= 1).all(axis=1)
+    centre = own[is_near].mean(axis=0)
+    reach = float(np.median(np.linalg.norm(own - centre, axis=1)))
+    x, y = (round(float(value), 4) for value in centre)
+    return MapRegion(name, x, y, round(reach, 4), len(own), of)

@@ -1,0 +1,79 @@
+// The density of the map: a soft cloud under the points, in the colours of the points.
+//
+//   Phcle.draw_density(canvas, points, rgba, kept)   draws the cloud, once for a colouring
+//   Phcle.move_density(canvas, frame, closer)        moves it; the browser scales it
+//
+// Points are counted in the cells of a grid and blurred.
+(function (root) {
+  "use strict";
+  const Phcle = (root.Phcle = root.Phcle || {});
+  const SIDE = 192; // cells
+  const HALF = 1.15; // the grid reaches a little beyond the map, for the blur
+  const BLUR = 3; // cells, three times
+  const STRONGEST = 0.42; // opacity of the densest part
+  const FEWEST = 150; // labels below which a cloud says nothing
+
+  // The mean of 2·BLUR + 1 cells in a row or column.
+  function blurred(values, other, step, line) {
+    const width = 2 * BLUR + 1;
+    for (let row = 0; row < SIDE; row++) {
+      const start = row * line;
+      let sum = 0;
+      for (let k = -BLUR; k < SIDE; k++) {
+        const [enters, leaves] = [k + BLUR, k - BLUR - 1];
+        if (enters < SIDE) sum += values[start + enters * step];
+        if (leaves >= 0) sum -= values[start + leaves * step];
+        if (k >= 0) other[start + k * step] = sum / width;
+      }
+    }
+  }
+
+  function cloud(points, rgba, kept) {
+    const grids = [0, 1, 2, 3].map(() => new Float32Array(SIDE * SIDE));
+    const cell = (value) => Math.floor(((value + HALF) / (2 * HALF)) * SIDE);
+    for (let i = 0; i < points.x.length; i++) {
+      if (kept && !kept[i]) continue;
+      const at = (SIDE - 1 - cell(points.y[i])) * SIDE + cell(points.x[i]);
+      const colour = rgba[i];
+      grids[0][at] += colour & 255;
+      grids[1][at] += (colour >>> 8) & 255;
+      grids[2][at] += (colour >>> 16) & 255;
+      grids[3][at] += 1;
+    }
+    const other = new Float32Array(SIDE * SIDE);
+    for (const grid of grids) {
+      for (let k = 0; k < 3; k++) {
+        blurred(grid, other, 1, SIDE);
+        blurred(other, grid, SIDE, 1);
+      }
+    }
+    return grids;
+  }
+
+  Phcle.draw_density = function (canvas, points, rgba, kept) {
+    canvas.hidden = points.x.length < FEWEST;
+    if (canvas.hidden) return;
+    const [red, green, blue, count] = cloud(points, rgba, kept);
+    const filled = count.filter((value) => value > 1e-3).sort();
+    const usual = filled[Math.floor(0.6 * filled.length)] || 1;
+    canvas.width = canvas.height = SIDE;
+    const pen = Phcle.pen_of(canvas);
+    const image = pen.createImageData(SIDE, SIDE);
+    for (let k = 0; k < SIDE * SIDE; k++) {
+      const n = count[k];
+      if (n < 1e-4) continue;
+      image.data[4 * k] = red[k] / n;
+      image.data[4 * k + 1] = green[k] / n;
+      image.data[4 * k + 2] = blue[k] / n;
+      image.data[4 * k + 3] = 255 * STRONGEST * (1 - Math.exp(-n / usual / 1.4));
+    }
+    pen.putImageData(image, 0, 0);
+  };
+
+  // The cloud fades as one zooms in, where single points say more.
+  Phcle.move_density = function (canvas, { left, top, unit }, closer) {
+    const [x, y] = [left - HALF * unit, top - HALF * unit];
+    canvas.style.transform = `translate(${x}px, ${y}px) scale(${(2 * HALF * unit) / SIDE})`;
+    canvas.style.opacity = Math.max(0, 1 - Math.log2(Math.max(1, closer)) / 3.2);
+  };
+})(window);

@@ -1,0 +1,208 @@
+// Names on the map: regions first, the larger ones before the finer ones, then single labels
+// where there is room, the important ones first and in every part of the view.
+(function (root) {
+  "use strict";
+  const Phcle = (root.Phcle = root.Phcle || {});
+  const FONT = 'system-ui, "Segoe UI", "Liberation Sans", sans-serif';
+  const LONGEST = 30; // letters of a name; the rest is cut
+  const CELL = 8; // pixels of a cell that a name takes
+  const SPREAD = [170, 96]; // pixels of a part of the view that gets a name first
+  const AREA = 8500; // pixels of the stage for each label that is named
+  const HIGH = 34; // pixels of the picture of a name
+  const PAD = 4; // pixels around the picture of a name
+  const MOST_REMEMBERED = 5000;
+  const NARROW = 600; // pixels of a stage that has smaller names
+  const SMALLEST = 20; // pixels: half the size of a region from which on it is named
+
+  // Steps from a region's centre to try, the nearest first: right and down.
+  const AROUND = [];
+  for (let right = -4; right <= 4; right++) {
+    for (let down = -7; down <= 7; down++) AROUND.push([right, down]);
+  }
+  AROUND.sort((a, b) => Math.hypot(2 * a[0], a[1]) - Math.hypot(2 * b[0], b[1]));
+
+  Phcle.shortened = (name) => {
+    const letters = Array.from(name.slice(0, 4 * LONGEST));
+    return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : name;
+  };
+
+  // Cells of the stage that are taken.
+  class Room {
+    constructor(width, height) {
+      this.wide = Math.ceil(width / CELL);
+      this.high = Math.ceil(height / CELL);
+      this.cells = new Uint8Array(this.wide * this.high);
+    }
+
+    // Whether a box lies on the stage and is free.
+    is_free(left, top, right, bottom) {
+      const [x0, y0] = [Math.floor(left / CELL), Math.floor(top / CELL)];
+      const [x1, y1] = [Math.floor(right / CELL), Math.floor(bottom / CELL)];
+      if (x0 < 0 || y0 < 0 || x1 >= this.wide || y1 >= this.high) return false;
+      for (let y = y0; y <= y1; y++) {
+        for (let x = x0; x <= x1; x++) if (this.cells[y * this.wide + x]) return false;
+      }
+      return true;
+    }
+
+    take(left, top, right, bottom) {
+      const [x0, x1] = [Math.floor(left / CELL), Math.min(this.wide - 1, Math.floor(right / CELL))];
+      const y1 = Math.min(this.high - 1, Math.floor(bottom / CELL));
+      for (let y = Math.max(0, Math.floor(top / CELL)); y <= y1; y++) {
+        for (let x = Math.max(0, x0); x <= x1; x++) this.cells[y * this.wide + x] = 1;
+      }
+    }
+  }
+
+  // Labels that are near many others come first. Ties are mixed, so that neighbours in the
+  // list, which are often neighbours on the map, do not come together.
+  Phcle.by_importance = function (neighbours, n) {
+    const times = new Float64Array(n);
+    for (const i of neighbours) times[i] += 1;
+    for (let i = 0; i < n; i++) times[i] += ((i * 2654435761) >>> 0) / 2 ** 32;
+    return Uint32Array.from({ length: n }, (_, i) => i).sort((a, b) => times[b] - times[a]);
+  };
+
+  // Measuring and drawing text is slow, and the same names come again in every frame.
+  function remembered(make) {
+    const known = new Map();
+    return (key, ...given) => {
+      if (!known.has(key)) {
+        if (known.size > MOST_REMEMBERED) known.clear();
+        known.set(key, make(...given));
+      }
+      return known.get(key);
+    };
+  }
+
+  const width_by_key = remembered((pen, font, text) => {
+    pen.font = font;
+    return pen.measureText(text).width;
+  });
+  const width_of = (pen, font, text) => width_by_key(font + text, pen, font, text);
+
+  // A picture of a name with a halo in the colour of the page; its left end is PAD, its line
+  // 2·PAD from the edge.
+  const picture_by_key = remembered((wide, high, sharp, font, text, fill, halo, line) => {
+    const picture = Phcle.element("canvas", { width: wide * sharp, height: high * sharp });
+    const pen = Phcle.pen_of(picture);
+    pen.scale(sharp, sharp);
+    pen.font = font;
+    pen.lineJoin = "round";
+    pen.lineWidth = line;
+    pen.strokeStyle = halo;
+    pen.fillStyle = fill;
+    pen.strokeText(text, PAD, high - 2 * PAD);
+    pen.fillText(text, PAD, high - 2 * PAD);
+    return picture;
+  });
+
+  class Placing {
+    constructor(pen, frame, blocked) {
+      Object.assign(this, { pen, frame });
+      this.room = new Room(frame.width, frame.height);
+      for (const box of blocked) this.room.take(...box);
+      this.placed = [];
+    }
+
+    put(own, font, kind, x, y, left, top, text) {
+      this.placed.push({ ...own, text, font, kind, x, y, left, top });
+    }
+
+    // A group of the colouring is named if it is in view; finer regions if there is room.
+    region({ name, x, y, reach, of: is_group }) {
+      const { left, top, unit, width, height } = this.frame;
+      const [px, py, half] = [left + unit * x, top - unit * y, reach * unit];
+      if (px < 0 || py < 0 || px > width || py > height) return;
+      if (half < SMALLEST && !is_group) return;
+      if (half > 0.8 * Math.max(width, height)) return; // the view is inside it
+      const least = width < NARROW ? 11 : 12.5;
+      const size = Math.round(least + Math.min(6, Math.max(0, 2 * Math.log2(half / 30))));
+      const font = `${is_group ? 700 : 600} ${size}px ${FONT}`;
+      const text = Phcle.shortened(name);
+      const wide = width_of(this.pen, font, text) / 2 + 4;
+      if (!is_group && wide > 3 * half) return;
+      const line = size * 0.75;
+      const tries = is_group ? AROUND : AROUND.slice(0, 3);
+      for (const [right, down] of tries) {
+        const shifted = [px + right * size * 2.5, py + down * size * 1.2];
+        const at_x = Math.min(width - wide - 2, Math.max(wide + 2, shifted[0]));
+        const at_y = Math.min(height - line - 2, Math.max(line + 2, shifted[1]));
+        const box = [at_x - wide, at_y - line, at_x + wide, at_y + line];
+        if (!this.room.is_free(...box)) continue;
+        this.room.take(box[0] - 10, box[1] - 4, box[2] + 10, box[3] + 4);
+        const shift = [at_x - px - wide + 4, at_y - py + size * 0.34];
+        this.put({ wide: 2 * wide }, font, "region", x, y, ...shift, text);
+        return;
+      }
+    }
+
+    // Returns whether there was room for the name.
+    label(point, name, x, y, is_first) {
+      const { left, top, unit, radius } = this.frame;
+      const [px, py] = [left + unit * x, top - unit * y];
+      if (!is_first && !this.room.is_free(px, py, px + 24, py)) return false;
+      const font = `${is_first ? "650 13px" : "11.5px"} ${FONT}`;
+      const text = Phcle.shortened(name);
+      const wide = width_of(this.pen, font, text);
+      const away = radius + (is_first ? 11 : 4);
+      for (const start of [px + away, px - away - wide]) {
+        const box = [start, py - 7, start + wide, py + 7];
+        if (!this.room.is_free(...box)) continue;
+        this.room.take(box[0] - 8, box[1] - 2, box[2] + 8, box[3] + 2);
+        this.put({ point, wide }, font, is_first ? "first" : "label", x, y, start - px, 4, text);
+        return true;
+      }
+      return false;
+    }
+  }
+
+  // Names with their places: {text, font, kind, x and y on the map, left and top in pixels
+  // from there}. `first` are points named before all others, `blocked` boxes of the stage.
+  Phcle.place_names = function (pen, view, regions, names, { importance, first, blocked }) {
+    const frame = view.frame();
+    const placing = new Placing(pen, frame, blocked);
+    const { x, y } = view.points;
+    const done = new Set(first);
+    for (const i of first) placing.label(i, names[i], x[i], y[i], true);
+    for (const each of regions) placing.region(each);
+    // Where very many points are in view, a single one says little.
+    let n_seen = 0;
+    view.each_in_view(() => n_seen++);
+    const fewer = 1 + Math.max(0, Math.log10(n_seen / 2000));
+    const most = Math.max(8, Math.round((frame.width * frame.height) / AREA / fewer));
+    const [wide, high] = SPREAD;
+    const columns = Math.ceil(frame.width / wide);
+    const has_name = new Set();
+    let n = 0;
+    for (const only_new of [true, false]) {
+      for (let k = 0; k < importance.length && n < most; k++) {
+        const i = importance[k];
+        if (view.kept && !view.kept[i]) continue;
+        const px = frame.left + frame.unit * x[i];
+        const py = frame.top - frame.unit * y[i];
+        if (px < 0 || py < 0 || px >= frame.width || py >= frame.height) continue;
+        const part = Math.floor(py / high) * columns + Math.floor(px / wide);
+        if ((only_new && has_name.has(part)) || done.has(i)) continue;
+        if (!placing.label(i, names[i], x[i], y[i], false)) continue;
+        has_name.add(part);
+        done.add(i);
+        n += 1;
+      }
+    }
+    return placing.placed;
+  };
+
+  Phcle.draw_names = function (pen, frame, placed, { page, ink, quiet }) {
+    for (const { text, font, kind, x, y, left, top, wide } of placed) {
+      const fill = kind === "label" ? quiet : ink;
+      const size = [Math.ceil(wide + 2 * PAD), HIGH];
+      const key = [font, text, fill, page, frame.sharp].join();
+      const line = kind === "region" ? 4 : 3;
+      const name = picture_by_key(key, ...size, frame.sharp, font, text, fill, page, line);
+      const px = frame.left + frame.unit * x + left - PAD;
+      const py = frame.top - frame.unit * y + top - HIGH + 2 * PAD;
+      pen.drawImage(name, px, py, ...size);
+    }
+  };
+})(window);

@@ -1,0 +1,39 @@
+"""Names of parts of the map."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phcle import LabelEmbedding
+from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.report.map_regions import group_regions, node_regions
+
+
+def test_a_group_is_named_where_most_of_its_labels_are(rng):
+    crowd = rng.normal((0.5, 0.5), 0.02, (40, 2))
+    places = np.vstack([crowd, [[-0.9, -0.9]] * 5, [[0, 0]]]).astype(np.float32)
+    codes = np.array([0] * 45 + [1])
+    (found,) = group_regions("branch", ["crowd", "other"], codes, places)
+    assert (found.name, found.labels, found.of) == ("crowd", 45, "branch")
+    np.testing.assert_allclose((found.x, found.y), (0.5, 0.5), atol=0.05)
+    assert found.reach < 0.1
+
+
+def test_nodes_that_lie_together_are_named_and_scattered_ones_are_not(rng):
+    cats, dogs = (tuple(f"{x}{i}" for i in range(20)) for x in ("cat", "dog"))
+    labels = cats + dogs
+    odd = [(label, "odd") for label in (*cats[::4], *dogs[::4])]
+    tree = Hierarchy.from_edges(
+        [
+            *((label, "feline") for label in cats),
+            *((label, "canine") for label in dogs),
+            *odd,
+            ("feline", "beast"),
+            ("canine", "beast"),
+        ]
+    )
+    places = np.vstack([rng.normal(x, 0.05, (20, 2)) for x in (-0.6, 0.6)])
+    embedding = LabelEmbedding(labels, rng.standard_normal((40, 2)))
+    found = node_regions(embedding, tree, places.astype(np.float32))
+    assert {x.name for x in found} == {"feline", "canine"}
+    assert all(x.of is None and x.labels == 20 for x in found)
