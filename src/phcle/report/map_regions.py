@@ -17,8 +17,9 @@ __all__ = ["attribute_regions", "group_regions", "node_regions"]
 
 Floats = npt.NDArray[np.float32]
 
-N_CELLS = 24
-"""Cells of the grid, along each side, on which the densest place is found."""
+N_CELLS = 14
+"""Cells of the grid, along each side, on which the densest place is found. With more,
+a small crowd far from most labels of a region would win."""
 
 FEWEST = 3
 """Labels of the smallest region with a name; two are no region."""

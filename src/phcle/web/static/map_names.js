@@ -17,10 +17,11 @@
   // Steps from a region's centre to try, the nearest first: right and down.
   const AROUND = [];
   const far = ([right, down]) => Math.hypot(2 * right, down);
-  for (let right = -2; right <= 2; right++) {
-    for (let down = -4; down <= 4; down++) AROUND.push([right, down]);
+  for (let right = -3; right <= 3; right++) {
+    for (let down = -6; down <= 6; down++) AROUND.push([right, down]);
   }
   AROUND.sort((a, b) => far(a) - far(b));
+  const NEAR = AROUND.filter((step) => far(step) < 4.5).length;
 
   Phcle.shortened = (name) => {
     const letters = Array.from(name.slice(0, 4 * LONGEST));
@@ -30,8 +31,8 @@
   // Cells of the stage that are taken.
   class Room {
     constructor(width, height) {
-      this.wide = Math.ceil(width / CELL);
-      this.high = Math.ceil(height / CELL);
+      this.wide = Math.floor(width / CELL);
+      this.high = Math.floor(height / CELL);
       this.cells = new Uint8Array(this.wide * this.high);
     }
 
@@ -115,12 +116,13 @@
     region(region) {
       const text = Phcle.shortened(region.name);
       if (this.regions.has(text)) return;
-      const is_placed = this.try_region(region, text, 1);
-      if (!is_placed && region.of) this.try_region(region, text, 0.8);
+      const tries = region.of ? NEAR : 3;
+      const is_placed = this.try_region(region, text, 1, AROUND.slice(0, tries));
+      if (!is_placed && region.of) this.try_region(region, text, 0.8, AROUND);
     }
 
     // Returns whether there was room for the name, in letters of this relative size.
-    try_region({ x, y, reach, of: is_group }, text, scale) {
+    try_region({ x, y, reach, of: is_group }, text, scale, tries) {
       const { left, top, unit, width, height } = this.frame;
       const [px, py, half] = [left + unit * x, top - unit * y, reach * unit];
       if (px < 0 || py < 0 || px > width || py > height) return false;
@@ -133,7 +135,6 @@
       const wide = width_of(this.pen, font, text) / 2 + 4;
       if (!is_group && wide > 3 * half) return false;
       const line = size * 0.75;
-      const tries = is_group ? AROUND : AROUND.slice(0, 3);
       for (const [right, down] of tries) {
         const shifted = [px + right * size * 2.5, py + down * size * 1.2];
         const at_x = Math.min(width - wide - 2, Math.max(wide + 2, shifted[0]));
