@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +126,7 @@ class FieldColumn:
             return None
         if self.is_number:
             return float(f"{self.number[row]:.6g}")
-        return self.values[self.code[row]]
+        return self.values[int(self.code[row])]
 
     def text(self, row: int) -> str:
         """Write the value of a label.
@@ -199,7 +200,11 @@ class LabelColumns:
     @cached_property
     def tables(self) -> dict[str, PredictingContext]:
         """Contexts with columns that people read, by name; no texts."""
-        return {x.name: x for x in self.embedding.predicting if x.can_be_completed}
+        return {
+            x.name: cast(PredictingContext, x)
+            for x in self.embedding.contexts
+            if x.can_be_completed
+        }
 
     @cached_property
     def fields(self) -> dict[tuple[str, str], Field]:

@@ -29,6 +29,7 @@ __all__ = [
     "Facets",
     "FoundRows",
     "LabelTable",
+    "Place",
     "csv_of_table",
     "facets",
     "found_rows",
@@ -149,12 +150,27 @@ class FoundRows(Answer):
     n, total : int
         Number of these labels, and of all.
     rows : str
-        Their rows as unsigned 32-bit numbers, little endian, in base64.
+        Their positions on the map, as unsigned 32-bit numbers, little endian, in
+        base64. The map of a large embedding shows only some of them.
     """
 
     n: int
     total: int
     rows: str
+
+
+@dataclass(frozen=True)
+class Place(Named):
+    """Where a label is on the map.
+
+    Attributes
+    ----------
+    x, y : float
+        The place.
+    """
+
+    x: float
+    y: float
 
 
 @dataclass(frozen=True)
@@ -410,9 +426,11 @@ def found_rows(opened: Opened, filters: Sequence[Filter]) -> FoundRows:
     FoundRows
         Their rows.
     """
-    rows = np.flatnonzero(rows_of(opened, filters))
-    packed = base64.b64encode(rows.astype("<u4").tobytes()).decode()
-    return FoundRows(len(rows), len(opened.embedding), packed)
+    passes = rows_of(opened, filters)
+    shown = passes if opened.sample is None else passes[opened.sample]
+    rows = np.flatnonzero(shown).astype("<u4")
+    packed = base64.b64encode(rows.tobytes()).decode()
+    return FoundRows(int(passes.sum()), len(passes), packed)
 
 
 def facets(opened: Opened, filters: Sequence[Filter]) -> Facets:

@@ -208,6 +208,8 @@ def support_of_all(
     embedding: LabelEmbedding,
     context: PredictingContext,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    whole: LabelEmbedding | None = None,
 ) -> npt.NDArray[np.float64]:
     """Compute how near every label is to a label that a context describes.
 
@@ -219,6 +221,8 @@ def support_of_all(
         One of its contexts with readable attributes.
     progress : callable
         Called with labels done and all labels. Default: ignores them.
+    whole : LabelEmbedding or None, default=None
+        The embedding that this one is a sample of, if any; its described labels count.
 
     Returns
     -------
@@ -231,7 +235,10 @@ def support_of_all(
         progress(start, n)
         part = slice(start, start + ROWS_AT_ONCE)
         own = support_of(
-            embedding, context, embedding.vectors[part], embedding.labels[part]
+            embedding if whole is None else whole,
+            context,
+            embedding.vectors[part],
+            embedding.labels[part],
         )
         if own is not None:
             found[part] = own
