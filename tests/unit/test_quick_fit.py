@@ -139,13 +139,14 @@ def test_a_table_of_synonyms_in_the_folder_is_used(tmp_path):
 
 
 JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"
+JOBS_FILES = Path(__file__).parents[2] / "examples" / "jobs"
 
 
 def test_a_folder_of_dirty_files_about_jobs_is_read_as_it_is():
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        found = phcle.fit(JOBS / "files", label_words=True, **QUICK)
-    truth = pd.read_csv(JOBS / "truth.csv")
+        found = phcle.fit(JOBS_FILES, label_words=True, **QUICK)
+    truth = pd.read_csv(JOBS_FILES / "truth" / "values.csv")
     assert set(found.labels) == set(truth["job"])
     kinds = {c.name: c.kind for c in found.contexts}
     assert kinds == {

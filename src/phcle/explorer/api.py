@@ -27,6 +27,7 @@ from phcle.explorer.label_table import (
     Facets,
     FoundRows,
     LabelTable,
+    Place,
     csv_of_table,
     facets,
     found_rows,
@@ -199,10 +200,9 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
     ) -> Response:
         """A few labels side by side."""
         answer = page_answers.comparison(opened, label)
-        as_rows = csv_export.compared_rows
         if table == "similarities":
-            as_rows = csv_export.similarity_rows
-        return _reply(answer, as_rows, form, table)
+            return _reply(answer, csv_export.similarity_rows, form, table)
+        return _reply(answer, csv_export.compared_rows, form, table)
 
     @router.get("/match", response_model=answers.FittingLabels, responses=AS_TABLE)
     @in_lane(COSTLY)
@@ -352,7 +352,14 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         column: Annotated[str, Query(max_length=200)],
     ) -> answers.MapColouring:
         """Colours of the map by an attribute, observed or predicted."""
-        return attribute_colouring(opened, context, column)
+        return attribute_colouring(opened.on_map, context, column)
+
+    @router.get("/place")
+    def place(label: Label) -> Place:
+        """Where a label is on the map, or would be if the map showed all labels."""
+        found = opened.resolve(label)
+        x, y = opened.places_of([found])[0].tolist()
+        return Place(found, opened.embedding.name_of(found), x, y)
 
     @router.get("/colour/differences")
     @in_lane(COSTLY)

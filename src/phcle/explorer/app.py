@@ -40,7 +40,7 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
     FastAPI
         The application.
     """
-    map_file = MapFile(workspace.opened)
+    map_file = MapFile(workspace.opened.on_map)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -52,6 +52,10 @@ class BackgroundWork:
         ignores it.
     tell_progress : callable or None, default=None
         Called with a message at each stage; None calls `tell`.
+    whole : LabelEmbedding or None, default=None
+        The embedding that this one is a sample of, if any.
+    has_map : bool, default=True
+        Whether neighbours and a map are wanted, and not only supports.
 
     Attributes
     ----------
@@ -68,8 +72,13 @@ class BackgroundWork:
         file: Path | None = None,
         tell: Callable[[str], None] = lambda message: None,
         tell_progress: Callable[[str], None] | None = None,
+        *,
+        whole: LabelEmbedding | None = None,
+        has_map: bool = True,
     ) -> None:
         self.embedding = embedding
+        self._whole = embedding if whole is None else whole
+        self._has_map = has_map
         self.result: Precomputed | None = None
         self.supports: Supports = {}
         self._file = None if file is None else precomputed_file(file)
@@ -89,7 +98,8 @@ class BackgroundWork:
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to prepare."""
-        return self.result is not None and self._has_supports.is_set()
+        has_map = self.result is not None or not self._has_map
+        return has_map and self._has_supports.is_set()
 
     def start(self) -> None:
         """Start the thread, if there is something to prepare."""
@@ -157,7 +167,11 @@ class BackgroundWork:
         """Compute what is missing and store it; runs in the thread."""
         try:
             self._prepare_supports()
+            if not self._has_map:
+                return
             found = self.result or precompute(self.embedding, self._progress)
+            if len(self._whole) > len(self.embedding) and self.result is None:
+                found = replace(found, method=found.method + self._sample_note)
             self.result = replace(found, supports=self.supports)
         except BaseException as error:  # shown by the status
             self._failure = error
@@ -170,6 +184,12 @@ class BackgroundWork:
         except FileError as error:
             self._tell(f"{error} The map will be computed again at the next start.")
 
+    @property
+    def _sample_note(self) -> str:
+        """Says that the map does not hold all labels."""
+        n, total = len(self.embedding), len(self._whole)
+        return f"; a sample of {n:,} of {total:,} labels"
+
     def _prepare_supports(self) -> None:
         """Compute the supports that are missing."""
 
@@ -179,7 +199,7 @@ class BackgroundWork:
         for context in self.embedding.predicting:
             is_missing = context.name not in self.supports
             if is_missing and context.calibration is not None:
-                found = support_of_all(self.embedding, context, told)
+                found = support_of_all(self.embedding, context, told, whole=self._whole)
                 self.supports[context.name] = found
         self._has_supports.set()
 

@@ -30,11 +30,11 @@ ALIKE = 0.7
 MOST_ALIKE = 50
 """Similar spellings that are kept, and labels of each of them."""
 
-MOST_COMPARED = 30_000
-"""Words that are compared with a misspelt one, which takes 30 milliseconds. Of more,
+MOST_COMPARED = 10_000
+"""Words that are compared with a misspelt one, which takes 10 milliseconds. Of more,
 those that share most letters."""
 
-MANY = 2_000_000
+MANY = 500_000
 """Letters of all names above which similar spellings are looked for only if nothing
 else is found."""
 
@@ -230,8 +230,8 @@ class _Lines:
             lost = np.maximum(lost, np.abs(lengths - len(query)))
             at = np.flatnonzero(lost <= n_errors)
         else:
-            n_errors = int(most * (1 - ALIKE) + 1e-9)
-            at = np.flatnonzero((lost <= n_errors) & (lengths >= most))
+            most_lost = int(most * (1 - ALIKE) + 1e-9)
+            at = np.flatnonzero((lost <= most_lost) & (lengths >= most))
         if len(at) > MOST_COMPARED:
             at = at[np.argpartition(lost[at], MOST_COMPARED)[:MOST_COMPARED]]
             at.sort()
@@ -259,8 +259,8 @@ class _Lines:
         rows = np.searchsorted(self.starts, begins, side="right") - 1
         n_words = np.bincount(rows, minlength=len(self.starts) - 1)
         if not len(begins):
-            nothing = np.zeros(0, np.uint64)
-            return *(nothing.astype(x) for x in (int, np.int16, np.int32)), nothing
+            none = np.zeros(0, np.uint64)
+            return none.astype(int), none.astype(np.int16), none.astype(np.int32), none
         letters = np.bitwise_or.reduceat(bit, begins)
         # Lines of several words stand for themselves, too.
         several = np.flatnonzero(n_words > 1)
@@ -291,4 +291,4 @@ def _bits(text: str) -> Letters:
 
 def _letters(text: str) -> np.uint64:
     """The set of letters of a text."""
-    return np.bitwise_or.reduce(_bits(text), initial=np.uint64(0))
+    return np.uint64(np.bitwise_or.reduce(_bits(text), initial=np.uint64(0)))

@@ -133,9 +133,9 @@ def landed(opened: Opened, new: NewLabelForm, k: int) -> LandedLabel:
 
 def _place(opened: Opened, near: Sequence[Neighbour]) -> tuple[float, ...]:
     """A place between the nearest labels, closer to the more similar ones."""
-    rows = [opened.neighbours.position(each.label) for each in near]
+    places = opened.places_of([each.label for each in near])
     weight = np.array([max(each.similarity, 0.0) ** 4 for each in near]) + 1e-9
-    place = (opened.places[rows] * weight[:, None]).sum(axis=0) / weight.sum()
+    place = (places * weight[:, None]).sum(axis=0) / weight.sum()
     return tuple(float(x) for x in place)
 
 

@@ -425,8 +425,11 @@ def _numbers(
     if is_log:
         own, others = np.log(own), np.log(others)
 
+    def unit(number: float) -> float:
+        return float(np.exp(number) if is_log else number)
+
     def shown(number: float) -> str:
-        return number_text(float(np.exp(number) if is_log else number))
+        return number_text(unit(number))
 
     shared: list[tuple[float, SharedAttribute]] = []
     if len(others) >= FEWEST:
@@ -436,11 +439,14 @@ def _numbers(
         is_much = abs(own.mean() - others.mean()) > 0.5 * float(others.std())
         if abs(steps) > SURE and is_much:
             said = f"{'about' if is_log else 'mean'} {shown(own.mean())}"
-            means = [
-                float(np.exp(x.mean()) if is_log else x.mean()) for x in (own, others)
-            ]
             found = SharedAttribute(
-                table.name, field.title, said, *means, len(own), is_number=True
+                table.name,
+                field.title,
+                said,
+                unit(own.mean()),
+                unit(others.mean()),
+                len(own),
+                is_number=True,
             )
             shared.append((abs(float(steps)), found))
     odd: list[tuple[float, OddCell]] = []

@@ -38,8 +38,11 @@ __all__ = [
 FORMAT = "phcle.explorer"
 VERSION = 1
 
-N_CLUSTERS = 7
-"""The number of colours that all readers can tell apart."""
+N_CLUSTERS = 20
+"""Most clusters: so many colours of `web/static/page.css` differ."""
+
+FEWEST = 8
+"""Labels of a cluster, on average: smaller ones have no names that say much."""
 
 MANY = 10_000
 """Use mini-batch k-means above this many labels; it is faster."""
@@ -205,6 +208,8 @@ def support_of_all(
     embedding: LabelEmbedding,
     context: PredictingContext,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    whole: LabelEmbedding | None = None,
 ) -> npt.NDArray[np.float64]:
     """Compute how near every label is to a label that a context describes.
 
@@ -216,6 +221,8 @@ def support_of_all(
         One of its contexts with readable attributes.
     progress : callable
         Called with labels done and all labels. Default: ignores them.
+    whole : LabelEmbedding or None, default=None
+        The embedding that this one is a sample of, if any; its described labels count.
 
     Returns
     -------
@@ -228,7 +235,10 @@ def support_of_all(
         progress(start, n)
         part = slice(start, start + ROWS_AT_ONCE)
         own = support_of(
-            embedding, context, embedding.vectors[part], embedding.labels[part]
+            embedding if whole is None else whole,
+            context,
+            embedding.vectors[part],
+            embedding.labels[part],
         )
         if own is not None:
             found[part] = own
@@ -302,12 +312,13 @@ def _clusters(
     """Cluster labels; largest cluster first, each named after what its labels share.
 
     With k-means, because hierarchical clustering puts almost all labels into one of
-    seven clusters.
+    a few clusters.
     """
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
     # Siblings of a hierarchy may have equal vectors, up to rounding.
-    n_groups = min(N_CLUSTERS, len(np.unique(units.round(4), axis=0)))
+    n_distinct = len(np.unique(units.round(4), axis=0))
+    n_groups = min(N_CLUSTERS, n_distinct, max(2, len(units) // FEWEST))
     if len(units) > MANY:
         found = MiniBatchKMeans(n_groups, random_state=seed, n_init=3, batch_size=4096)
     else:

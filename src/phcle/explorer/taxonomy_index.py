@@ -134,4 +134,4 @@ class _Grouped:
         counts = self.starts[keys + 1] - self.starts[keys]
         before = np.repeat(np.cumsum(counts) - counts, counts)
         at = np.arange(counts.sum()) - before + np.repeat(self.starts[keys], counts)
-        return self.values[at]
+        return np.asarray(self.values[at])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +46,10 @@ MOST_SUGGESTED = 20
 """Labels of one name that a page lists."""
 
 
+MOST_ON_MAP, N_SAMPLED = 100_000, 50_000
+"""Largest number of labels that are all on the map, with a table of neighbours, and
+size of the sample of more. The map of 50,000 labels moves smoothly in a browser."""
+
 MOST_WITH_FAMILIES = 200_000
 """Labels above which pages do not say what the family says: that takes gigabytes."""
 
@@ -83,6 +88,15 @@ class Opened:
         Called with messages about faults of background work. Default: ignores them.
     tell_progress : callable or None, default=None
         Called with its stages; None calls `tell`.
+    whole : LabelEmbedding or None, default=None
+        The embedding that this one is a sample of, if any.
+
+    Attributes
+    ----------
+    on_map : Opened
+        What the map shows: this embedding, or a sample of it if it is large.
+    sample : array of int or None
+        Rows of the labels of that sample.
     """
 
     def __init__(
@@ -92,11 +106,25 @@ class Opened:
         file: Path | None = None,
         tell: Tell = lambda message: None,
         tell_progress: Tell | None = None,
+        *,
+        whole: LabelEmbedding | None = None,
     ) -> None:
         self.embedding = embedding
         self.title = title
-        self.background = BackgroundWork(embedding, file, tell, tell_progress)
         self.search = StoredNeighbours(embedding)
+        self.sample: npt.NDArray[np.int64] | None = None
+        self.on_map = self
+        told = tell, tell_progress
+        if len(embedding) <= MOST_ON_MAP:
+            self.background = BackgroundWork(embedding, file, *told, whole=whole)
+            return
+        rng = np.random.default_rng(0)
+        self.sample = np.sort(rng.choice(len(embedding), N_SAMPLED, replace=False))
+        labels = tuple(embedding.labels[i] for i in self.sample.tolist())
+        part = replace(embedding, labels=labels, vectors=embedding.vectors[self.sample])
+        self.on_map = Opened(part, title, file, *told, whole=embedding)
+        # Neighbours of a million labels would take hours; each search takes a moment.
+        self.background = BackgroundWork(embedding, None, *told, has_map=False)
 
     @property
     def neighbours(self) -> StoredNeighbours:
@@ -138,6 +166,29 @@ class Opened:
         return principal_layout(
             np.asarray(self.embedding.unit_vectors, np.float32)
         ).places
+
+    def places_of(self, labels: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Find the places of labels on the map, also of those that it leaves out.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Ids of labels.
+
+        Returns
+        -------
+        array of shape (labels, 2)
+            Their places; one that is not on the map lies between its nearest labels.
+        """
+        rows = [self.search.position(label) for label in labels]
+        if self.on_map is self:
+            return self.places[rows]
+        shown = self.on_map
+        cosines = self.embedding.unit_vectors[rows] @ shown.embedding.unit_vectors.T
+        near = np.argsort(-cosines, axis=1)[:, :3]
+        weight = np.maximum(np.take_along_axis(cosines, near, axis=1), 0) ** 16 + 1e-9
+        found = (shown.places[near] * weight[:, :, None]).sum(axis=1)
+        return np.asarray(found / weight.sum(axis=1, keepdims=True), np.float32)
 
     def resolve(self, text: str) -> str:
         """Find a label by id or name.
@@ -305,8 +356,16 @@ class Opened:
         """Branches of the hierarchy to colour labels by."""
         if self.taxonomy is None:
             return None
+        if self.on_map is not self:
+            return self.on_map.branches
         found = find_branches(self.taxonomy[1], self.embedding.labels)
         return found if found.nodes else None
+
+    @cached_property
+    def branch_rows(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Labels of each branch, by its node."""
+        nodes = () if self.branches is None else self.branches.nodes
+        return {node: self.rows_below(node) for node in nodes}
 
     def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
         """Look up how near every label is to a label that a context describes.
@@ -379,13 +438,14 @@ class Workspace:
 
     def start(self) -> None:
         """Start the background work, one embedding after the other."""
+        own = self.opened.on_map.background
         if self.other is None:
-            self.opened.background.start()
+            own.start()
             return
-        other = self.other.background
+        other = self.other.on_map.background
 
         def both() -> None:
-            self.opened.background.wait()
+            own.wait()
             other.start()
 
         threading.Thread(target=both, daemon=True).start()
@@ -432,13 +492,14 @@ class Workspace:
             The comparison; None until the background work is done.
         """
         other = self.compared
-        one, two = self.opened.background.result, other.background.result
+        shown = self.opened.on_map, other.on_map
+        one, two = (x.background.result for x in shown)
         if one is None or two is None:
             return None
         with self._lock:
             if self._differences is None:
                 self._differences = neighbourhood_differences(
-                    self.opened.embedding, other.embedding, (one.table, two.table)
+                    shown[0].embedding, shown[1].embedding, (one.table, two.table)
                 )
             return self._differences
 
@@ -451,6 +512,6 @@ class Workspace:
             Progress for each embedding.
         """
         return Status(
-            self.opened.background.status,
-            None if self.other is None else self.other.background.status,
+            self.opened.on_map.background.status,
+            None if self.other is None else self.other.on_map.background.status,
         )

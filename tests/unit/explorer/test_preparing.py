@@ -24,9 +24,9 @@ RULES = Rules(frozenset({"testserver"}))
 def test_pages_say_that_attributes_are_being_prepared(patchy, monkeypatch):
     may_go_on, compute = threading.Event(), background_work.support_of_all
 
-    def slow(*given):
+    def slow(*given, **named):
         may_go_on.wait(30)
-        return compute(*given)
+        return compute(*given, **named)
 
     monkeypatch.setattr(background_work, "support_of_all", slow)
     monkeypatch.setattr(background_work, "PATIENCE_S", 0.05)
@@ -54,7 +54,7 @@ def test_supports_are_stored_and_not_computed_again(patchy, tmp_path, monkeypatc
     first.wait()
     assert first.supports.keys() == {"looks"}
 
-    def never(*given):
+    def never(*given, **named):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(background_work, "support_of_all", never)

@@ -1,0 +1,86 @@
+"""A large vocabulary: a sample on the map that says so, and all labels elsewhere."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette.testclient", reason="no client for tests is installed")
+
+from starlette.testclient import TestClient
+
+from phcle.explorer import workspace as workspace_module
+from phcle.explorer.app import make_app
+from phcle.explorer.security import Rules
+from phcle.explorer.workspace import Opened, Workspace
+
+
+@pytest.fixture(scope="module")
+def large(patchy):
+    """The embedding of 120 labels, of which the map can hold 40."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workspace_module, "MOST_ON_MAP", 100)
+        patch.setattr(workspace_module, "N_SAMPLED", 40)
+        made = Workspace(Opened(patchy, "large"))
+        made.opened.on_map.background.wait()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def large_client(large):
+    with TestClient(make_app(large, Rules(frozenset({"testserver"})))) as client:
+        yield client
+
+
+def test_the_map_is_a_sample_and_says_so(large_client, large):
+    data = large_client.get("/api/map").json()
+    assert len(data["names"]) == 40
+    assert "a sample of 40 of 120 labels" in data["method"]
+    assert data["ready"]
+    assert large_client.get("/api/status").json()["labels"]["ready"]
+    colour = large_client.get(
+        "/api/colour", params={"context": "looks", "column": "wild"}
+    )
+    assert colour.status_code == 200
+
+
+def test_every_label_is_found_and_has_neighbours_and_a_place(
+    large_client, large, patchy
+):
+    outside = next(x for x in patchy.labels if x not in large.opened.on_map.embedding)
+    found = large_client.get("/api/search", params={"q": outside}).json()
+    assert found["labels"][0]["label"] == outside
+    near = large_client.get("/api/nearest", params={"label": outside, "k": 5}).json()
+    assert [x["label"] for x in near["neighbours"]] == [
+        label for label, _ in patchy.nearest(outside, 5)
+    ]
+    place = large_client.get("/api/place", params={"label": outside}).json()
+    assert -1 <= place["x"] <= 1
+    assert -1 <= place["y"] <= 1
+    assert large_client.get("/label", params={"label": outside}).status_code == 200
+
+
+def test_a_label_on_the_map_has_the_place_that_is_drawn(large):
+    opened = large.opened
+    label = opened.on_map.embedding.labels[3]
+    assert np.allclose(opened.places_of([label]), opened.on_map.places[3], atol=0.3)
+
+
+def test_the_table_has_all_labels_and_the_map_its_own(large_client, large):
+    filters = '["looks","size","in",["small"]]'
+    table = large_client.get("/api/table", params={"filter": filters, "size": 500})
+    assert table.json()["total"] == 120
+    rows = large_client.get("/api/rows", params={"filter": filters}).json()
+    assert rows["n"] == table.json()["n"]
+    shown = np.frombuffer(base64.b64decode(rows["rows"]), "<u4")
+    names = {large.opened.on_map.embedding.labels[i] for i in shown}
+    assert names < {row["label"] for row in table.json()["rows"]}
+
+
+def test_supports_of_the_sample_are_those_of_the_whole(large):
+    opened = large.opened
+    context = opened.embedding.predicting[0]
+    whole = opened.support(context)
+    assert opened.on_map.support(context) == pytest.approx(whole[opened.sample])
