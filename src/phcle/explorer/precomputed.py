@@ -38,8 +38,11 @@ __all__ = [
 FORMAT = "phcle.explorer"
 VERSION = 1
 
-N_CLUSTERS = 7
-"""The number of colours that all readers can tell apart."""
+N_CLUSTERS = 20
+"""Most clusters: so many colours of `web/static/page.css` differ."""
+
+FEWEST = 8
+"""Labels of a cluster, on average: smaller ones have no names that say much."""
 
 MANY = 10_000
 """Use mini-batch k-means above this many labels; it is faster."""
@@ -309,12 +312,13 @@ def _clusters(
     """Cluster labels; largest cluster first, each named after what its labels share.
 
     With k-means, because hierarchical clustering puts almost all labels into one of
-    seven clusters.
+    a few clusters.
     """
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
     # Siblings of a hierarchy may have equal vectors, up to rounding.
-    n_groups = min(N_CLUSTERS, len(np.unique(units.round(4), axis=0)))
+    n_distinct = len(np.unique(units.round(4), axis=0))
+    n_groups = min(N_CLUSTERS, n_distinct, max(2, len(units) // FEWEST))
     if len(units) > MANY:
         found = MiniBatchKMeans(n_groups, random_state=seed, n_init=3, batch_size=4096)
     else:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches, hierarchy_of
 from phcle.report.map_layout import Layout
-from phcle.report.map_regions import group_regions, node_regions
+from phcle.report.map_regions import attribute_regions, group_regions, node_regions
 from phcle.report.section_data import known_in
 
 __all__ = ["BRANCH", "CLUSTER", "colourings", "map_data", "packed"]
@@ -59,6 +59,8 @@ def map_data(
     hierarchy = hierarchy_of(embedding)
     if hierarchy is not None:
         regions += node_regions(embedding, hierarchy[1], places)
+    else:
+        regions += attribute_regions(embedding, places)
     return {
         "names": names,
         "labels": None if names == labels else labels,

@@ -11,13 +11,15 @@ from phcle.answers import MapRegion
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import labels_below
+from phcle.uses.cluster_names import shared_names
 
-__all__ = ["group_regions", "node_regions"]
+__all__ = ["attribute_regions", "group_regions", "node_regions"]
 
 Floats = npt.NDArray[np.float32]
 
-N_CELLS = 24
-"""Cells of the grid, along each side, on which the densest place is found."""
+N_CELLS = 14
+"""Cells of the grid, along each side, on which the densest place is found. With more,
+a small crowd far from most labels of a region would win."""
 
 FEWEST = 3
 """Labels of the smallest region with a name; two are no region."""
@@ -30,6 +32,12 @@ LARGEST = 0.6
 
 SAME = 0.8
 """If a child has this share of a node's labels, the child's name says more."""
+
+PART = 25
+"""Labels of a part that is named after an attribute, on average."""
+
+MOST_PARTS = 200
+"""Most such parts; to name one takes about a millisecond."""
 
 PURE = 0.5
 """Share of the labels around a region's centre that must belong to it."""
@@ -110,6 +118,45 @@ def node_regions(
         for each, n in zip(found, around, strict=True)
         if each.labels / 2 >= PURE * n
     ]
+
+
+def attribute_regions(
+    embedding: LabelEmbedding, places: Floats, *, seed: int = 0
+) -> list[MapRegion]:
+    """Name parts of the map after attributes that their labels share.
+
+    For embeddings without a hierarchy. Parts that share nothing get no name: the names
+    of single labels say more.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels, their names and attributes.
+    places : ndarray of shape (labels, 2)
+        Places of the labels.
+    seed : int, default 0
+        Seed of the partition.
+
+    Returns
+    -------
+    list of MapRegion
+        The regions, the largest first.
+    """
+    from sklearn.cluster import MiniBatchKMeans
+
+    n_parts = min(MOST_PARTS, len(places) // PART)
+    if n_parts < 2 or not embedding.predicting:
+        return []
+    found = MiniBatchKMeans(n_parts, random_state=seed, n_init=1, batch_size=4096)
+    codes = found.fit_predict(places)
+    parts = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+    groups = [[embedding.labels[i] for i in rows] for rows in parts]
+    regions = [
+        _region(name, places[rows])
+        for name, rows in zip(shared_names(embedding, groups), parts, strict=True)
+        if name is not None
+    ]
+    return sorted(regions, key=lambda each: -each.labels)
 
 
 def _region(name: str, own: Floats, of: str | None = None) -> MapRegion:

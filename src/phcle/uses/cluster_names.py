@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from phcle.contexts.base import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["cluster_names"]
+__all__ = ["cluster_names", "shared_names"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -147,23 +147,46 @@ def cluster_names(embedding: LabelEmbedding, groups: Groups) -> tuple[str, ...]:
     >>> cluster_names(pets, [("cat", "lion"), ("carp",)])
     ('cat and lion', 'carp')
     """
+    found = [
+        name or _without_name(embedding, group)
+        for name, group in zip(shared_names(embedding, groups), groups, strict=True)
+    ]
+    repeated = Counter(found)
+    return tuple(
+        f"{name} such as {_centre(embedding, group)}" if repeated[name] > 1 else name
+        for name, group in zip(found, groups, strict=True)
+    )
+
+
+def shared_names(embedding: LabelEmbedding, groups: Groups) -> list[str | None]:
+    """Name groups of labels that share something.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding that knows the contexts.
+    groups : sequence of sequence of str
+        The labels of each group; together they are all labels that a name must tell
+        apart.
+
+    Returns
+    -------
+    list of str or None
+        A name for each group, not always its own; None if nothing tells it from others.
+    """
     sizes = np.array([len(group) for group in groups], float)
     nodes, attributes = _nodes(embedding, groups, sizes), []
     for context in embedding.predicting:
         attributes.append(_attributes(context, groups, sizes))
-    found = []
+    found: list[str | None] = []
     for i, group in enumerate(groups):
         name = embedding.name_of(group[0]) if len(group) == 1 else None
         if name is None and nodes is not None:
             name = nodes.best(i) or nodes.best_two(i)
         for shared in attributes:
             name = name or shared.best(i)
-        found.append(name or _without_name(embedding, group))
-    repeated = Counter(found)
-    return tuple(
-        f"{name} such as {_centre(embedding, group)}" if repeated[name] > 1 else name
-        for name, group in zip(found, groups, strict=True)
-    )
+        found.append(name)
+    return found
 
 
 def _nodes(embedding: LabelEmbedding, groups: Groups, sizes: Floats) -> _Nodes | None:

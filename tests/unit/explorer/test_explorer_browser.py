@@ -165,6 +165,22 @@ def test_back_returns_to_what_was_chosen_before(open_page):
     page.wait_for_selector(".map-panel h2 >> text=owl")
 
 
+def test_filters_of_the_table_apply_to_the_map(open_page):
+    page = open_page("/table")
+    page.fill("[aria-label='Part of a name or id']", "ow")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("filter="))
+    page.click("#on-map")
+    map_is_ready(page)
+    page.wait_for_selector(".map-note >> text=1 of 13 labels")
+    assert page.evaluate("Phcle.map.view.in_view().length") == 1
+    page.get_by_role("button", name="Remove the filter").click()
+    page.wait_for_url(re.compile("^((?!filter).)*$"))
+    assert page.evaluate("Phcle.map.view.in_view().length") == 13
+    page.get_by_role("button", name="Filter", exact=True).click()
+    assert page.locator("section[aria-label=Filters]").is_hidden()
+
+
 def test_enter_waits_for_the_search_of_what_is_typed(open_page):
     page = open_page()
     map_is_ready(page)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from phcle import LabelEmbedding
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.report.map_regions import group_regions, node_regions
+from phcle.report.map_regions import attribute_regions, group_regions, node_regions
 
 
 def test_a_group_is_named_where_most_of_its_labels_are(rng):
@@ -37,3 +38,21 @@ def test_nodes_that_lie_together_are_named_and_scattered_ones_are_not(rng):
     found = node_regions(embedding, tree, places.astype(np.float32))
     assert {x.name for x in found} == {"feline", "canine"}
     assert all(x.of is None and x.labels == 20 for x in found)
+
+
+def test_without_a_hierarchy_parts_are_named_after_shared_attributes(rng):
+    kinds = {f"{x}{i}": [x] for x in ("wings", "fins") for i in range(60)}
+    plain = {f"plain{i}": [f"own{i}"] for i in range(60)}
+    context = DescriptiveContext.from_tags({**kinds, **plain}, name="looks")
+    embedding = PHCLE(dim=3, backend="numpy", max_iter=3, tol=1.0).fit([context])
+    embedding = embedding.embedding_
+    middle = {"wings": -0.7, "fins": 0.7, "plain": 0.0}
+    places = [
+        rng.normal(middle[label.rstrip("0123456789")], 0.03, 2)
+        for label in embedding.labels
+    ]
+    found = attribute_regions(embedding, np.array(places, np.float32))
+    for region in found:
+        assert region.x == pytest.approx(middle[region.name], abs=0.15)
+    assert {x.name for x in found} <= {"wings", "fins"}
+    assert found

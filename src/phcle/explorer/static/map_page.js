@@ -36,6 +36,59 @@
     return parts;
   }
 
+  // Filters of the table, in a panel that a button opens; they stand in the URL.
+  function add_filters(map) {
+    const host_of_bars = element("div", {}, element("p", { class: "quiet" }, "Counting…"));
+    const about = { class: "map-card", "aria-label": "Filters", tabindex: "0", hidden: "" };
+    const section = element("section", about, element("h2", {}, "Filters"), host_of_bars);
+    let panel = null;
+    let asked = null;
+    const open_button = element(
+      "button",
+      { type: "button", "aria-pressed": "false", onclick: () => show(section.hidden) },
+      "Filter",
+    );
+
+    function show(on) {
+      section.hidden = !on;
+      open_button.ariaPressed = String(on);
+      map.view.resize(); // the panel takes room from the map
+      panel ??= on ? Phcle.filters.panel(host_of_bars, { filters: map.filters, changed }) : null;
+    }
+
+    async function apply(list) {
+      if (asked) asked.abort(); // the visitor has gone on
+      asked = new AbortController();
+      map.filters = list;
+      if (!list.length) {
+        map.keep(null);
+        return;
+      }
+      const waiting = (message) => map.tell(message);
+      const pairs = Phcle.filters.pairs(list);
+      const found = await Phcle.get("/api/rows", pairs, { signal: asked.signal, waiting });
+      map.keep(Phcle.unpacked_array(`u4:${found.rows}`));
+      map.tell(`${found.n.toLocaleString("en")} of ${found.total.toLocaleString("en")} labels.`);
+    }
+
+    function changed(list) {
+      apply(list).then(
+        () => remember(map, "colours"),
+        (error) => error.name !== "AbortError" && map.tell(error.message),
+      );
+    }
+
+    map.filters = [];
+    map.restore_filters = async (list) => {
+      if (JSON.stringify(list) === JSON.stringify(map.filters)) return;
+      if (list.length) show(true);
+      await apply(list).catch((error) => map.tell(error.message));
+      panel?.show(list);
+    };
+    map.side.append(section);
+    map.bar.insertBefore(open_button, map.circler);
+  }
+
   function colour_pairs(map) {
     const { title, context, column } = map.base;
     if (context) {
@@ -51,7 +104,7 @@
     const kept = new URLSearchParams(root.location.search);
     if (kept.get("map")) pairs.push(["map", kept.get("map")]);
     if (map.chosen !== null) pairs.push(["label", map.data.labels[map.chosen]]);
-    pairs.push(...colour_pairs(map));
+    pairs.push(...colour_pairs(map), ...Phcle.filters.pairs(map.filters));
     if (map.group !== null) pairs.push(["group", map.colouring.groups[map.group]]);
     if (map.many.length && map.many.length <= MOST_KEPT) {
       pairs.push(["rows", map.many.join(",")]);
@@ -85,6 +138,7 @@
     is_restoring = true;
     const kept = new URLSearchParams(root.location.search);
     await restore_colours(map, kept);
+    await map.restore_filters(Phcle.filters.read(root.location.search));
     const at = (kept.get("at") || "").split(",").map(Number);
     const has_view = at.length === 3 && at.every(Number.isFinite) && at[2] > 0;
     const rows = (kept.get("rows") || "").split(",").filter(Boolean).map(Number);
@@ -106,11 +160,14 @@
         root.location.assign(Phcle.label_address(own.data.labels[point])),
     });
     Phcle.map = map;
+    add_filters(map);
     // On this page the search at the top moves the map instead of opening a page.
     Phcle.open_label = ({ label }) => map.go_to(map.row_of(label));
     if (host.dataset.compared && data.ready) await add_differences(map);
     await restore(map);
-    map.tell(`${map.n.toLocaleString("en")} labels, arranged by ${data.method}.`);
+    if (!map.filters.length) {
+      map.tell(`${map.n.toLocaleString("en")} labels, arranged by ${data.method}.`);
+    }
     host.dataset.ready = data.ready ? "yes" : "no";
     if (!data.ready) wait(map);
   }

@@ -24,13 +24,14 @@
   const STEP = 80; // pixels that an arrow key with Shift moves the map
   const SETTLED_MS = 110;
   const SLOW_MS = 45; // between frames, from which on names are drawn when the map rests
+  const PANELS = ".map-controls, .map-side > :not([hidden]), .map-tools, .map-note";
   const TYPES = { f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 
-  function unpacked(text) {
+  const unpacked = (Phcle.unpacked_array = function (text) {
     const [kind, base64] = text.split(":");
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
     return new TYPES[kind](bytes.buffer);
-  }
+  });
 
   function with_arrays(colouring) {
     const made = { ...colouring };
@@ -85,6 +86,7 @@
       this.modes = Phcle.modes_of(this.base);
       this.mode = "value";
       this.group = null; // the only group shown; null shows all
+      this.filter = null; // 1 for each label that passes a filter; null: all of them
       this.chosen = null;
       this.many = []; // labels chosen together
       this.pinned = null; // [x, y, name] of a label that is not in the data
@@ -131,9 +133,10 @@
         button("×", () => this.clear_choice(), { class: "map-close", "aria-label": "Close" }),
         this.panel,
       );
+      this.side = element("div", { class: "map-side" }, this.card); // pages may add panels
       this.legend = element("div", { class: "map-legend", role: "group", tabindex: "0" });
       this.status = element("p", { class: "map-note", role: "status" });
-      const panels = [this.controls(), this.card, this.tools(), this.status];
+      const panels = [this.controls(), this.side, this.tools(), this.status];
       this.host.classList.add("map-whole");
       this.host.replaceChildren(
         this.probe,
@@ -214,7 +217,7 @@
       });
       const save = (kind) => () => Phcle.save_map(this, kind);
       const saves = (kind) => button(kind.toUpperCase(), save(kind), { "aria-label": `Save as ${kind.toUpperCase()}` });
-      return element(
+      this.bar = element(
         "div",
         { class: "map-tools", role: "toolbar", "aria-label": "Map" },
         button("+", () => this.view.zoom(1.6), { "aria-label": "Zoom in" }),
@@ -225,6 +228,7 @@
         saves("png"),
         saves("svg"),
       );
+      return this.bar;
     }
 
     open() {
@@ -258,7 +262,7 @@
     covered() {
       if (!this.options.panels) return [];
       const stage = this.stage.getBoundingClientRect();
-      return [...this.host.querySelectorAll(".map-controls, .map-card:not([hidden]), .map-tools, .map-note")]
+      return [...this.host.querySelectorAll(PANELS)]
         .map((panel) => panel.getBoundingClientRect())
         .filter((box) => box.width && box.top < stage.bottom && box.bottom > stage.top)
         .map((box) => [
@@ -337,7 +341,11 @@
 
     recolour() {
       const { codes } = this.colouring;
-      const kept = this.group === null ? null : codes.map((code) => Number(code === this.group));
+      let kept = this.filter;
+      if (this.group !== null) {
+        const passes = (i) => !this.filter || this.filter[i];
+        kept = codes.map((code, i) => Number(code === this.group && passes(i)));
+      }
       this.view.kept = kept;
       this.legend_now = Phcle.paint_colouring(this.colouring, this.colour_of, kept, this.colours);
       Phcle.draw_density(this.clouds, this.data, this.colours.rgba, kept);
@@ -371,14 +379,14 @@
 
     draw_scale() {
       const { ramp, low, high, has_faint, none } = this.legend_now;
+      const digits = Math.max(0, 2 - Math.floor(Math.log10(high - low || 1)));
+      const tick = (value) => String(Number(value.toFixed(Math.min(20, digits))));
       const bar = element("div", { class: "map-ramp" });
       bar.style.background = `linear-gradient(to right, ${ramp.join(", ")})`;
       const ends = element(
         "div",
         { class: "map-ends" },
-        element("span", {}, Phcle.number(low)),
-        element("span", {}, Phcle.number((low + high) / 2)),
-        element("span", {}, Phcle.number(high)),
+        ...[low, (low + high) / 2, high].map((at) => element("span", {}, tick(at))),
       );
       const notes = [];
       if (has_faint) notes.push("faint: predicted");
@@ -386,6 +394,13 @@
       const note = element("p", { class: "map-hint" }, notes.join(" · "));
       this.legend.ariaLabel = "Scale";
       this.legend.replaceChildren(bar, ends, ...(notes.length ? [note] : []));
+    }
+
+    // Show only some labels, those of the rows; null shows all.
+    keep(rows) {
+      this.filter = rows && new Uint8Array(this.n);
+      for (const i of rows || []) this.filter[i] = 1;
+      this.recolour();
     }
 
     show_group(code) {

@@ -51,7 +51,8 @@
   }
 
   Phcle.draw_density = function (canvas, points, rgba, kept) {
-    canvas.hidden = points.x.length < FEWEST;
+    const n = kept ? kept.reduce((sum, own) => sum + own, 0) : points.x.length;
+    canvas.hidden = n < FEWEST;
     if (canvas.hidden) return;
     const [red, green, blue, count] = cloud(points, rgba, kept);
     const filled = count.filter((value) => value > 1e-3).sort();
@@ -60,12 +61,12 @@
     const pen = Phcle.pen_of(canvas);
     const image = pen.createImageData(SIDE, SIDE);
     for (let k = 0; k < SIDE * SIDE; k++) {
-      const n = count[k];
-      if (n < 1e-4) continue;
-      image.data[4 * k] = red[k] / n;
-      image.data[4 * k + 1] = green[k] / n;
-      image.data[4 * k + 2] = blue[k] / n;
-      image.data[4 * k + 3] = 255 * STRONGEST * (1 - Math.exp(-n / usual / 1.4));
+      const here = count[k];
+      if (here < 1e-4) continue;
+      image.data[4 * k] = red[k] / here;
+      image.data[4 * k + 1] = green[k] / here;
+      image.data[4 * k + 2] = blue[k] / here;
+      image.data[4 * k + 3] = 255 * STRONGEST * (1 - Math.exp(-here / usual / 1.4));
     }
     pen.putImageData(image, 0, 0);
   };

@@ -16,10 +16,12 @@
 
   // Steps from a region's centre to try, the nearest first: right and down.
   const AROUND = [];
-  for (let right = -4; right <= 4; right++) {
-    for (let down = -7; down <= 7; down++) AROUND.push([right, down]);
+  const far = ([right, down]) => Math.hypot(2 * right, down);
+  for (let right = -3; right <= 3; right++) {
+    for (let down = -6; down <= 6; down++) AROUND.push([right, down]);
   }
-  AROUND.sort((a, b) => Math.hypot(2 * a[0], a[1]) - Math.hypot(2 * b[0], b[1]));
+  AROUND.sort((a, b) => far(a) - far(b));
+  const NEAR = AROUND.filter((step) => far(step) < 4.5).length;
 
   Phcle.shortened = (name) => {
     const letters = Array.from(name.slice(0, 4 * LONGEST));
@@ -29,8 +31,8 @@
   // Cells of the stage that are taken.
   class Room {
     constructor(width, height) {
-      this.wide = Math.ceil(width / CELL);
-      this.high = Math.ceil(height / CELL);
+      this.wide = Math.floor(width / CELL);
+      this.high = Math.floor(height / CELL);
       this.cells = new Uint8Array(this.wide * this.high);
     }
 
@@ -103,6 +105,7 @@
       this.room = new Room(frame.width, frame.height);
       for (const box of blocked) this.room.take(...box);
       this.placed = [];
+      this.regions = new Set(); // names of regions on the stage
     }
 
     put(own, font, kind, x, y, left, top, text) {
@@ -110,20 +113,28 @@
     }
 
     // A group of the colouring is named if it is in view; finer regions if there is room.
-    region({ name, x, y, reach, of: is_group }) {
+    region(region) {
+      const text = Phcle.shortened(region.name);
+      if (this.regions.has(text)) return;
+      const tries = region.of ? NEAR : 3;
+      const is_placed = this.try_region(region, text, 1, AROUND.slice(0, tries));
+      if (!is_placed && region.of) this.try_region(region, text, 0.8, AROUND);
+    }
+
+    // Returns whether there was room for the name, in letters of this relative size.
+    try_region({ x, y, reach, of: is_group }, text, scale, tries) {
       const { left, top, unit, width, height } = this.frame;
       const [px, py, half] = [left + unit * x, top - unit * y, reach * unit];
-      if (px < 0 || py < 0 || px > width || py > height) return;
-      if (half < SMALLEST && !is_group) return;
-      if (half > 0.8 * Math.max(width, height)) return; // the view is inside it
+      if (px < 0 || py < 0 || px > width || py > height) return false;
+      if (half < SMALLEST && !is_group) return false;
+      if (half > 0.8 * Math.max(width, height)) return false; // the view is inside it
       const least = width < NARROW ? 11 : 12.5;
-      const size = Math.round(least + Math.min(6, Math.max(0, 2 * Math.log2(half / 30))));
+      const more = Math.min(6, Math.max(0, 2 * Math.log2(half / 30)));
+      const size = Math.round(scale * (least + more));
       const font = `${is_group ? 700 : 600} ${size}px ${FONT}`;
-      const text = Phcle.shortened(name);
       const wide = width_of(this.pen, font, text) / 2 + 4;
-      if (!is_group && wide > 3 * half) return;
+      if (!is_group && wide > 3 * half) return false;
       const line = size * 0.75;
-      const tries = is_group ? AROUND : AROUND.slice(0, 3);
       for (const [right, down] of tries) {
         const shifted = [px + right * size * 2.5, py + down * size * 1.2];
         const at_x = Math.min(width - wide - 2, Math.max(wide + 2, shifted[0]));
@@ -133,8 +144,10 @@
         this.room.take(box[0] - 10, box[1] - 4, box[2] + 10, box[3] + 4);
         const shift = [at_x - px - wide + 4, at_y - py + size * 0.34];
         this.put({ wide: 2 * wide }, font, "region", x, y, ...shift, text);
-        return;
+        this.regions.add(text);
+        return true;
       }
+      return false;
     }
 
     // Returns whether there was room for the name.

@@ -115,8 +115,8 @@
     radius() {
       const { width, height } = this;
       const least = Math.min(4.5, Math.max(1.1, 0.13 * Math.sqrt((width * height) / this.n)));
-      const closer = Math.max(0, Math.log2(this.home_reach() / this.reach));
-      return Math.min(7, least * (1 + 0.22 * closer));
+      const closer = Math.max(1, this.home_reach() / this.reach);
+      return Math.min(6.5, least * Math.sqrt(closer));
     }
 
     home_reach() {
