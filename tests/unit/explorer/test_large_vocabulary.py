@@ -84,3 +84,21 @@ def test_supports_of_the_sample_are_those_of_the_whole(large):
     context = opened.embedding.predicting[0]
     whole = opened.support(context)
     assert opened.on_map.support(context) == pytest.approx(whole[opened.sample])
+
+
+def test_a_label_that_the_map_leaves_out_is_pinned_in_a_browser(
+    large, serving, browser, patchy
+):
+    outside = next(x for x in patchy.labels if x not in large.opened.on_map.embedding)
+    complaints = []
+    with serving(large) as address:
+        page = browser.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{address}?label={outside}")
+        page.wait_for_selector("#map[data-ready=yes]")
+        page.wait_for_selector("text=is not in the sample")
+        pinned = page.evaluate("Phcle.map.pinned")
+        assert pinned[2] == outside
+        assert all(np.isfinite(page.evaluate("Phcle.map.view.where()")))
+        page.close()
+    assert complaints == []

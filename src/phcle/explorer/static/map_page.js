@@ -5,6 +5,7 @@
   const Phcle = root.Phcle;
   const element = Phcle.element;
   const LOOK_MS = 1000;
+  const PIN_REACH = 0.3; // how much of the map is seen around a pin
   const MOST_COMPARED = 8;
   const MOST_KEPT = 200; // chosen labels that fit into a URL
   const host = document.getElementById("map");
@@ -134,6 +135,19 @@
     if (group >= 0) map.show_group(group);
   }
 
+  // A label that the map of a large embedding leaves out is pinned near its neighbours.
+  async function show_left_out(map, label) {
+    try {
+      const found = await Phcle.get("/api/place", [["label", label]]);
+      map.pinned = [found.x, found.y, found.name];
+      map.view.go(found.x, found.y, PIN_REACH);
+      map.place_names();
+      map.tell(`${found.name} is not in the sample on this map; the pin is near its neighbours.`);
+    } catch (error) {
+      map.tell(error.message);
+    }
+  }
+
   async function restore(map) {
     is_restoring = true;
     const kept = new URLSearchParams(root.location.search);
@@ -148,6 +162,7 @@
     if (has_view) map.view.go(...at);
     else if (point >= 0) map.go_to(point);
     else map.view.show_all();
+    if (point < 0 && kept.get("label")) await show_left_out(map, kept.get("label"));
     is_restoring = false;
   }
 
@@ -162,10 +177,14 @@
     Phcle.map = map;
     add_filters(map);
     // On this page the search at the top moves the map instead of opening a page.
-    Phcle.open_label = ({ label }) => map.go_to(map.row_of(label));
+    Phcle.open_label = ({ label }) => {
+      const point = map.row_of(label);
+      if (point >= 0) map.go_to(point);
+      else show_left_out(map, label);
+    };
     if (host.dataset.compared && data.ready) await add_differences(map);
     await restore(map);
-    if (!map.filters.length) {
+    if (!map.filters.length && !map.pinned) {
       map.tell(`${map.n.toLocaleString("en")} labels, arranged by ${data.method}.`);
     }
     host.dataset.ready = data.ready ? "yes" : "no";
