@@ -1,7 +1,11 @@
 """Requests a second, waiting times and memory of the explorer, and its first page.
 
+    python benchmarks/explorer_load.py --sizes 1000 50000 1000000
     python benchmarks/explorer_load.py labels.phcle --requests 100000
     python benchmarks/explorer_load.py labels.phcle --page
+
+The first asks for pages of every kind in turn, from 1, 8 and 32 clients, of embeddings
+that `many_labels.py` makes. The others ask for nearest labels only, or open the map.
 
 Without a file the labels are WordNet's nouns (PMI + SVD of their hypernyms), made once
 in the folder --work. The server is the command line's own, in a process of its own. The
@@ -28,6 +32,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import numpy as np
+from many_labels import made_file
 
 from phcle import load
 
@@ -38,7 +43,9 @@ N_CHECKED = 200
 class Asker(asyncio.Protocol):
     """One connection: asks, waits for the whole answer, asks again."""
 
-    def __init__(self, requests: Iterator[bytes], waits: list[float]) -> None:
+    def __init__(
+        self, requests: Iterator[tuple[str, bytes]], waits: list[tuple[str, float]]
+    ) -> None:
         self.requests = requests
         self.waits = waits
         self.done = asyncio.get_running_loop().create_future()
@@ -51,8 +58,8 @@ class Asker(asyncio.Protocol):
 
     def ask(self) -> None:
         """Send the next request, or stop."""
-        request = next(self.requests, None)
-        if request is None:
+        self.kind, request = next(self.requests, ("", b""))
+        if not request:
             self.transport.close()
             self.done.set_result(None)
             return
@@ -68,28 +75,70 @@ class Asker(asyncio.Protocol):
         length = int(re.search(rb"content-length: (\d+)", head).group(1))  # type: ignore[union-attr]
         if len(body) < length:
             return
-        self.waits.append(time.perf_counter() - self.began)
+        self.waits.append((self.kind, time.perf_counter() - self.began))
         if not head.startswith(b"HTTP/1.1 200"):
             raise SystemExit(f"the server failed: {head[:200]!r} {body[:500]!r}")
         self.left = b""
         self.ask()
 
 
-def random_requests(labels: list[str], netloc: str, n: int, k: int) -> Iterator[bytes]:
+def nearest_requests(labels: list[str], n: int, k: int) -> Iterator[tuple[str, str]]:
     """N requests for random labels, made as they are needed."""
     rows = np.random.default_rng(0).integers(len(labels), size=n)
     for row in rows.tolist():
-        path = f"/api/nearest?label={quote(labels[row])}&k={k}"
-        yield f"GET {path} HTTP/1.1\r\nHost: {netloc}\r\n\r\n".encode()
+        yield "nearest", f"/api/nearest?label={quote(labels[row])}&k={k}"
+
+
+def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, str]]:
+    """N requests of all kinds in turn, about random labels of `many_labels.py`."""
+    rng = np.random.default_rng(seed)
+    for i in range(n):
+        a, b = (quote(labels[row]) for row in rng.integers(len(labels), size=2))
+        kind = KINDS[i % len(KINDS)]
+        tag, number = f"tag {rng.integers(60)}", f"{rng.random():.2f}"
+        letters = f"bleu la{'ampmp'[rng.integers(4) :]} {rng.integers(999)}"
+        mass = quote(f'["table","mass","range",{number},null]')
+        diet = quote('["table","diet","in",["meat"]]')
+        age, home = quote('["table","age"]'), quote('["table","home"]')
+        yield (
+            kind,
+            {
+                "nearest": f"/api/nearest?label={a}&k=10",
+                "nearest 200": f"/api/nearest?label={a}&k=200",
+                "search": f"/api/search?q=blue%20lamp%20{rng.integers(99)}",
+                "misspelt": f"/api/search?q={quote(letters)}",
+                "label": f"/label?label={a}",
+                "explain": f"/api/explain?a={a}&b={b}",
+                "compare": f"/compare?label={a}&label={b}",
+                "colour": f"/api/colour?context=looks&column={quote(tag)}",
+                "describe": f"/match?has={quote(json.dumps(['looks', tag]))}",
+                "table": f"/table?filter={mass}&sort={age}",
+                "counts": f"/api/facets?filter={mass}&filter={diet}",
+                "rows": f"/api/rows?filter={mass}",
+                "node": f"/node?node=n{rng.integers(1, 30)}",
+                "gaps": f"/complete?column={home}",
+                "gaps of a label": f"/complete?label={a}",
+            }[kind],
+        )
+
+
+KINDS = (
+    *("nearest", "nearest 200", "search", "misspelt", "label", "explain", "compare"),
+    *("colour", "describe", "table", "counts", "rows", "node", "gaps"),
+    "gaps of a label",
+)
 
 
 async def ask_all(
-    labels: list[str], netloc: str, n: int, k: int, connections: int
-) -> list[float]:
-    """Seconds that every request took."""
+    asked: Iterator[tuple[str, str]], netloc: str, connections: int
+) -> list[tuple[str, float]]:
+    """Kind of every request, and the seconds that it took."""
     host, port = netloc.split(":")
-    requests = random_requests(labels, netloc, n, k)
-    waits: list[float] = []
+    requests = (
+        (kind, f"GET {path} HTTP/1.1\r\nHost: {netloc}\r\n\r\n".encode())
+        for kind, path in asked
+    )
+    waits: list[tuple[str, float]] = []
     loop = asyncio.get_running_loop()
     askers = [
         (await loop.create_connection(lambda: Asker(requests, waits), host, int(port)))[
@@ -132,6 +181,12 @@ def resident_mib(pid: int) -> float:
     return int(re.search(r"VmRSS:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
 
 
+def peak_mib(pid: int) -> float:
+    """Largest memory of a process so far."""
+    text = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
+
+
 def wait_until_ready(address: str) -> None:
     """Until neighbours and map are prepared; at the first start that takes minutes."""
     from urllib.request import urlopen
@@ -164,13 +219,16 @@ def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, obje
         wait_until_ready(address)
         recall = check_recall(file, address, k)
         netloc = urlsplit(address).netloc
-        asyncio.run(ask_all(labels, netloc, 2_000, k, connections))  # warm
+        warm = nearest_requests(labels, 2_000, k)
+        asyncio.run(ask_all(warm, netloc, connections))
         memory = [resident_mib(pid)]
         waits: list[float] = []
         own, other = time.process_time(), cpu_seconds(pid)
         began = time.perf_counter()
         for _ in range(10):
-            waits += asyncio.run(ask_all(labels, netloc, n // 10, k, connections))
+            asked = nearest_requests(labels, n // 10, k)
+            found = asyncio.run(ask_all(asked, netloc, connections))
+            waits += [seconds for _, seconds in found]
             memory.append(resident_mib(pid))
         seconds = time.perf_counter() - began
         own, other = time.process_time() - own, cpu_seconds(pid) - other
@@ -190,6 +248,70 @@ def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, obje
         "memory_mib": [round(x, 1) for x in memory],
         "load_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+def seconds_until_answered(address: str) -> float:
+    """Seconds until the server answers, asked again while it prepares the answer."""
+    from urllib.error import HTTPError
+    from urllib.request import urlopen
+
+    began = time.perf_counter()
+    while True:
+        try:
+            with urlopen(address) as answer:
+                answer.read()
+                return time.perf_counter() - began
+        except HTTPError as error:
+            if error.code != 503:
+                raise
+            time.sleep(0.1)
+
+
+def measure_size(file: Path, n_requests: int, *, is_final: bool) -> dict[str, object]:
+    """The way of a first visitor, and then pages of all kinds from many clients."""
+    from phcle.explorer.precomputed import precomputed_file
+
+    labels = list(load(file).labels)
+    precomputed_file(file).unlink(missing_ok=True)
+    with served(file) as (address, pid, began):
+        listening = time.perf_counter()
+        found: dict[str, object] = {
+            "labels": len(labels),
+            "listening_s": listening - began,
+            "first_map_s": seconds_until_answered(f"{address}api/map"),
+            "first_colouring_s": seconds_until_answered(
+                f"{address}api/colour?context=table&column=diet%3Dmeat"
+            ),
+            "peak_mib_first_colouring": peak_mib(pid),
+            "first_table_s": seconds_until_answered(f"{address}table"),
+        }
+        if is_final:
+            wait_until_ready(address)
+            found["final_map_s"] = time.perf_counter() - listening
+            found["peak_mib_final_map"] = peak_mib(pid)
+        netloc = urlsplit(address).netloc
+        warm = mixed_requests(labels, 3 * len(KINDS), 1)
+        asyncio.run(ask_all(warm, netloc, 1))
+        for clients in (1, 8, 32):
+            asked = mixed_requests(labels, n_requests, clients)
+            waits = asyncio.run(ask_all(asked, netloc, clients))
+            found[f"{clients} clients"] = _summary(waits)
+        found["peak_mib"], found["now_mib"] = peak_mib(pid), resident_mib(pid)
+        found["load_average"] = os.getloadavg()[0]
+    return found
+
+
+def _summary(waits: list[tuple[str, float]]) -> dict[str, object]:
+    """P50 and p99 of all requests, and of each kind."""
+
+    def quantiles(seconds: list[float]) -> list[float]:
+        return [round(1e3 * float(np.percentile(seconds, x)), 1) for x in (50, 99)]
+
+    by_kind = {
+        kind: quantiles([x for own, x in waits if own == kind]) for kind in KINDS
+    }
+    p50, p99 = quantiles([x for _, x in waits])
+    return {"p50_ms": p50, "p99_ms": p99, "p50_p99_ms_by_kind": by_kind}
 
 
 def measure_page(file: Path, repeats: int) -> dict[str, object]:
@@ -244,8 +366,22 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--page", action="store_true", help="Measure the first page.")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", help="Measure made embeddings of these sizes."
+    )
+    parser.add_argument(
+        "--sketch",
+        action="store_true",
+        help="With --sizes: do not wait for the final map.",
+    )
     parser.add_argument("--work", type=Path, default=Path("explorer-load"))
     given = parser.parse_args(arguments)
+    if given.sizes:
+        for n in given.sizes:
+            made = made_file(given.work, n)
+            found = measure_size(made, given.requests, is_final=not given.sketch)
+            print(json.dumps(found, indent=2), flush=True)
+        return
     file = given.file or noun_file(given.work)
     if given.page:
         print(json.dumps(measure_page(file, given.repeats), indent=2))

@@ -298,7 +298,7 @@ def _plain_letter(letter: str) -> str:
         plain = "".join(chr(int(code, 16)) for code in codes.split())
         # Of the many characters called <compat>, only letters: ﬁ, ĳ, µ, Ⅳ.
         if form != "<compat>" or plain.isalpha():
-            return plain
+            return "".join(map(_plain_letter, plain))  # a form of a form
     return letter
 
 

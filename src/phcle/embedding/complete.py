@@ -90,7 +90,7 @@ def completed_cells(
     chosen = embedding.labels
     if labels is not None:
         chosen = tuple(map(embedding.resolve, listed(labels)))
-    position = {label: i for i, label in enumerate(embedding.labels)}
+    position = embedding.row_of
     if families is None:
         groups = FamilyValues.groups_of(embedding)
         families = {x.name: FamilyValues(embedding, x, groups) for x in tables}

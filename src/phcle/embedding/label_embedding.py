@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -140,6 +141,11 @@ class LabelEmbedding:
     @cached_property
     def _index(self) -> dict[str, int]:
         return index_of(self.labels)
+
+    @property
+    def row_of(self) -> Mapping[str, int]:
+        """Row of each label in `vectors`."""
+        return MappingProxyType(self._index)
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base import PredictingContext
-from phcle.contexts.descriptive.confidence import support
+from phcle.contexts.descriptive.confidence import Described
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.labels import index_of
 
@@ -81,7 +81,7 @@ def read_predictions(
     own = context if field is None else context.of_field(field)
     if supports is None or own.calibration is None:
         return Reading(own.predict(vectors))
-    described = set(context.observed_labels)
+    described = _described(embedding, context).labels
     is_described = np.array([label in described for label in labels], dtype=bool)
     found = own.read(vectors, is_described, supports)
     values = np.where(own.is_number, found.number, found.chance)
@@ -112,28 +112,33 @@ def support_of(
     array of shape (labels,), or None
         From 0 to 1. None if no label that the context describes is in the embedding.
     """
-    position, described = _described(embedding, context)
-    if not position:
+    known = _described(embedding, context)
+    if not known.position:
         return None
     own = np.array(
-        [-1 if label is None else position.get(label, -1) for label in labels]
+        [-1 if label is None else known.position.get(label, -1) for label in labels]
     )
-    return support(vectors, described, own)
+    return known.vectors.support(vectors, own)
 
 
-_kept: WeakKeyDictionary[
-    LabelEmbedding, dict[str, tuple[dict[str, int], npt.NDArray[np.floating]]]
-] = WeakKeyDictionary()
+class _Known:
+    """The labels that a context describes, and those of them in the embedding."""
+
+    def __init__(self, embedding: LabelEmbedding, context: PredictingContext) -> None:
+        self.labels = frozenset(context.observed_labels)
+        found = [x for x in context.observed_labels if x in embedding]
+        self.position = index_of(found)
+        vectors = embedding.select(found).vectors if found else embedding.vectors[:0]
+        self.vectors = Described(vectors)
+
+
+_kept: WeakKeyDictionary[LabelEmbedding, dict[str, _Known]] = WeakKeyDictionary()
 """What `_described` found: questions about single labels come one after the other."""
 
 
-def _described(
-    embedding: LabelEmbedding, context: PredictingContext
-) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
-    """Positions and vectors of the labels that a context describes."""
+def _described(embedding: LabelEmbedding, context: PredictingContext) -> _Known:
+    """What a context describes; found once for each embedding."""
     kept = _kept.setdefault(embedding, {})
     if context.name not in kept:
-        found = [x for x in context.observed_labels if x in embedding]
-        vectors = embedding.select(found).vectors if found else embedding.vectors[:0]
-        kept[context.name] = index_of(found), vectors
+        kept[context.name] = _Known(embedding, context)
     return kept[context.name]

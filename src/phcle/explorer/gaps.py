@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -121,6 +122,7 @@ class ColumnGaps(Answer):
     skill: ColumnSkill | None
 
 
+@lru_cache(maxsize=2)  # the embedding does not change
 def gaps_by_column(opened: Opened) -> tuple[ColumnGaps, ...]:
     """Count the unknown cells of the columns of tables.
 

@@ -23,7 +23,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import read_predictions
 from phcle.errors import OptionError, did_you_mean
 
-__all__ = ["FieldColumn", "LabelColumns", "Support"]
+__all__ = ["N_BINS", "Bins", "FieldColumn", "LabelColumns", "Support"]
 
 Floats = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int16]
@@ -37,8 +37,45 @@ BLOCK = 50_000
 MOST_KEPT = 64
 """Columns that are kept: 23 bytes for each label, so 75 MB at 50,000 labels."""
 
+N_BINS = 24
+"""Bars of a histogram."""
+
 TRUTH = ("no", "yes")
 UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A histogram, in equal steps or in equal ratios.
+
+    Attributes
+    ----------
+    edges : array of shape (bins + 1,)
+        Ends of the bins; the outer ones hold what lies beyond them, too.
+    at : array of int of shape (labels,)
+        The bin of each label; `N_BINS` if it has no number.
+    counts : array of int of shape (bins,)
+        Labels in each bin.
+    """
+
+    edges: npt.NDArray[np.float64]
+    at: npt.NDArray[np.uint8]
+    counts: Ints
+
+
+def _bins(numbers: Floats, is_log: bool) -> Bins:
+    """A histogram of numbers of which some are NaN."""
+    has_number = ~np.isnan(numbers)
+    values = numbers[has_number].astype(np.float64)
+    at = np.full(len(numbers), N_BINS, np.uint8)
+    if not len(values):
+        return Bins(np.zeros(0), at, np.zeros(0, np.int64))
+    low, high = np.quantile(values, [0.005, 0.995])
+    space = np.geomspace if is_log and low > 0 else np.linspace
+    edges = space(low, high, N_BINS + 1)
+    at[has_number] = np.searchsorted(edges[1:-1], values, side="right")
+    edges[0], edges[-1] = min(low, values.min()), max(high, values.max())
+    return Bins(edges, at, np.bincount(at, minlength=N_BINS + 1)[:N_BINS])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +101,8 @@ class FieldColumn:
         Probability of a predicted value; NaN for numbers and where nothing is said.
     low, high : arrays of shape (labels,)
         Intervals of predicted numbers; NaN elsewhere. Empty for other kinds.
+    is_log : bool
+        Whether ratios of numbers count, and not differences.
     """
 
     context: str
@@ -76,6 +115,7 @@ class FieldColumn:
     confidence: Floats
     low: Floats
     high: Floats
+    is_log: bool
 
     @property
     def is_number(self) -> bool:
@@ -86,6 +126,16 @@ class FieldColumn:
     def has_value(self) -> Flags:
         """Where a value is known or predicted."""
         return ~np.isnan(self.number) if self.is_number else self.code != UNKNOWN
+
+    @cached_property
+    def bins(self) -> Bins:
+        """A histogram of all numbers."""
+        return _bins(self.number, self.is_log)
+
+    @cached_property
+    def observed_bins(self) -> Bins:
+        """A histogram of the observed numbers."""
+        return _bins(np.where(self.is_observed, self.number, np.nan), self.is_log)
 
     def order(self, rows: Ints, *, descending: bool) -> Ints:
         """Sort rows by value; those without one come last.
@@ -278,7 +328,7 @@ class LabelColumns:
         """
         if context.name not in self._positions:
             labels = () if context.data is None else context.data.labels
-            index = self._index
+            index = self.embedding.row_of
             self._positions[context.name] = np.array(
                 [index.get(label, -1) for label in labels], np.int64
             )
@@ -287,10 +337,6 @@ class LabelColumns:
     @cached_property
     def _positions(self) -> dict[str, Ints]:
         return {}
-
-    @cached_property
-    def _index(self) -> dict[str, int]:
-        return {label: i for i, label in enumerate(self.embedding.labels)}
 
     def observed(self, context: PredictingContext, field: Field) -> list[Floats]:
         """Return the known values of a field over all labels.
@@ -371,6 +417,7 @@ class LabelColumns:
             confidence,
             low,
             high,
+            is_number and bool(context.is_log[field.at.start]),
         )
 
 

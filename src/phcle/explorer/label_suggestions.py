@@ -30,11 +30,11 @@ ALIKE = 0.7
 MOST_ALIKE = 50
 """Similar spellings that are kept, and labels of each of them."""
 
-MOST_COMPARED = 30_000
-"""Words that are compared with a misspelt one, which takes 30 milliseconds. Of more,
+MOST_COMPARED = 10_000
+"""Words that are compared with a misspelt one, which takes 10 milliseconds. Of more,
 those that share most letters."""
 
-MANY = 2_000_000
+MANY = 500_000
 """Letters of all names above which similar spellings are looked for only if nothing
 else is found."""
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from phcle.answers import Answer, Named, Node
 from phcle.explorer.attribute_query import parse_attribute
 from phcle.explorer.csv_export import csv_lines
-from phcle.explorer.label_columns import FieldColumn
+from phcle.explorer.label_columns import N_BINS, FieldColumn
 from phcle.explorer.label_filters import (
     BRANCH,
     KNOWN_IN,
@@ -47,9 +47,6 @@ MOST_FACETS = 12
 
 MOST_BARS = 20
 """Values of a field that have a bar: the most common ones."""
-
-N_BINS = 24
-"""Bars of a histogram."""
 
 N_ROWS = 50
 
@@ -464,9 +461,12 @@ def facets(opened: Opened, filters: Sequence[Filter]) -> Facets:
     plain.sort(key=lambda key: key not in keys)  # those in use first
     for key in plain[:MOST_FACETS]:
         column = opened.columns.get(*key)
-        has_value = column.is_observed if observed_only else column.has_value
-        make = _bins if column.is_number else _bars
-        found.append(make(opened, column, has_value, under_others(key)))
+        now = under_others(key)
+        if column.is_number:
+            found.append(_histogram(column, now, observed_only=observed_only))
+        else:
+            has_value = column.is_observed if observed_only else column.has_value
+            found.append(_bars(column, has_value, now))
     found += [
         _tags(opened, name, passing, keys)
         for name, table in opened.columns.tables.items()
@@ -479,11 +479,9 @@ def facets(opened: Opened, filters: Sequence[Filter]) -> Facets:
 
 def _branches(opened: Opened, passing: Flags) -> Facet:
     """Labels in the large branches of the hierarchy."""
-    assert opened.branches is not None
     name_of = opened.embedding.name_of
     bars = []
-    for node in opened.branches.nodes:
-        rows = opened.rows_below(node)
+    for node, rows in opened.branch_rows.items():
         n = int(passing[rows].sum())
         bars.append(FacetBar(node, name_of(node), None, None, n, len(rows)))
     return Facet("", BRANCH, "Branch", "bars", tuple(bars))
@@ -499,9 +497,7 @@ def _contexts(opened: Opened, passing: Flags) -> Facet:
     return Facet("", KNOWN_IN, "Known in", "bars", tuple(bars))
 
 
-def _bars(
-    opened: Opened, column: FieldColumn, has_value: Flags, passing: Flags
-) -> Facet:
+def _bars(column: FieldColumn, has_value: Flags, passing: Flags) -> Facet:
     """The most common values of a field."""
     size = len(column.values)
     whole = np.bincount(column.code[has_value], minlength=size)
@@ -524,29 +520,15 @@ def _bars(
     )
 
 
-def _bins(
-    opened: Opened, column: FieldColumn, has_value: Flags, passing: Flags
-) -> Facet:
-    """A histogram, in equal steps or in equal ratios."""
-    values = column.number[has_value].astype(np.float64)
-    if not len(values):
-        return Facet(column.context, column.title, column.title, "bins", ())
-    low, high = np.quantile(values, [0.005, 0.995])
-    context = opened.columns.tables[column.context]
-    field = opened.columns.field(column.context, column.title)
-    if context.is_log[field.at.start] and low > 0:
-        edges = np.geomspace(low, high, N_BINS + 1)
-    else:
-        edges = np.linspace(low, high, N_BINS + 1)
-    inner = edges[1:-1]
-    bins = np.searchsorted(inner, values, side="right")
-    whole = np.bincount(bins, minlength=N_BINS)
-    now = np.bincount(bins[passing[has_value]], minlength=N_BINS)
-    # The outer bins hold what lies beyond them, too.
-    edges[0], edges[-1] = min(low, values.min()), max(high, values.max())
+def _histogram(column: FieldColumn, passing: Flags, *, observed_only: bool) -> Facet:
+    """A histogram of numbers."""
+    bins = column.observed_bins if observed_only else column.bins
+    now = np.bincount(bins.at[passing], minlength=N_BINS + 1)
     bars = [
-        FacetBar("", "", float(edges[i]), float(edges[i + 1]), int(now[i]), int(n))
-        for i, n in enumerate(whole)
+        FacetBar("", "", float(low), float(high), int(n), int(n_all))
+        for low, high, n, n_all in zip(
+            bins.edges[:-1], bins.edges[1:], now, bins.counts, strict=False
+        )
     ]
     return Facet(column.context, column.title, column.title, "bins", tuple(bars))
 

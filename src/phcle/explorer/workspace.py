@@ -361,6 +361,12 @@ class Opened:
         found = find_branches(self.taxonomy[1], self.embedding.labels)
         return found if found.nodes else None
 
+    @cached_property
+    def branch_rows(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Labels of each branch, by its node."""
+        nodes = () if self.branches is None else self.branches.nodes
+        return {node: self.rows_below(node) for node in nodes}
+
     def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
         """Look up how near every label is to a label that a context describes.
 

@@ -181,7 +181,7 @@ def attribute_column(
     observed = np.full(n, np.nan)
     has_it = np.zeros(n, dtype=bool)
     if own.data is not None:
-        rows = {label: i for i, label in enumerate(embedding.labels)}
+        rows = embedding.row_of
         known = own.data.matrix.column(at)
         kept = [i for i, label in enumerate(own.data.labels) if label in rows]
         observed[[rows[own.data.labels[i]] for i in kept]] = known[kept]

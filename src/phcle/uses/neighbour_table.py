@@ -111,7 +111,6 @@ class StoredNeighbours:
     ) -> None:
         self.embedding = embedding
         self.table = table
-        self._position = {label: i for i, label in enumerate(embedding.labels)}
 
     def nearest(self, label_or_vector: str | npt.ArrayLike, k: int = 10) -> Near:
         """Return the labels most similar to a label or vector.
@@ -154,5 +153,6 @@ class StoredNeighbours:
         int
             Position in `embedding.labels`.
         """
-        row = self._position.get(label)
-        return self._position[self.embedding.resolve(label)] if row is None else row
+        position = self.embedding.row_of
+        row = position.get(label)
+        return position[self.embedding.resolve(label)] if row is None else row

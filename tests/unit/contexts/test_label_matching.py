@@ -4,7 +4,7 @@ import string
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from phcle.contexts.label_matching import LabelSource, match_key, match_labels
@@ -280,6 +280,7 @@ def test_any_files_are_matched_soundly(files, random):
         assert each.spelling not in each.candidates
 
 
+@example("\uffa0")  # a form of a form
 @given(st.text(max_size=8))
 def test_key_of_a_key_is_the_key(text):
     key = match_key(text)

@@ -8,6 +8,7 @@ are faults, all of which are listed.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ CLEAR = ("true", "false", "yes", "no")
 
 TICKS = ("x", "\u2713", "\u2714", "\u2611")
 """Marks in lists of the kind `x` or empty."""
+
+LIST, SEVERAL = re.compile(r"\w\s*[|;]\s*\w"), 0.2
+"""What lists of values in one cell look like, and the share of them that is told."""
 
 MOSTLY = 0.5
 """Share of numbers from which on a column holds numbers, and other cells are faults."""
@@ -240,6 +244,12 @@ def _read_category(cells: Sequence[Any], known: dict[int, Any]) -> ReadColumn:
     )
     if n_numbers:
         remarks.append(f"read as a category, though {n_numbers} cells are numbers")
+    lists = [x for x in words if x is not None and LIST.search(x)]
+    if len(lists) > SEVERAL * len(known):
+        remarks.append(
+            f"several values in a cell, such as {lists[0]!r}, read as one; --tags "
+            "FILE:tag=COLUMN takes them apart"
+        )
     return ReadColumn("category", words=words, remarks=remarks)
 
 

@@ -28,6 +28,7 @@ from phcle.contexts.matrices import check_array, check_number
 __all__ = [
     "Calibration",
     "Curves",
+    "Described",
     "Read",
     "logit",
     "softmax",
@@ -331,19 +332,51 @@ def support(
     array of shape (rows,)
         The fourth power of the cosine with the nearest other described label.
     """
-    step = -(-len(described) // MOST_DESCRIBED) or 1
-    others = _unit(described[::step])
-    if own is None:
-        own = np.full(len(vectors), -1)
-    own = np.where((own >= 0) & (own % step == 0), own // step, -1)
-    best = np.zeros(len(vectors))
-    for start in range(0, len(vectors), BLOCK):
-        block = slice(start, start + BLOCK)
-        cosine = _unit(vectors[block]) @ others.T
-        is_own = np.flatnonzero(own[block] >= 0)
-        cosine[is_own, own[block][is_own]] = 0.0
-        best[block] = cosine.max(axis=1, initial=0.0)
-    return best**4
+    return Described(described).support(vectors, own)
+
+
+class Described:
+    """Labels that a context describes, prepared for many questions about support.
+
+    Parameters
+    ----------
+    vectors : array of shape (labels, dim)
+        Their vectors.
+    """
+
+    def __init__(self, vectors: npt.NDArray[np.floating]) -> None:
+        self.step = -(-len(vectors) // MOST_DESCRIBED) or 1
+        self.units = _unit(vectors[:: self.step])
+
+    def support(
+        self, vectors: npt.NDArray[np.floating], own: Ints | None = None
+    ) -> Floats:
+        """Compute the support of vectors, as the function `support` does.
+
+        Parameters
+        ----------
+        vectors : array of shape (rows, dim)
+            Label vectors.
+        own : array of int of shape (rows,), optional
+            Position of each row among the described labels; -1 if it is none of them.
+
+        Returns
+        -------
+        array of shape (rows,)
+            The support.
+        """
+        step = self.step
+        if own is None:
+            own = np.full(len(vectors), -1)
+        own = np.where((own >= 0) & (own % step == 0), own // step, -1)
+        best = np.zeros(len(vectors))
+        for start in range(0, len(vectors), BLOCK):
+            block = slice(start, start + BLOCK)
+            cosine = _unit(vectors[block]) @ self.units.T
+            is_own = np.flatnonzero(own[block] >= 0)
+            cosine[is_own, own[block][is_own]] = 0.0
+            best[block] = cosine.max(axis=1, initial=0.0)
+        return best**4
 
 
 def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:

@@ -665,8 +665,8 @@ class DescriptiveContext(Context):
             found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
         elif as_frame(vectors, f"context {name!r}") is not None:
             own, cells = labelled_columns(vectors, None, name)
-            rows = map(np.array, zip(*cells.values(), strict=True))
-            found = dict(zip(own, rows, strict=True))
+            vectors = map(np.array, zip(*cells.values(), strict=True))
+            found = dict(zip(own, vectors, strict=True))
         else:
             found = dict(zip(*_split(vectors, name), strict=True))
         if wanted is not None:

@@ -480,13 +480,35 @@ def _of_many(columns: Sequence[ColumnEvidence], known: Set[str]) -> Guess:
             return Guess("edges", found, why)
     try:
         label = find_labels(columns, "table")
-    except ContextError as error:
-        if _is_nearly_unique(a):  # readers drop rows that repeat
-            label = a.title
-        else:
-            return _open("attributes", "annotations", "tags", why=str(error))
+    except ContextError:
+        if not _is_nearly_unique(a):  # readers drop rows that repeat
+            return _long_table(columns, known)
+        label = a.title
     why = f"{label!r} are the labels and {len(columns) - 1} columns describe them"
     return Guess("attributes", {"label": label}, why)
+
+
+def _long_table(columns: Sequence[ColumnEvidence], known: Set[str]) -> Guess:
+    """A table with several rows for each label, such as user, film, tag and time."""
+    # Users and films may both have numbers: a column called user is no label.
+    able = [c for c in columns if _overlap(c.distinct, known)]
+    for label in sorted(able, key=lambda c: c.is_called(WORDS["item"])):
+        others = [c for c in columns if c is not label]
+        for c in others:
+            if c.is_called(TITLES["tag"]):
+                why = f"each {label.title!r} has several {c.title!r}"
+                return Guess("tags", {"label": label.title, "tag": c.title}, why)
+        for c in others:
+            if c.is_called(WORDS["item"]) and c.repeats:
+                why = f"each {c.title!r} holds several {label.title!r}"
+                return Guess(
+                    "annotations", {"item": c.title, "label": label.title}, why
+                )
+    why = "no column has a value of its own in every row, so labels have several rows"
+    a, b = (c.title for c in columns[:2])
+    ways = f"--tags FILE:label={a},tag={b} or --annotations FILE:item={a},label={b}"
+    between = ("tags", "annotations")
+    return Guess(None, {}, f"{why}; say what it is, such as {ways}.", between)
 
 
 def _hierarchy(child: ColumnEvidence, parent: ColumnEvidence, why: str) -> Guess:

@@ -7,6 +7,7 @@ file are raised together. What was guessed or changed is in the remarks of the t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +40,9 @@ __all__ = [
 
 
 SAME_ROWS = "identical row{s} dropped"
+
+LISTED = re.compile(r"[|;]")
+"""What stands between several tags in one cell."""
 
 Table = str | Path | TableFile
 """A path, or a table that `open_table` has opened."""
@@ -167,7 +171,7 @@ def read_tags(path: Table) -> dict[str, list[str]]:
     ----------
     path : str, Path or TableFile
         A table with the columns `label` and `tag`. An empty tag says that the label
-        has no tags.
+        has no tags. A cell may list several tags with `|` or `;` between them.
 
     Returns
     -------
@@ -177,7 +181,7 @@ def read_tags(path: Table) -> dict[str, list[str]]:
     table = _opened(path)
     at = find_columns(table, "tags")
     tags: dict[str, dict[str, None]] = {}
-    n_again = 0
+    n_again = n_lists = 0
     unknown: Counter[str] = Counter()
     is_marker = table.reading.markers.is_marker
     for line, cells in table.rows():
@@ -189,10 +193,12 @@ def read_tags(path: Table) -> dict[str, list[str]]:
             unknown[tag] += 1
             continue
         own = tags.setdefault(label, {})
+        listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
+        n_lists += len(listed) > 1
         n_again += tag in own
-        if tag:
-            own[tag] = None
+        own.update(dict.fromkeys(listed))
     _remark(table, n_again, SAME_ROWS)
+    _remark(table, n_lists, "cell{s} with several tags split at | or ;")
     _remark_unknown(table, unknown)
     table.raise_faults()
     return {label: list(own) for label, own in tags.items()}

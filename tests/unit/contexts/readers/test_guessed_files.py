@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phcle.contexts.readers.guessed_files import guess_files
-from phcle.contexts.readers.label_files import read_hierarchy_edges
+from phcle.contexts.readers.label_files import read_hierarchy_edges, read_tags
 from phcle.contexts.readers.table_files import open_table
 from phcle.errors import FileError
 
@@ -84,3 +84,29 @@ def test_a_lineage_is_read_as_a_taxonomy(
     assert ("Felis", "cats") in edges
     assert len(edges) == 12
     assert bool(table.remarks) == (not columns)
+
+
+def test_tables_of_users_and_films_are_told_by_their_titles(tmp_path: Path) -> None:
+    films = [f"{i},Film {i},{1900 + i}" for i in range(1, 31)]
+    (tmp_path / "films.csv").write_text("\n".join(["filmId,title,year", *films]))
+    seen = [f"{u},{f},4,99" for u in range(1, 11) for f in range(u, u + 9)]
+    (tmp_path / "ratings.csv").write_text("\n".join(["userId,filmId,stars,at", *seen]))
+    tags = [
+        f"{u},{f},{'old' if f < 3 else 'dark'},99" for u in (1, 2) for f in (1, 2, 3)
+    ]
+    (tmp_path / "tags.csv").write_text("\n".join(["userId,filmId,tag,at", *tags]))
+    found = {file.path.name: file for file in guess_files([tmp_path]).files}
+    assert found["ratings.csv"].columns == {"item": "userId", "label": "filmId"}
+    assert found["tags.csv"].columns == {"label": "filmId", "tag": "tag"}
+
+
+def test_several_tags_in_a_cell_are_taken_apart(tmp_path: Path) -> None:
+    path = tmp_path / "films.csv"
+    path.write_text("film,genres\nAlien,horror|science fiction\nHeat,crime; drama\n")
+    table = open_table(path, columns={"label": "film", "tag": "genres"})
+    tags = read_tags(table)
+    assert tags == {
+        "Alien": ["horror", "science fiction"],
+        "Heat": ["crime", "drama"],
+    }
+    assert "2 cells with several tags split at | or ;" in table.remarks
