@@ -90,8 +90,10 @@ def test_a_label_outside_the_sample_is_pinned_on_the_map(
     browser, serving, large, patchy
 ):
     outside = next(x for x in patchy.labels if x not in large.opened.on_map.embedding)
+    complaints = []
     with serving(large) as address:
         page = browser.new_page(reduced_motion="reduce")
+        page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(f"{address}?label={outside}")
         page.wait_for_selector("#map[data-ready=yes]")
         name = page.locator(".map-panel h2")
@@ -103,3 +105,4 @@ def test_a_label_outside_the_sample_is_pinned_on_the_map(
             "outside => Phcle.map.chosen_label() !== outside", arg=outside
         )
         page.close()
+    assert complaints == []

@@ -135,7 +135,6 @@
     const group = (map.colouring.groups || []).indexOf(kept.get("group"));
     if (group >= 0) map.show_group(group);
   }
-
   async function restore(map) {
     is_restoring = true;
     const kept = new URLSearchParams(root.location.search);
