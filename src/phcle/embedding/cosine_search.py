@@ -9,11 +9,21 @@ cosines and keep their order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Found", "best_of", "cosines_of_pairs", "nearest_rows", "unit_rows"]
+from phcle.errors import ContextError
+
+__all__ = [
+    "Found",
+    "best_of",
+    "check_count",
+    "cosines_of_pairs",
+    "nearest_rows",
+    "unit_rows",
+]
 
 Floats = npt.NDArray[np.floating]
 Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
@@ -31,6 +41,18 @@ is then known to 0.2 points, and at 99.9 % to 0.01."""
 
 PAIRS_AT_ONCE = 1 << 14
 """Pairs whose vectors are in memory at once."""
+
+
+def check_count(k: object) -> None:
+    """Refuse a number of neighbours that is not a whole number above zero.
+
+    Parameters
+    ----------
+    k : object
+        How many neighbours are wanted.
+    """
+    if not isinstance(k, Integral) or k < 1:
+        raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
 
 
 def unit_rows(vectors: Floats) -> Floats:
