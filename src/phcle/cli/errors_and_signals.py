@@ -77,7 +77,7 @@ def open_closed_streams() -> None:
         if getattr(sys, name) is not None:
             continue
         mode = "r" if number == 0 else "w"
-        null = Path(os.devnull).open(mode, encoding="utf-8")
+        null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115
         if null.fileno() != number and not _is_open(number):
             os.dup2(null.fileno(), number)
         setattr(sys, name, null)
