@@ -69,7 +69,16 @@ def unit_rows(vectors: Floats) -> Floats:
         Vectors of length one; a zero vector stays zero.
     """
     vectors = vectors.astype(np.result_type(vectors, np.float32), copy=False)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    limits = np.finfo(vectors.dtype)
+    # Squares of numbers near either end of the range overflow or vanish.
+    is_safe = (length > np.sqrt(limits.tiny) / limits.eps) & (length < np.inf)
+    if not is_safe.all():
+        largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+        power = np.where(is_safe, 0, -np.frexp(largest)[1])
+        vectors = np.ldexp(vectors, power)  # exact: other rows keep their bits
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1))
 
 
