@@ -19,7 +19,7 @@ import numpy.typing as npt
 from fastapi import Query
 
 from phcle.errors import OptionError
-from phcle.explorer.label_columns import FieldColumn
+from phcle.uses.label_columns import FieldColumn
 from phcle.explorer.workspace import Opened
 
 __all__ = [

@@ -23,7 +23,7 @@ from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
-from phcle.explorer.label_columns import LabelColumns
+from phcle.uses.label_columns import LabelColumns
 from phcle.explorer.label_suggestions import Suggestions
 from phcle.explorer.suspicion_work import SuspicionWork
 from phcle.explorer.taxonomy_index import TaxonomyIndex
