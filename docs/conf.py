@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "tables_of_code",
+    "parameter_tables",
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
@@ -28,6 +29,10 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
+# Quotes stay as they are typed, so that what is shown can be pasted.
+smartquotes = False
+# Docstrings put names of code between single backticks.
+default_role = "code"
 autodoc_member_order = "bysource"
 # Docstrings state types in words, which must not become links to code.
 autodoc_typehints = "none"

@@ -80,6 +80,13 @@ def test_pages_show_no_test_directives():
         assert not re.search(r"^\*?Not run", document.read_text(), re.M), document
 
 
+def test_shown_output_leaves_out_nothing_but_times():
+    for document in DOCUMENTS:
+        shown = re.findall(r"^```text\n(.*?)^```$", document.read_text(), re.M | re.S)
+        for output in shown:
+            assert "..." not in re.sub(r"\bin \.\.\. s\b", "", output), document
+
+
 DOCUMENTS = [
     ROOT / "README.md",
     *ROOT.glob("docs/**/*.md"),

@@ -121,7 +121,8 @@ def difference_colouring(workspace: Workspace) -> MapColouring | None:
     if found is None:
         return None
     share = dict(zip(found.labels, found.shared, strict=True))
-    values = [share.get(label, np.nan) for label in workspace.opened.embedding.labels]
+    shown = workspace.opened.on_map.embedding
+    values = [share.get(label, np.nan) for label in shown.labels]
     return MapColouring(
         f"neighbours shared with {workspace.compared.title}",
         values=packed(values, "f4"),

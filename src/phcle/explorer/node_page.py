@@ -124,6 +124,11 @@ class ChildNode(Node):
 
     n_labels: int
 
+    @property
+    def is_single(self) -> bool:
+        """Whether it is a label without others below it."""
+        return self.is_label and self.n_labels == 1
+
 
 @dataclass(frozen=True)
 class NodePage(Node):

@@ -248,13 +248,19 @@ class Pages:
             return self.render("understand", info=info)
 
         @router.get("/embeddings")
-        def embeddings(label: Label = "") -> HTMLResponse:
+        @in_lane(COSTLY)
+        def embeddings(
+            label: Label = "",
+            start: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+        ) -> HTMLResponse:
             answer = chosen = None
             if workspace.other is not None:
-                answer = page_answers.differences(workspace, N_DIFFERENT, 0)
+                answer = page_answers.differences(workspace, N_DIFFERENT, start)
                 if label.strip():
                     chosen = page_answers.side_by_side(workspace, label, 10)
-            return self.render("embeddings", answer=answer, chosen=chosen)
+            return self.render(
+                "embeddings", answer=answer, chosen=chosen, start=start, n=N_DIFFERENT
+            )
 
         @router.get("/about")
         def about() -> HTMLResponse:

@@ -84,3 +84,25 @@ def test_supports_of_the_sample_are_those_of_the_whole(large):
     context = opened.embedding.predicting[0]
     whole = opened.support(context)
     assert opened.on_map.support(context) == pytest.approx(whole[opened.sample])
+
+
+def test_a_label_outside_the_sample_is_pinned_on_the_map(
+    browser, serving, large, patchy
+):
+    outside = next(x for x in patchy.labels if x not in large.opened.on_map.embedding)
+    complaints = []
+    with serving(large) as address:
+        page = browser.new_page(reduced_motion="reduce")
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{address}?label={outside}")
+        page.wait_for_selector("#map[data-ready=yes]")
+        name = page.locator(".map-panel h2")
+        assert name.inner_text() == patchy.name_of(outside)
+        assert "Not among the labels on the map" in page.inner_text(".map-panel")
+        assert page.evaluate("Phcle.map.pinned")[2] == patchy.name_of(outside)
+        page.locator(".map-panel .neighbours button").first.click()
+        page.wait_for_function(
+            "outside => Phcle.map.chosen_label() !== outside", arg=outside
+        )
+        page.close()
+    assert complaints == []

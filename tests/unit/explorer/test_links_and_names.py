@@ -124,3 +124,15 @@ def test_a_ninth_label_is_left_out_and_the_others_stay(client, zoo_embedding):
     assert "left out" in page.text
     assert 'id="another"' not in page.text
     assert client.get("/compare", params={"label": labels[:7]}).text.count("another")
+
+
+def test_the_list_of_differences_goes_on(client, monkeypatch, workspace):
+    from phcle.explorer import pages
+
+    monkeypatch.setattr(pages, "N_DIFFERENT", 5)
+    first = client.get("/embeddings").text
+    assert "1 to 5 of 13" in first
+    assert 'href="/embeddings?start=5"' in first
+    last = client.get("/embeddings?start=10").text
+    assert "11 to 13 of 13" in last
+    assert "Next" not in last

@@ -16,6 +16,7 @@
     nearest: async (label) =>
       (await Phcle.get("/api/nearest", [["label", label], ["k", 10]])).neighbours,
     address: Phcle.label_address,
+    place: (label) => Phcle.get("/api/place", [["label", label]]),
     colour: (context, column) =>
       Phcle.get("/api/colour", [["context", context], ["column", column]]),
   };
@@ -103,13 +104,14 @@
     const pairs = [];
     const kept = new URLSearchParams(root.location.search);
     if (kept.get("map")) pairs.push(["map", kept.get("map")]);
-    if (map.chosen !== null) pairs.push(["label", map.data.labels[map.chosen]]);
+    const chosen = map.chosen_label();
+    if (chosen !== null) pairs.push(["label", chosen]);
     pairs.push(...colour_pairs(map), ...Phcle.filters.pairs(map.filters));
     if (map.group !== null) pairs.push(["group", map.colouring.groups[map.group]]);
     if (map.many.length && map.many.length <= MOST_KEPT) {
       pairs.push(["rows", map.many.join(",")]);
     }
-    if (!map.view.is_home || map.chosen !== null) {
+    if (!map.view.is_home || chosen !== null) {
       pairs.push(["at", map.view.where().map((value) => value.toFixed(4)).join(",")]);
     }
     const query = Phcle.query(pairs);
@@ -133,7 +135,6 @@
     const group = (map.colouring.groups || []).indexOf(kept.get("group"));
     if (group >= 0) map.show_group(group);
   }
-
   async function restore(map) {
     is_restoring = true;
     const kept = new URLSearchParams(root.location.search);
@@ -142,12 +143,12 @@
     const at = (kept.get("at") || "").split(",").map(Number);
     const has_view = at.length === 3 && at.every(Number.isFinite) && at[2] > 0;
     const rows = (kept.get("rows") || "").split(",").filter(Boolean).map(Number);
-    const point = map.row_of(kept.get("label"));
+    const label = kept.get("label");
     if (rows.length && rows.every((row) => row in map.data.labels)) map.choose_many(rows);
-    else map.choose(point < 0 ? null : point);
+    else if (label === null) map.choose(null);
+    else await map.go_to_label(label).catch((error) => map.tell(error.message));
     if (has_view) map.view.go(...at);
-    else if (point >= 0) map.go_to(point);
-    else map.view.show_all();
+    else if (label === null) map.view.show_all();
     is_restoring = false;
   }
 
@@ -156,13 +157,12 @@
       search: false,
       list_tools: list_tools,
       changed: remember,
-      entered: (own, point) =>
-        root.location.assign(Phcle.label_address(own.data.labels[point])),
+      entered: (label) => root.location.assign(Phcle.label_address(label)),
     });
     Phcle.map = map;
     add_filters(map);
     // On this page the search at the top moves the map instead of opening a page.
-    Phcle.open_label = ({ label }) => map.go_to(map.row_of(label));
+    Phcle.open_label = ({ label }) => map.go_to_label(label);
     if (host.dataset.compared && data.ready) await add_differences(map);
     await restore(map);
     if (!map.filters.length) {

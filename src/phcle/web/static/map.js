@@ -11,6 +11,8 @@
 //   attributes(typed)   optional: [{context, name}] to colour by
 //   colour(context, column)  the colouring of such an attribute
 //   address(label)      optional: the address of a label's page
+//   place(label)        optional: {label, name, x, y} of a label that is not in the data,
+//                       because the map shows a sample
 //
 // Options: search (default true); panels (default true; without them only the stage);
 // changed(map, what) is called when the "choice", the "colours" or the "view" change.
@@ -90,6 +92,7 @@
       this.chosen = null;
       this.many = []; // labels chosen together
       this.pinned = null; // [x, y, name] of a label that is not in the data
+      this.outside = null; // {label, name} of such a label, if it is chosen
       this.placed = []; // names on the stage
       this.pace = 0; // milliseconds between frames while the map moves
       this.gone = new AbortController(); // ends the listeners outside the host
@@ -449,17 +452,31 @@
       this.tip.style.bottom = is_low ? `${height - y + 14}px` : "";
     }
 
+    // The id of the chosen label, or null.
+    chosen_label() {
+      if (this.outside) return this.outside.label;
+      return this.chosen === null ? null : this.data.labels[this.chosen];
+    }
+
+    has_choice() {
+      return this.chosen_label() !== null || this.many.length > 0;
+    }
+
+    set_choice(point, many, outside = null) {
+      if (this.outside) this.pinned = null;
+      Object.assign(this, { chosen: point, many, outside });
+    }
+
     choose(point) {
-      this.chosen = point ?? null;
-      this.many = [];
+      this.set_choice(point ?? null, []);
       this.redraw_card();
+      if (this.chosen !== null) this.view.bring_in(this.chosen); // the card may cover it
       this.place_names();
       this.options.changed(this, "choice");
     }
 
     choose_many(points) {
-      this.chosen = null;
-      this.many = points;
+      this.set_choice(null, points);
       this.redraw_card();
       this.place_names();
       this.options.changed(this, "choice");
@@ -483,8 +500,22 @@
       this.view.look_at([point, ...this.nearest_to(point)]);
     }
 
+    // Go to a label that may not be among those on the map.
+    async go_to_label(label) {
+      const point = this.row_of(label);
+      if (point >= 0) {
+        this.go_to(point);
+      } else if (this.provider.place) {
+        const { name, x, y } = await this.provider.place(label);
+        this.set_choice(null, [], { label, name });
+        this.pin(x, y, name, []);
+        this.redraw_card();
+        this.options.changed(this, "choice");
+      }
+    }
+
     clear_choice() {
-      if (this.chosen !== null || this.many.length) this.choose(null);
+      if (this.has_choice()) this.choose(null);
     }
 
     clear() {
@@ -504,23 +535,28 @@
     // -- The card
 
     redraw_card() {
-      this.card.hidden = this.chosen === null && !this.many.length;
-      if (this.chosen !== null) this.show_label(this.chosen);
+      this.card.hidden = !this.has_choice();
+      if (this.outside) this.show_label(this.outside);
+      else if (this.chosen !== null) {
+        const [label, name] = [this.data.labels[this.chosen], this.data.names[this.chosen]];
+        this.show_label({ label, name }, this.chosen);
+      }
       else if (this.many.length) this.show_many(this.many);
       else this.panel.replaceChildren();
       this.view.draw_soon();
     }
 
-    show_label(point) {
-      const { names, labels, colourings } = this.data;
-      const label = labels[point];
+    // The card of a label; `point` is null if the map does not show it.
+    show_label({ label, name }, point = null) {
       const near = element("ol", { class: "neighbours" });
-      const parts = [element("h2", {}, Phcle.name(names[point]))];
-      if (label !== names[point]) {
-        parts.push(element("p", { class: "map-id" }, Phcle.name(label)));
+      const parts = [element("h2", {}, Phcle.name(name))];
+      if (label !== name) parts.push(element("p", { class: "map-id" }, Phcle.name(label)));
+      if (point === null) {
+        const note = "Not among the labels on the map; the pin shows its place.";
+        parts.push(element("p", { class: "map-hint" }, note));
       }
       const said = element("dl", { class: "map-said" });
-      for (const each of colourings) {
+      for (const each of point === null ? [] : this.data.colourings) {
         const text = this.said_by(each, point);
         said.append(element("dt", {}, each.title), element("dd", {}, Phcle.name(text)));
       }
@@ -530,23 +566,24 @@
         parts.push(element("p", {}, element("a", link, "Open its page")));
       }
       this.panel.replaceChildren(...parts);
-      this.list_nearest(point, near);
+      this.list_nearest(label, point, near);
     }
 
-    async list_nearest(point, near) {
+    async list_nearest(label, point, near) {
       const { names, labels } = this.data;
-      let found = this.nearest_to(point).map((i) => ({ label: labels[i], name: names[i] }));
+      const rows = point === null ? [] : this.nearest_to(point);
+      let found = rows.map((i) => ({ label: labels[i], name: names[i] }));
       if (this.provider.nearest) {
         try {
-          found = await this.provider.nearest(labels[point]);
+          found = await this.provider.nearest(label);
         } catch (error) {
           near.replaceWith(element("p", { class: "failed", role: "alert" }, error.message));
           return;
         }
       }
       near.replaceChildren(
-        ...found.map(({ label, name, similarity }) => {
-          const go = button(Phcle.name(name), () => this.go_to(this.row_of(label)));
+        ...found.map(({ label: other, name, similarity }) => {
+          const go = button(Phcle.name(name), () => this.go_to_label(other));
           const value = similarity === undefined ? "" : similarity.toFixed(2);
           return element("li", {}, go, element("span", { class: "map-count" }, value));
         }),
@@ -595,8 +632,8 @@
     // Pin a label that is not in the data between its nearest labels.
     pin(x, y, name, near) {
       this.pinned = [x, y, name];
-      this.many = near;
-      this.view.look_at(near);
+      this.many = near.filter((i) => i >= 0); // a sample may lack some
+      this.view.look_at(this.many, [x, y]);
       this.place_names();
     }
 
@@ -722,7 +759,6 @@
           : this.view.beside(this.chosen, right, up);
       if (next === null) return;
       this.choose(next);
-      this.view.bring_in(next);
     }
 
     on_key(event) {
@@ -733,7 +769,7 @@
         "-": () => this.view.zoom(1 / 1.5),
         0: () => this.view.show_all(),
         Escape: () => this.escape(),
-        Enter: () => this.chosen !== null && this.options.entered?.(this, this.chosen),
+        Enter: () => this.chosen !== null && this.options.entered?.(this.chosen_label()),
       };
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const way = ways[event.key];
@@ -746,7 +782,7 @@
 
     escape() {
       if (this.view.is_encircling) this.encircle(false);
-      else if (this.chosen !== null || this.many.length) this.clear_choice();
+      else if (this.has_choice()) this.clear_choice();
       else if (this.group !== null) this.show_group(null);
     }
   }

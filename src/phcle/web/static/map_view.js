@@ -237,8 +237,13 @@
       this.fly(...this.whole(), true);
     }
 
-    look_at(wanted) {
-      const [left, low, right, high] = this.box(wanted);
+    // Show some points, and perhaps a place beside them.
+    look_at(wanted, place = null) {
+      let [left, low, right, high] = this.box(wanted);
+      if (place) {
+        [left, right] = [Math.min(left, place[0]), Math.max(right, place[0])];
+        [low, high] = [Math.min(low, place[1]), Math.max(high, place[1])];
+      }
       const half = Math.max(right - left, high - low, 2 * NEAREST * this.home_reach()) * 0.7;
       const [x, y] = [(left + right) / 2, (low + high) / 2];
       this.fly(...this.fitting(x - half, y - half, x + half, y + half, 0));
@@ -252,7 +257,8 @@
       const edge = 40;
       const out = (at, low, high) => Math.min(0, at - low - edge) + Math.max(0, at - high + edge);
       const [right, down] = [out(x, free.left, free.right), out(y, free.top, free.bottom)];
-      if (right || down) this.pan(right, down);
+      const { unit } = this.frame();
+      if (right || down) this.fly(this.x + right / unit, this.y - down / unit, this.reach);
     }
 
     go(x, y, reach, is_home = false) {
