@@ -6,6 +6,8 @@ labels are related. So the file holds what is known of each label, and nothing o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
@@ -17,14 +19,23 @@ from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import read_predictions, support_of
 from phcle.report.hierarchy_branches import hierarchy_of
-from phcle.report.map_data import packed
+from phcle.report.html_page import compressed
+from phcle.report.map_data import Colouring, map_data, packed
+from phcle.report.map_layout import Layout
 from phcle.report.section_data import known_in
 from phcle.uses.label_columns import FieldColumn, LabelColumns
 
-__all__ = ["label_cards"]
+__all__ = ["N_ON_CARD", "label_cards", "page_data"]
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
+
+N_ON_CARD = 8
+"""Related labels on the card of a label."""
+
+STEPS = 1 << 14
+"""Places are rounded to 1 / STEPS, a tenth of a pixel on a large screen: so they need
+half the room."""
 
 MOST_FIELDS = 100
 MOST_CELLS = 1_500_000
@@ -48,6 +59,34 @@ BLOCK = 2_000
 
 OBSERVED, UNSAID = 255, 254
 """Instead of a confidence in percent: the value is known, or nothing is said."""
+
+
+def page_data(
+    embedding: LabelEmbedding, layout: Layout, chosen: Sequence[Colouring]
+) -> str:
+    """Pack map and cards of all labels for a page.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels and their contexts.
+    layout : Layout
+        Places of the labels and their neighbours.
+    chosen : sequence of dict
+        Colourings that a reader can choose from, as `colourings` returns them.
+
+    Returns
+    -------
+    str
+        What `Phcle.open_report` of `web/static/report.js` reads.
+    """
+    rounded = (np.rint(layout.places * STEPS) / STEPS).astype(np.float32)
+    return compressed(
+        {
+            **map_data(embedding, replace(layout, places=rounded), chosen),
+            **label_cards(embedding, layout.neighbours),
+        }
+    )
 
 
 def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
