@@ -285,6 +285,9 @@ def measure_size(file: Path, n_requests: int, *, is_final: bool) -> dict[str, ob
             "peak_mib_first_colouring": peak_mib(pid),
             "first_table_s": seconds_until_answered(f"{address}table"),
         }
+        # Above 100,000 labels, those that the map leaves out are prepared on demand.
+        tags = "api/match?has=looks::tag%201"
+        found["all_attributes_s"] = seconds_until_answered(address + tags)
         if is_final:
             wait_until_ready(address)
             found["final_map_s"] = time.perf_counter() - listening

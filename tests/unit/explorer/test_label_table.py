@@ -199,3 +199,10 @@ def test_an_embedding_without_attributes_has_a_table_too(bare_embedding):
     with TestClient(app) as client:
         assert client.get("/table").status_code == 200
         assert client.get("/api/facets").json()["facets"] == []
+
+
+def test_names_with_markup_are_escaped_on_new_pages(client, zoo_embedding):
+    for path in ("/table", "/node?node=felid", "/complete", "/complete?label=lynx"):
+        page = client.get(path).text
+        for name in ("lynx", "jackal", "felid"):
+            assert zoo_embedding.name_of(name) not in page, path

@@ -294,3 +294,22 @@ def test_new_pages_can_be_used_by_all_and_fit_a_phone(browser, patchy_address, s
     assert serious == []
     assert complaints == []
     assert [x for x in asked if not x.startswith((patchy_address, "blob:"))] == []
+
+
+def test_the_map_says_that_colours_are_being_prepared_and_takes_the_last_choice(
+    page, patchy_address
+):
+    page.goto(patchy_address)
+    page.wait_for_selector("#map[data-ready=yes]")
+    message = '{"error": {"status": 503, "message": "being prepared (40%)"}}'
+    page.route(
+        re.compile("column=wild"), lambda route: route.fulfill(status=503, body=message)
+    )
+    choose = "([context, column]) => void Phcle.map.colour_by_attribute(context, column)"
+    page.evaluate(choose, ["looks", "wild"])
+    page.wait_for_selector("text=Preparing… being prepared (40%)")
+    page.evaluate(choose, ["looks", "mass"])
+    until(page, lambda: page.evaluate("Phcle.map.base.column") == "mass")
+    page.unroute_all()
+    page.wait_for_timeout(1500)  # the first choice is not asked for again
+    assert page.evaluate("Phcle.map.base.column") == "mass"

@@ -10,6 +10,7 @@
   const host = document.getElementById("map");
   let is_restoring = true;
   let data = null;
+  let colouring = null; // the request for colours that is under way
 
   const provider = {
     map: async () => (data = await Phcle.get("/api/map")),
@@ -17,8 +18,18 @@
       (await Phcle.get("/api/nearest", [["label", label], ["k", 10]])).neighbours,
     address: Phcle.label_address,
     place: (label) => Phcle.get("/api/place", [["label", label]]),
-    colour: (context, column) =>
-      Phcle.get("/api/colour", [["context", context], ["column", column]]),
+    colour: (context, column) => {
+      if (colouring) colouring.abort(); // the visitor has gone on
+      colouring = new AbortController();
+      const waiting = (message) => Phcle.map?.tell(`Preparing… ${message}`);
+      const pairs = [["context", context], ["column", column]];
+      return Phcle.get("/api/colour", pairs, { signal: colouring.signal, waiting }).catch(
+        (error) => {
+          if (error.name === "AbortError") return new Promise(() => {}); // another one comes
+          throw error;
+        },
+      );
+    },
   };
   if (host.dataset.hasAttributes === "yes") {
     provider.attributes = Phcle.settled(async (typed) => {

@@ -619,7 +619,7 @@
         this.is_moving = false;
         this.place_names();
         this.options.changed(this, "view");
-      }, SETTLED_MS);
+      }, SETTLED_MS + 2 * this.pace);
     }
 
     // Pin a label that is not in the data between its nearest labels.
