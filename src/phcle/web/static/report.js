@@ -186,10 +186,13 @@
         .flatMap((each) => each.shared(a, b))
         .filter(([, size]) => size <= GENERAL * this.n)
         .sort((one, other) => one[1] - other[1])
-        .slice(0, MOST_SHARED)
-        .map(([name]) => name);
+        .map(([name]) => name)
+        .filter((name, i, all) => all.indexOf(name) === i) // "dog" is a node and a word
+        .slice(0, MOST_SHARED);
     }
 
+    // Title, text and certainty of each line: what is known first, then what is sure; what a
+    // label does not have comes last.
     rows_of_card(row) {
       const rows = [];
       const tell = (title, text, how, order) => rows.push({ title, text, how, order });
@@ -205,8 +208,11 @@
       }
       for (const field of this.fields) {
         if (!field.has(row)) continue;
-        const how = field.how[row];
-        tell(field.title, field.value(row), field.said(row), how === OBSERVED ? 0 : 200 - (how % UNSAID));
+        const value = field.value(row);
+        const is_no = field.kind === "truth" && value === "no";
+        const sure = field.how[row] % UNSAID; // 1 if it is known
+        const order = field.is_known[row] ? 0 : 101 - sure;
+        tell(field.title, value, field.said(row), order + (is_no ? 1000 : 0));
       }
       return rows.sort((a, b) => a.order - b.order);
     }
