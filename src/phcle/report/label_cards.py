@@ -1,6 +1,6 @@
 """What a report says about each label: attributes, and what labels share.
 
-The page derives from it the card of a label, colours by attributes, filters, and why two
+The page makes of it the card of a label, colours by attributes, filters, and why two
 labels are related. So the file holds what is known of each label, and nothing of pairs.
 """
 
@@ -38,9 +38,11 @@ STEPS = 1 << 14
 half the room."""
 
 MOST_FIELDS = 100
-MOST_CELLS = 1_500_000
-"""Most fields, and most cells of all fields together: some 2 MB of the file. At 50,000
-labels these are 30 fields."""
+"""Fields of tables; nobody reads more on a card."""
+
+MOST_LETTERS = 3_800_000
+"""Letters of facts and fields in the file, so that it has less than 8 MB at 50,000
+labels. Those that do not fit are left out."""
 
 MOST_FACTS = 10
 """Tags, words or linked labels of a label, in each context; the rarest say most."""
@@ -116,34 +118,50 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
     def support(context: PredictingContext) -> npt.NDArray[np.float64] | None:
         return support_of(embedding, context, embedding.vectors, embedding.labels)
 
-    facts = [
+    facts = _nodes(embedding) + [
         _tags(embedding, context, known[:, i])
         for i, context in enumerate(embedding.contexts)
         if _has_facts(context)
     ]
+    room = _Room(MOST_LETTERS)
+    facts = [fact for fact in facts if room.takes(fact)]
+    columns = LabelColumns(embedding, support)
+    keys = _most_known(columns)
+    fields = {key: _field(columns.get(*key)) for key in keys}
+    fields = {key: field for key, field in fields.items() if room.takes(field)}
     return {
         "cosines": packed(np.rint(100 * cosines + 100).clip(0, 200), "u1"),
         "contexts": [context.name for context in embedding.contexts],
         "known": [packed(column, "u1") for column in known.T],
-        "fields": [_field(x) for x in _columns(embedding, support)],
-        "facts": [*_nodes(embedding), *facts],
+        "fields": [fields[key] for key in columns.fields if key in fields],
+        "facts": facts,
     }
 
 
-def _columns(embedding: LabelEmbedding, support: Any) -> list[FieldColumn]:
-    """The fields of tables: those with most known values, in the table's order."""
-    columns = LabelColumns(embedding, support)
-    keys = [key for key, field in columns.fields.items() if field.kind != "tag"]
-    n_kept = min(MOST_FIELDS, max(1, MOST_CELLS // len(embedding)))
-    if len(keys) > n_kept:
-        counts = {
-            (name, field.title): int(np.isfinite(columns.observed(table, field)[0]).sum())
-            for name, table in columns.tables.items()
-            for field in table.fields
-        }
-        largest = set(sorted(keys, key=lambda key: -counts[key])[:n_kept])
-        keys = [key for key in keys if key in largest]
-    return [columns.get(*key) for key in keys]
+class _Room:
+    """Letters that are left in the file."""
+
+    def __init__(self, letters: int) -> None:
+        self.letters = letters
+
+    def takes(self, part: dict[str, Any]) -> bool:
+        """Whether a part still fits; if so, it takes its room."""
+        size = len(compressed(part))
+        if size > self.letters:
+            return False
+        self.letters -= size
+        return True
+
+
+def _most_known(columns: LabelColumns) -> list[tuple[str, str]]:
+    """The fields with most known values; no tags, which are facts."""
+    counts = {
+        (name, field.title): int(np.isfinite(columns.observed(table, field)[0]).sum())
+        for name, table in columns.tables.items()
+        for field in table.fields
+        if field.kind != "tag"
+    }
+    return sorted(counts, key=lambda key: -counts[key])[:MOST_FIELDS]
 
 
 def _field(column: FieldColumn) -> dict[str, Any]:

@@ -135,9 +135,7 @@ def heatmap_figure(
 
 def _ends(panels: Iterable[Clusters]) -> tuple[float, float]:
     """The least and the largest cosine of two different labels."""
-    cosines = [
-        x.similarity[~np.eye(len(x.labels), dtype=bool)].ravel() for x in panels
-    ]
+    cosines = [x.similarity[~np.eye(len(x.labels), dtype=bool)].ravel() for x in panels]
     found = np.concatenate(cosines)
     if not found.size:  # single labels
         return 0.0, 1.0

@@ -31,6 +31,7 @@
   const TYPES = { f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 
   const unpacked = (Phcle.unpacked_array = function (text) {
+    if (typeof text !== "string") return text; // an array already
     const [kind, base64] = text.split(":");
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
     return new TYPES[kind](bytes.buffer);
