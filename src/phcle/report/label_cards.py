@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -114,10 +113,6 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
     )
     known = known_in(embedding)
 
-    @cache
-    def support(context: PredictingContext) -> npt.NDArray[np.float64] | None:
-        return support_of(embedding, context, embedding.vectors, embedding.labels)
-
     facts = _nodes(embedding) + [
         _tags(embedding, context, known[:, i])
         for i, context in enumerate(embedding.contexts)
@@ -125,7 +120,11 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
     ]
     room = _Room(MOST_LETTERS)
     facts = [fact for fact in facts if room.takes(fact)]
-    columns = LabelColumns(embedding, support)
+    supports = {
+        x.name: support_of(embedding, x, embedding.vectors, embedding.labels)
+        for x in embedding.predicting
+    }
+    columns = LabelColumns(embedding, lambda context: supports[context.name])
     keys = _most_known(columns)
     fields = {key: _field(columns.get(*key)) for key in keys}
     fields = {key: field for key, field in fields.items() if room.takes(field)}
@@ -168,7 +167,11 @@ def _field(column: FieldColumn) -> dict[str, Any]:
     """A field; values that are hardly more probable than others are left out."""
     sure = np.rint(100 * np.nan_to_num(column.confidence, nan=UNSAID / 100))
     how = np.where(column.is_observed, OBSERVED, sure)
-    made = {"context": column.context, "title": column.title, "kind": column.kind}
+    made: dict[str, Any] = {
+        "context": column.context,
+        "title": column.title,
+        "kind": column.kind,
+    }
     if column.is_number:
         arrays = {
             "numbers": np.where(

@@ -30,7 +30,7 @@ INCHES_PER_LABEL = 0.12
 MARGIN = 0.8
 """Inches around a panel, for names and title."""
 
-CUT = {"bbox_inches": "tight", "pad_inches": 0.05}
+CUT: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.05}
 """Options to save a figure without empty margins."""
 
 MOST_NAMES = 200
