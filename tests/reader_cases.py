@@ -23,7 +23,8 @@ import numpy as np
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.contexts.readers import label_files as readers
-from phcle.contexts.readers.files_to_contexts import ContextFile, read_context
+from phcle.contexts.readers.context_files import ContextFile
+from phcle.contexts.readers.file_to_context import read_context
 from phcle.datasets import load_feature_folder
 from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.files.archive import checksum

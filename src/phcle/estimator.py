@@ -17,7 +17,8 @@ from phcle.contexts.alignment import Aligned, Matched, align, match_contexts
 from phcle.contexts.base import Context, Penalties
 from phcle.contexts.label_matching import LabelMatch
 from phcle.contexts.match_report import warn_of_match
-from phcle.contexts.readers.files_to_contexts import ReadContexts, SourceFile
+from phcle.contexts.readers.files_to_contexts import ReadContexts
+from phcle.contexts.readers.source_files import SourceFile
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextError,

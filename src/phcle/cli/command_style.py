@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from phcle.contexts.readers.files_to_contexts import FILE_KINDS
+from phcle.contexts.readers.context_files import FILE_KINDS
 from phcle.errors import did_you_mean
 from phcle.options import OPTIONS
 

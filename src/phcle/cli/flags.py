@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from phcle.contexts.readers.context_files import FILE_KINDS, ContextFile
 from phcle.contexts.readers.file_arguments import split_columns
-from phcle.contexts.readers.files_to_contexts import FILE_KINDS, ContextFile
 from phcle.errors import ContextError, OptionError
 from phcle.files.writing import is_file
 from phcle.options import OPTIONS, Option

@@ -322,7 +322,9 @@ def _value(attribute: answers.Attribute) -> str:
     """The value; nothing if it is the probability, which `_how_sure` shows."""
     if attribute.confidence is not None and attribute.value == attribute.confidence:
         return ""
-    return f"{attribute.value:.3g}"
+    from phcle.embedding.cell_texts import number_text
+
+    return number_text(attribute.value)
 
 
 def _how_sure(attribute: answers.Attribute) -> str:

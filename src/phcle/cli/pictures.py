@@ -234,13 +234,15 @@ def _show_map(answer: LearnedImageMap) -> None:
 
 
 def _show_pictures(found: Sequence[UnderstoodPicture]) -> None:
+    from phcle.embedding.cell_texts import number_text
+
     for answer in found:
         show_table(
             ("share", "related label"),
             ((f"{x.share:.0%}", x.name) for x in answer.related),
             title=answer.picture,
         )
-        rows = [(x.name, f"{x.value:.3g}", x.context) for x in answer.attributes]
+        rows = [(x.name, number_text(x.value), x.context) for x in answer.attributes]
         if rows:
             show_table(("attribute", "value", "context"), rows)
         else:

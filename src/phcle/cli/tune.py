@@ -29,7 +29,8 @@ from phcle.cli.output import (
     show_written,
 )
 from phcle.cli.tune_scores import make_score
-from phcle.contexts.readers.files_to_contexts import THESAURI, ContextFile, read_files
+from phcle.contexts.readers.context_files import THESAURI, ContextFile
+from phcle.contexts.readers.files_to_contexts import read_files
 from phcle.errors import OptionError
 from phcle.uses.zero_shot import CLASSIFIERS
 

@@ -19,23 +19,26 @@ from phcle.contexts.label_matching import (
     match_key,
     match_labels,
 )
-from phcle.contexts.readers.file_summaries import FileSummary
-from phcle.contexts.readers.files_to_contexts import (
+from phcle.contexts.readers.context_files import (
     THESAURI,
-    CollectedFaults,
     ContextFile,
     Files,
-    ReadContexts,
-    SourceFile,
-    Synonyms,
-    errors_name,
     list_files,
+)
+from phcle.contexts.readers.file_summaries import FileSummary
+from phcle.contexts.readers.file_to_context import (
     read_and_summarise,
     read_readable_names,
     read_thesaurus,
+)
+from phcle.contexts.readers.files_to_contexts import ReadContexts, Synonyms
+from phcle.contexts.readers.label_files import read_hierarchy_edges
+from phcle.contexts.readers.source_files import (
+    CollectedFaults,
+    SourceFile,
+    errors_name,
     recorded,
 )
-from phcle.contexts.readers.label_files import read_hierarchy_edges
 from phcle.contexts.readers.synonym_files import read_synonyms
 from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.contexts.readers.thesaurus import Thesaurus
@@ -99,7 +102,7 @@ def read_new_contexts(
         embedding = replace(embedding, spellings={**embedding.spellings, **synonyms})
     for file in list_files(files) if isinstance(files, Mapping) else files:
         target = replace(file, given_name=_target(file, embedding))
-        with faults.collected(), recorded(target, sources):
+        with faults.collected(file.path), recorded(target, sources):
             if file.kind in THESAURI:
                 summaries.append(FileSummary(file.path, file.kind))
                 thesaurus = read_thesaurus(target, language)
@@ -113,7 +116,7 @@ def read_new_contexts(
             titles[target.name] = file.path.name
     if names is not None:
         own = ContextFile("names", Path(names), "names")
-        with faults.collected(), recorded(own, sources):
+        with faults.collected(own.path), recorded(own, sources):
             found, summary = read_readable_names(own, reading)
             readable.update(found)
             summaries.append(summary)

@@ -64,6 +64,10 @@ CURVE_NUMBERS = ("tilt", "widening", "least_support", "n_values")
 NO_VALUES = ScaledValues.nothing(0, 0)
 
 
+ROWS_AT_ONCE = 50_000
+"""Labels that are predicted at once: their vectors in double precision take 40 MB."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedDescriptive(FittedContext):
     """Values A with a mask I, centred and scaled. The factor is U.
@@ -315,7 +319,7 @@ class FittedDescriptive(FittedContext):
         array of shape (rows, columns)
             Predictions, in the user's units.
         """
-        fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
+        fitted = _products(vectors, self.factor)
         predicted = fitted * self.scale + self.offset
         if self.is_log.any():
             predicted[:, self.is_log] = np.exp(predicted[:, self.is_log])
@@ -403,7 +407,7 @@ class FittedDescriptive(FittedContext):
             Predictions, for `Calibration.read`; 0 for a constant column.
         """
         assert self.calibration is not None
-        fitted = np.asarray(vectors, np.float64) @ np.asarray(self.factor.T, np.float64)
+        fitted = _products(vectors, self.factor)
         unit = steps_per_unit(self.scale, self.calibration.deviation)
         return np.asarray(fitted * unit)
 
@@ -660,6 +664,16 @@ class FittedDescriptive(FittedContext):
             self.source.check(n, where)
         if self.calibration is not None:
             self.calibration.check(n, f"the calibration of {where}")
+
+
+def _products(vectors: Floats, factor: Floats) -> Doubles:
+    """Products of label vectors and column vectors, in blocks of labels."""
+    turned = np.asarray(factor.T, np.float64)
+    found = np.empty((len(vectors), turned.shape[1]))
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        block = slice(start, start + ROWS_AT_ONCE)
+        found[block] = np.asarray(vectors[block], np.float64) @ turned
+    return found
 
 
 def _unpacked_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibration:

@@ -1,8 +1,11 @@
 """Readers of files and of objects of other libraries.
 
-`files_to_contexts` turns files into contexts (`phcle.read_contexts`), `label_files` has
-one reader for each kind of table, and the other modules read one file format each.
-`thesaurus` is a taxonomy with names and texts.
+From the outside in: `checking` looks at files before a fit, `guessed_files` and
+`kind_guessing` find out what files are, `files_to_contexts` reads several files
+(`phcle.read_contexts`), `file_to_context` one, and `label_files` has one reader for
+each kind of table. `table_files` opens a table of any format; it finds the encoding
+(`text_encodings`), the delimiter (`delimiters`) and the columns (`table_columns`). The
+other modules read one file format each. `thesaurus` is a taxonomy with names and texts.
 
 Modules here may import from `contexts`, `files` and `errors`.
 """

@@ -5,8 +5,7 @@ Every file is read whole, as a fit would, so a fit that follows finds no new fau
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,24 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.alignment import match_contexts
 from phcle.contexts.base import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.encoding import Cells
 from phcle.contexts.label_matching import LabelMatch
+from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_summaries import FileSummary
-from phcle.contexts.readers.files_to_contexts import (
-    THESAURI,
-    ContextFile,
-    read_and_summarise,
-    read_readable_names,
-    read_thesaurus,
-)
+from phcle.contexts.readers.files_to_contexts import CollectedFiles, collect_files
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
-from phcle.contexts.readers.label_files import read_labels, read_vectors
-from phcle.contexts.readers.synonym_files import read_synonyms
 from phcle.contexts.readers.table_files import Reading
-from phcle.errors import FileFaults, PhcleError
 
 __all__ = ["CheckedColumn", "CheckedFile", "CheckedFiles", "check_files"]
 
@@ -201,106 +191,66 @@ def check_files(
     guessed = guess_files(paths, reading)
     if synonyms is not None:
         guessed = replace(guessed, synonyms=Path(synonyms))
-    read = _Read(reading)
-    for file in guessed.files:
-        if file.kind != "vectors":
-            read.context(file, guessed)
-    if guessed.names is not None:
-        read.names(guessed.names, guessed)
-    if guessed.labels is not None:
-        read.labels(guessed.labels, guessed)
-    if guessed.synonyms is not None:
-        read.synonyms(guessed.synonyms)
-    for file in guessed.files:
-        if file.kind == "vectors":  # a whole dictionary: take the labels known by now
-            read.context(file, guessed)
-    for path, fault in guessed.faults.items():
-        if path not in read.files:
-            read.files[path] = CheckedFile(
-                path, None, _why(path, guessed), faults=(fault,)
-            )
-    files = tuple(read.files.values())
-    is_whole = not any(file.faults for file in files) and read.contexts
+    if not guessed.files:
+        return CheckedFiles(_checked(guessed, None), ignored=guessed.ignored)
+    names = guessed.names
+    found = collect_files(
+        guessed.files,
+        labels=guessed.labels,
+        names=names
+        and ContextFile("names", names, "names", guessed.guesses[names].columns),
+        reading=reading,
+        match=match,
+        synonyms=guessed.synonyms,
+    )
+    files = _checked(guessed, found)
     return CheckedFiles(
         files,
-        **_overlap(read, match),
-        command=guessed.command() if is_whole else None,
-        ignored=guessed.ignored,
-        shared_words=_shared_words(read),
+        _shared(found),
+        found.read.match or LabelMatch(),
+        None if any(file.faults for file in files) else guessed.command(),
+        guessed.ignored,
+        _shared_words(found),
     )
 
 
-@dataclass
-class _Read:
-    """Files that were read so far; their faults do not stop the others."""
-
-    reading: Reading | None
-    files: dict[Path, CheckedFile] = field(default_factory=dict)
-    contexts: dict[str, list[Context]] = field(default_factory=dict)
-    readable: dict[str, str] = field(default_factory=dict)
-    asked: tuple[str, ...] | None = None
-    other_spellings: dict[str, str] = field(default_factory=dict)
-
-    def context(self, file: ContextFile, guessed: GuessedFiles) -> None:
-        with self._collected(file.path, file.kind, _why(file.path, guessed)) as found:
-            found.update(self._read_context(file))
-
-    def _read_context(self, file: ContextFile) -> dict[str, Any]:
-        if file.kind in THESAURI:
-            thesaurus = read_thesaurus(file, "en")
-            contexts = thesaurus.contexts("ancestors", "auto")
-            self.readable.update(thesaurus.names)
-            summary = FileSummary(file.path, file.kind)
-        elif file.kind == "vectors":
-            known = [x for own in self.contexts.values() for c in own for x in c.labels]
-            wanted = {x: self.readable.get(x, x) for x in known} or None
-            contexts = [read_vectors(file.path, file.name, wanted=wanted)]
-            summary = FileSummary(file.path, file.kind)
-        else:
-            context, summary = read_and_summarise(file, reading=self.reading)
-            contexts = [context]
-        self.contexts[file.path.name] = list(contexts)
-        labels = {x for context in contexts for x in context.labels}
-        columns = _columns(contexts[0], summary) if file.kind == "attributes" else ()
-        return {"summary": summary, "labels": len(labels), "columns": columns}
-
-    def names(self, path: Path, guessed: GuessedFiles) -> None:
-        with self._collected(path, "names", _why(path, guessed)) as found:
-            columns = guessed.guesses[path].columns
-            file = ContextFile("names", path, "names", columns)
-            names, found["summary"] = read_readable_names(file, self.reading)
-            self.readable = {**self.readable, **names}
-            found["labels"] = len(names)
-
-    def labels(self, path: Path, guessed: GuessedFiles) -> None:
-        with self._collected(path, "labels", _why(path, guessed)) as found:
-            remarks: list[str] = []
-            self.asked = read_labels(path, self.reading, remarks)
-            n = found["labels"] = len(self.asked)
-            found["summary"] = FileSummary(
-                path, "labels", n_rows=n, remarks=tuple(remarks)
+def _checked(
+    guessed: GuessedFiles, found: CollectedFiles | None
+) -> tuple[CheckedFile, ...]:
+    """What was found out about each file, those that become contexts first."""
+    lists = {"labels": guessed.labels, "names": guessed.names}
+    lists["synonyms"] = guessed.synonyms
+    kinds = {file.path: file.kind for file in guessed.files}
+    kinds |= {path: kind for kind, path in lists.items() if path is not None}
+    summaries = {} if found is None else {x.path: x for x in found.read.summaries}
+    files = []
+    for path in dict.fromkeys((*kinds, *guessed.faults)):
+        summary = summaries.get(path)
+        faults = () if found is None else found.faults.of(path)
+        if path in guessed.faults:
+            faults = (guessed.faults[path], *faults)
+        own = [] if found is None else _contexts_of(path, found)
+        labels = {label for context in own for label in context.labels}
+        n_listed = summary.n_rows if summary is not None and not own else None
+        is_table = kinds.get(path) == "attributes" and summary is not None and own
+        files.append(
+            CheckedFile(
+                path,
+                kinds.get(path),
+                guessed.guesses[path].why if path in guessed.guesses else "",
+                summary,
+                len(labels) or n_listed or 0,
+                _columns(own[0], summary) if is_table and summary else (),
+                faults,
             )
-
-    def synonyms(self, path: Path) -> None:
-        with self._collected(path, "synonyms", "it has labels and their synonyms") as x:
-            self.other_spellings, x["summary"] = read_synonyms(path, self.reading)
-
-    @contextmanager
-    def _collected(self, path: Path, kind: str, why: str) -> Iterator[dict[str, Any]]:
-        """Keep what is found out about a file, or all that is wrong with it."""
-        found: dict[str, Any] = {}
-        try:
-            yield found
-        except FileFaults as error:
-            more = (f"and {error.n_more} more faults.",) if error.n_more else ()
-            found = {"faults": (*error.faults, *more)}
-        except PhcleError as error:
-            found = {"faults": (str(error),)}
-        self.files[path] = CheckedFile(path, kind, why, **found)
+        )
+    return tuple(files)
 
 
-def _why(path: Path, guessed: GuessedFiles) -> str:
-    return guessed.guesses[path].why if path in guessed.guesses else ""
+def _contexts_of(path: Path, found: CollectedFiles) -> list[Context]:
+    """The contexts that a file gave."""
+    titles = (path.name, str(path))
+    return [x for x in found.read if found.titles.get(x.name) in titles]
 
 
 def _columns(context: Context, summary: FileSummary) -> tuple[CheckedColumn, ...]:
@@ -322,39 +272,26 @@ def _columns(context: Context, summary: FileSummary) -> tuple[CheckedColumn, ...
     return (*found, *(CheckedColumn(x, f"left out: {why}", 0) for x, why in left_out))
 
 
-def _overlap(read: _Read, mode: str) -> dict[str, Any]:
+def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:
     """How many labels the files share, once they are spelled alike."""
-    given = [context for own in read.contexts.values() for context in own]
-    if not given:
-        return {}
-    titles = {c.name: file for file, own in read.contexts.items() for c in own}
-    matched = match_contexts(
-        given,
-        labels=read.asked,
-        names=read.readable,
-        mode=mode,
-        synonyms=read.other_spellings,
-        titles=titles,
-    )
     labels: dict[str, set[str]] = {}
     nodes: dict[str, set[str]] = {}
-    for context in matched.contexts:
-        file = titles[context.name]
+    for context in found.read:
+        file = found.titles[context.name]
         labels.setdefault(file, set()).update(context.labels)
         nodes.setdefault(file, set()).update(context.labels, context.nodes)
-    shared = {
+    return {
         one: {other: len(labels[one] & nodes[other]) for other in labels}
         for one in labels
     }
-    return {"shared": shared, "match": matched.match}
 
 
-def _shared_words(read: _Read) -> float:
+def _shared_words(found: CollectedFiles) -> float:
     """Share of the labels with a word that another label has too."""
-    labels = {x for own in read.contexts.values() for c in own for x in c.labels}
+    labels = {label for context in found.read for label in context.labels}
     words: dict[str, set[str]] = {}
     for label in labels:
-        for word in read.readable.get(label, label).lower().split():
+        for word in found.read.names.get(label, label).lower().split():
             words.setdefault(word, set()).add(label)
     several = [own for own in words.values() if len(own) > 1]
     return len(set().union(*several)) / len(labels) if several else 0.0

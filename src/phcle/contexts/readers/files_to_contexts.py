@@ -1,163 +1,46 @@
 """Files into contexts: `phcle.read_contexts`, and the reading of `phcle fit`.
 
-A new kind of file needs a row in `FILE_KINDS`, a case in `_read` and an argument of
-`read_contexts`. The command line makes its flags from `FILE_KINDS`.
-
-Every file is hashed when it is read. A fit can therefore say what it was made from,
-even if the files are changed or removed before it ends.
+A new kind of file needs a row in `FILE_KINDS`, a case in `file_to_context._read` and an
+argument of `read_contexts`.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from phcle.contexts.readers.file_arguments import split_columns
+from phcle.contexts.readers.context_files import (
+    FILE_KINDS,
+    THESAURI,
+    ContextFile,
+    Files,
+    list_files,
+    refuse_same_names,
+)
 from phcle.contexts.readers.file_summaries import FileSummary
-from phcle.errors import ContextError, FileError, FileFaults
-from phcle.files.writing import check_is_file, is_file
-from phcle.optional_imports import is_installed
+from phcle.contexts.readers.source_files import CollectedFaults, SourceFile, recorded
+from phcle.errors import ContextError
 
 if TYPE_CHECKING:
     from phcle.contexts.base import Context
     from phcle.contexts.label_matching import LabelMatch
-    from phcle.contexts.readers.table_files import Reading, TableFile
-    from phcle.contexts.readers.thesaurus import Thesaurus
-
-# Readers import NumPy, so they are imported where they are used: the command line
-# needs this module to list its flags.
+    from phcle.contexts.readers.table_files import Reading
 
 __all__ = [
-    "FILE_KINDS",
-    "THESAURI",
-    "CollectedFaults",
-    "ContextFile",
-    "Files",
+    "CollectedFiles",
     "ReadContexts",
-    "SourceFile",
-    "errors_name",
-    "list_files",
-    "read_and_summarise",
-    "read_context",
+    "Synonyms",
+    "collect_files",
     "read_contexts",
     "read_files",
-    "read_readable_names",
-    "read_thesaurus",
-    "recorded",
 ]
-
-FILE_KINDS = {
-    "hierarchy": "Taxonomy: columns child,parent.",
-    "edges": "Graph: columns source,target and optionally weight.",
-    "annotations": "Annotations: columns item,label; labels of one item co-occur.",
-    "attributes": "Attributes: labels in the first column; empty cells are missing.",
-    "tags": "Tags: columns label,tag, one row per tag; an empty tag means no tags.",
-    "texts": "Texts: columns label,text; compared by their words (TF-IDF).",
-    "sentences": "Texts: columns label,text; compared by a sentence encoder.",
-    "vectors": "Vectors of another model: a word2vec or GloVe file.",
-    "skos": "SKOS vocabulary (.ttl, .rdf, .jsonld, …): taxonomy, names and texts.",
-    "owl": "OWL ontology (.owl, .ttl, .rdf, …): taxonomy, names and texts.",
-}
-"""Every kind of file that becomes a context, with its layout."""
-
-THESAURI = ("skos", "owl")
-"""Kinds with a taxonomy, names and texts: one file gives up to two contexts."""
-
-LARGE_FILE = 200_000_000
-"""Annotation tables of more bytes are counted by DuckDB, if it is installed, because
-they may not fit into memory."""
-
-
-@dataclass(frozen=True)
-class ContextFile:
-    """A file that is to become a context.
-
-    Attributes
-    ----------
-    kind : str
-        A key of `FILE_KINDS`.
-    path : Path
-        The file.
-    given_name : str or None
-        Name of the context; None names it after the file.
-    columns : mapping
-        Titles of columns by their role, such as `{"child": "job", "parent": "sector"}`;
-        columns that are not named are found.
-    """
-
-    kind: str
-    path: Path
-    given_name: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """Name of the context.
-
-        Returns
-        -------
-        str
-            The given name, or else the file name without its ending.
-        """
-        return self.given_name or self.path.stem
-
 
 Synonyms = str | Path | Mapping[str, str]
 """A file of synonyms, or labels by synonym."""
-
-OneFile = str | Path | ContextFile
-Files = OneFile | Sequence[OneFile] | Mapping[str, OneFile]
-"""A path, several paths, or paths by the names of their contexts. A path may be
-followed by its columns: `tree.csv:child=job,parent=sector`."""
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """What was read: one file as it was at that moment.
-
-    Attributes
-    ----------
-    kind : str
-        A key of `FILE_KINDS`, or "labels" or "names".
-    name : str
-        Name of the context; "labels" and "names" for these two files.
-    path : Path
-        The file.
-    sha256 : str
-        SHA-256 of its bytes, in hexadecimal digits.
-    size : int
-        Its size in bytes.
-    """
-
-    kind: str
-    name: str
-    path: Path
-    sha256: str
-    size: int
-
-    def to_dict(self) -> dict[str, str]:
-        """Return what an embedding stores about the file.
-
-        The folder is left out, because it may reveal more about a machine than its
-        owner wants.
-
-        Returns
-        -------
-        dict
-            Flag of the command line, context name, file name and hash.
-        """
-        return {
-            "flag": self.kind,
-            "name": self.name,
-            "file": self.path.name,
-            "sha256": self.sha256,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,44 +227,6 @@ def read_contexts(
     return found
 
 
-def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
-    """List the files of every kind.
-
-    Parameters
-    ----------
-    given : mapping
-        For each kind of file a path, a list of paths, or a mapping from context names
-        to paths.
-
-    Returns
-    -------
-    list of ContextFile
-        In the given order.
-    """
-    found: list[ContextFile] = []
-    for kind, files in given.items():
-        if kind not in FILE_KINDS:
-            raise ContextError(
-                f"a kind of file must be one of {', '.join(FILE_KINDS)}. Got {kind!r}."
-            )
-        if isinstance(files, Mapping):
-            found += [
-                _context_file(kind, file, str(name)) for name, file in files.items()
-            ]
-        elif isinstance(files, (str, Path, ContextFile)):
-            found.append(_context_file(kind, files, None))
-        else:
-            found += [_context_file(kind, file, None) for file in files]
-    return found
-
-
-def _context_file(kind: str, file: OneFile, name: str | None) -> ContextFile:
-    if isinstance(file, ContextFile):
-        return replace(file, kind=kind, given_name=name or file.given_name)
-    path, columns = split_columns(kind, file)
-    return ContextFile(kind, path, name, columns)
-
-
 def read_files(
     files: Iterable[ContextFile],
     *,
@@ -425,96 +270,223 @@ def read_files(
     ReadContexts
         The contexts, labels, names, sources, summaries and joined labels.
     """
-    from phcle.contexts.alignment import match_contexts
+    found = collect_files(
+        files,
+        labels=labels,
+        names=names,
+        hierarchy_kind=hierarchy_kind,
+        role=role,
+        language=language,
+        reading=reading,
+        match=match,
+        synonyms=synonyms,
+    )
+    found.faults.raise_all()
+    if not label_words:
+        return found.read
     from phcle.contexts.label_words import label_words_of
-    from phcle.contexts.readers.label_files import read_vectors
-    from phcle.contexts.readers.synonym_files import read_synonyms
 
+    read = found.read
+    words = label_words_of(list(read), read.labels, read.names)
+    return replace(read, contexts=(*read.contexts, words))
+
+
+@dataclass(frozen=True)
+class CollectedFiles:
+    """What could be read of some files, and what could not.
+
+    Attributes
+    ----------
+    read : ReadContexts
+        The contexts, with labels that are spelled alike.
+    titles : dict
+        What reports call the file of each context, by the name of the context.
+    faults : CollectedFaults
+        What is wrong, by file.
+    """
+
+    read: ReadContexts
+    titles: dict[str, str]
+    faults: CollectedFaults
+
+
+def collect_files(
+    files: Iterable[ContextFile],
+    *,
+    labels: str | Path | None = None,
+    names: str | Path | ContextFile | None = None,
+    hierarchy_kind: str = "ancestors",
+    role: str = "auto",
+    language: str = "en",
+    reading: Reading | None = None,
+    match: str = "safe",
+    synonyms: Synonyms | None = None,
+) -> CollectedFiles:
+    """Read what can be read of a list of files, and collect all faults.
+
+    Parameters
+    ----------
+    files : iterable of ContextFile
+        At least one file.
+    labels : path, optional
+        The labels to embed, one per line.
+    names : path or ContextFile, optional
+        Readable names: columns `label` and `name`.
+    hierarchy_kind : str, default "ancestors"
+        How a taxonomy relates its labels.
+    role : str, default "auto"
+        What the fit makes of a taxonomy.
+    language : str, default "en"
+        Language of names and texts in vocabularies and ontologies.
+    reading : Reading, optional
+        How the user wants tables to be read.
+    match : {"safe", "exact"}, default "safe"
+        Whether labels that differ only in case, spaces or Unicode form are joined.
+    synonyms : path or mapping, optional
+        Further labels to join.
+
+    Returns
+    -------
+    CollectedFiles
+        What was read, and what is wrong.
+    """
     files = list(files)
     if not files:
         raise ContextError(
             f"no file was given; give at least one of {', '.join(FILE_KINDS)}."
         )
-    _refuse_same_names(files)
-    sources: list[SourceFile] = []
-    lists: list[SourceFile] = []
-    summaries: list[FileSummary] = []
-    faults = CollectedFaults()
-    asked: tuple[str, ...] | None = None
-    readable: dict[str, str] = {}
+    refuse_same_names(files)
+    if isinstance(names, (str, Path)):
+        names = ContextFile("names", Path(names), "names")
+    reader = _Reader(hierarchy_kind, role, language, reading)
+    reader.titles = _titles(files, labels, None if names is None else names.path)
     if labels is not None:
-        file = ContextFile("labels", Path(labels), "labels")
-        with faults.collected(), recorded(file, lists):
-            asked, summary = _read_labels(file, reading)
-            summaries.append(summary)
+        reader.read_labels(Path(labels))
     if names is not None:
-        file = ContextFile("names", Path(names), "names")
-        with faults.collected(), recorded(file, lists):
-            readable, summary = read_readable_names(file, reading)
-            summaries.append(summary)
+        reader.read_names(names)
     if isinstance(synonyms, (str, Path)):
-        file = ContextFile("synonyms", Path(synonyms), "synonyms")
-        with faults.collected(), recorded(file, lists):
-            synonyms, summary = read_synonyms(file.path, reading)
-            summaries.append(summary)
-    contexts: list[Context] = []
-    given_names: dict[str, str] = {}
-    titles = _titles(files, labels, names)
+        synonyms = reader.read_synonyms(Path(synonyms))
+    for file in files:
+        if file.kind != "vectors":
+            reader.read_context(file)
+    reader.match_labels(match, synonyms)
+    # A file of word vectors is a whole dictionary: take the labels known by now.
     for file in files:
         if file.kind == "vectors":
-            continue
-        with faults.collected(), recorded(file, sources):
-            if file.kind in THESAURI:
-                thesaurus = read_thesaurus(file, language)
-                own = thesaurus.contexts(hierarchy_kind, role)
-                titles.update({context.name: titles[file.name] for context in own})
-                contexts += own
-                given_names.update(thesaurus.names)
-                summaries.append(FileSummary(file.path, file.kind))
-            else:
-                context, summary = read_and_summarise(
-                    file, hierarchy_kind=hierarchy_kind, role=role, reading=reading
-                )
-                contexts.append(context)
-                summaries.append(summary)
-    faults.raise_all()
-    found: LabelMatch | None = None
-    if contexts:
-        matched = match_contexts(
-            contexts,
-            labels=asked,
-            names=readable,
-            mode=match,
-            synonyms=synonyms,
-            titles=titles,
+            reader.read_vectors(file)
+    return CollectedFiles(reader.result(), reader.titles, reader.faults)
+
+
+@dataclass
+class _Reader:
+    """What was read so far. The faults of a file do not stop the others."""
+
+    hierarchy_kind: str
+    role: str
+    language: str
+    reading: Reading | None
+    titles: dict[str, str] = field(default_factory=dict)
+    contexts: list[Context] = field(default_factory=list)
+    labels: tuple[str, ...] | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    names_in_thesauri: dict[str, str] = field(default_factory=dict)
+    match: LabelMatch | None = None
+    sources: list[SourceFile] = field(default_factory=list)
+    lists: list[SourceFile] = field(default_factory=list)
+    summaries: list[FileSummary] = field(default_factory=list)
+    faults: CollectedFaults = field(default_factory=CollectedFaults)
+
+    def read_labels(self, path: Path) -> None:
+        from phcle.contexts.readers.file_to_context import read_label_list
+
+        file = ContextFile("labels", path, "labels")
+        with self.faults.collected(file.path), recorded(file, self.lists):
+            self.labels, summary = read_label_list(file, self.reading)
+            self.summaries.append(summary)
+
+    def read_names(self, file: ContextFile) -> None:
+        from phcle.contexts.readers.file_to_context import read_readable_names
+
+        with self.faults.collected(file.path), recorded(file, self.lists):
+            self.names, summary = read_readable_names(file, self.reading)
+            self.summaries.append(summary)
+
+    def read_synonyms(self, path: Path) -> dict[str, str]:
+        from phcle.contexts.readers.synonym_files import read_synonyms
+
+        found: dict[str, str] = {}
+        file = ContextFile("synonyms", path, "synonyms")
+        with self.faults.collected(path), recorded(file, self.lists):
+            found, summary = read_synonyms(path, self.reading)
+            self.summaries.append(summary)
+        return found
+
+    def read_context(self, file: ContextFile) -> None:
+        from phcle.contexts.readers.file_to_context import (
+            read_and_summarise,
+            read_thesaurus,
         )
-        contexts, asked, found = list(matched.contexts), matched.labels, matched.match
-        readable = matched.names
-        for other, label in found.spellings.items():
-            if other in given_names:
-                given_names.setdefault(label, given_names[other])
-    readable = {**given_names, **readable}
-    # A file of word vectors is a whole dictionary: take the labels known otherwise.
-    known = asked or tuple(
-        dict.fromkeys(chain.from_iterable(context.labels for context in contexts))
-    )
-    wanted = {label: readable.get(label, label) for label in known} or None
-    for file in files:
-        if file.kind == "vectors":
-            with faults.collected(), recorded(file, sources):
-                contexts.append(read_vectors(file.path, file.name, wanted=wanted))
-                summaries.append(FileSummary(file.path, file.kind))
-    faults.raise_all()
-    if label_words:
-        contexts.append(label_words_of(contexts, asked, readable))
-    return ReadContexts(
-        tuple(contexts),
-        asked,
-        readable,
-        (*sources, *lists),
-        tuple(summaries),
-        found,
-    )
+
+        with self.faults.collected(file.path), recorded(file, self.sources):
+            if file.kind in THESAURI:
+                thesaurus = read_thesaurus(file, self.language)
+                own = thesaurus.contexts(self.hierarchy_kind, self.role)
+                title = self.titles[file.name]
+                self.titles.update({context.name: title for context in own})
+                self.contexts += own
+                self.names_in_thesauri.update(thesaurus.names)
+                self.summaries.append(FileSummary(file.path, file.kind))
+                return
+            context, summary = read_and_summarise(
+                file,
+                hierarchy_kind=self.hierarchy_kind,
+                role=self.role,
+                reading=self.reading,
+            )
+            self.contexts.append(context)
+            self.summaries.append(summary)
+
+    def match_labels(self, mode: str, synonyms: Mapping[str, str] | None) -> None:
+        """Spell the labels of all files alike."""
+        from phcle.contexts.alignment import match_contexts
+
+        if self.contexts:
+            matched = match_contexts(
+                self.contexts,
+                labels=self.labels,
+                names=self.names,
+                mode=mode,
+                synonyms=synonyms,
+                titles=self.titles,
+            )
+            self.contexts, self.labels = list(matched.contexts), matched.labels
+            self.names, self.match = matched.names, matched.match
+            given = self.names_in_thesauri
+            for other, label in matched.match.spellings.items():
+                if other in given:
+                    given.setdefault(label, given[other])
+        self.names = {**self.names_in_thesauri, **self.names}
+
+    def read_vectors(self, file: ContextFile) -> None:
+        from phcle.contexts.readers.label_files import read_vectors
+
+        known = self.labels or tuple(
+            dict.fromkeys(chain.from_iterable(x.labels for x in self.contexts))
+        )
+        wanted = {label: self.names.get(label, label) for label in known} or None
+        with self.faults.collected(file.path), recorded(file, self.sources):
+            self.contexts.append(read_vectors(file.path, file.name, wanted=wanted))
+            self.summaries.append(FileSummary(file.path, file.kind))
+
+    def result(self) -> ReadContexts:
+        return ReadContexts(
+            tuple(self.contexts),
+            self.labels,
+            self.names,
+            (*self.sources, *self.lists),
+            tuple(self.summaries),
+            self.match,
+        )
 
 
 def _titles(
@@ -532,299 +504,3 @@ def _titles(
         name: path.name if n_called[path.name] == 1 else str(path)
         for name, path in paths.items()
     }
-
-
-def _read_labels(
-    file: ContextFile, reading: Reading | None
-) -> tuple[tuple[str, ...], FileSummary]:
-    from phcle.contexts.readers.label_files import read_labels
-
-    remarks: list[str] = []
-    found = read_labels(file.path, reading, remarks)
-    return found, FileSummary(
-        file.path, file.kind, n_rows=len(found), remarks=tuple(remarks)
-    )
-
-
-def read_readable_names(
-    file: ContextFile, reading: Reading | None = None
-) -> tuple[dict[str, str], FileSummary]:
-    """Read a file of readable names.
-
-    Parameters
-    ----------
-    file : ContextFile
-        The file.
-    reading : Reading, optional
-        How the user wants it to be read.
-
-    Returns
-    -------
-    names : dict
-        Name by label.
-    summary : FileSummary
-        What was read, and how.
-    """
-    from phcle.contexts.readers.label_files import read_names
-    from phcle.contexts.readers.table_files import open_table
-
-    table = open_table(file.path, reading, columns=file.columns)
-    return read_names(table), table.summary("names")
-
-
-def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
-    """Read a SKOS vocabulary or OWL ontology.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file of a kind in `THESAURI`.
-    language : str
-        Language of names and texts.
-
-    Returns
-    -------
-    Thesaurus
-        Taxonomy, names and texts.
-    """
-    from phcle.contexts.readers.ontologies import from_owl, from_skos
-
-    read = from_skos if file.kind == "skos" else from_owl
-    return read(file.path, language=language, name=file.name)
-
-
-def read_context(
-    file: ContextFile,
-    *,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    min_count: int = 2,
-    reading: Reading | None = None,
-) -> Context:
-    """Read one file as a context; see `read_and_summarise`.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file of a kind that gives one context, so none of `THESAURI`.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels.
-    role : str, default "auto"
-        What the fit makes of a taxonomy.
-    min_count : int, default 2
-        Words in fewer texts are left out.
-    reading : Reading, optional
-        How the user wants it to be read.
-
-    Returns
-    -------
-    RelationalContext or DescriptiveContext
-        The context. Errors name the file.
-    """
-    return read_and_summarise(
-        file,
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        min_count=min_count,
-        reading=reading,
-    )[0]
-
-
-def read_and_summarise(
-    file: ContextFile,
-    *,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    min_count: int = 2,
-    reading: Reading | None = None,
-) -> tuple[Context, FileSummary]:
-    """Read one file as a context, and say how it was read.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file of a kind that gives one context, so none of `THESAURI`.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels.
-    role : str, default "auto"
-        What the fit makes of a taxonomy.
-    min_count : int, default 2
-        Words in fewer texts are left out.
-    reading : Reading, optional
-        How the user wants it to be read.
-
-    Returns
-    -------
-    context : RelationalContext or DescriptiveContext
-        The context. Errors name the file.
-    summary : FileSummary
-        What the file was taken to be, and what was guessed or changed.
-    """
-    from phcle.contexts.readers.label_files import read_vectors
-    from phcle.contexts.readers.table_files import open_table
-
-    with errors_name(file.path):
-        if file.kind == "vectors":
-            summary = FileSummary(file.path, file.kind)
-            return read_vectors(file.path, file.name), summary
-        table = open_table(file.path, reading, columns=file.columns)
-        context = _read(file, table, hierarchy_kind, role, min_count)
-        return context, table.summary(file.kind)
-
-
-@contextmanager
-def errors_name(source: object) -> Iterator[None]:
-    """Put the name of a file before the errors of the contexts that are read from it.
-
-    Parameters
-    ----------
-    source : object
-        Path of the file. Anything else, such as a graph, has no name.
-
-    Yields
-    ------
-    None
-        Any `ContextError` of the `with` block names the file.
-
-    Examples
-    --------
-    >>> with errors_name("tree.csv"):
-    ...     raise ContextError("context 'tree' is empty.")
-    Traceback (most recent call last):
-    phcle.errors.ContextError: tree.csv: context 'tree' is empty.
-    """
-    try:
-        yield
-    except ContextError as error:
-        if not isinstance(source, (str, Path)) or str(source) in str(error):
-            raise
-        raise ContextError(f"{source}: {error}") from error
-
-
-def _read(
-    file: ContextFile, table: TableFile, hierarchy_kind: str, role: str, min_count: int
-) -> Context:
-    from phcle.contexts import DescriptiveContext, RelationalContext
-    from phcle.contexts.readers import label_files as read
-    from phcle.contexts.readers.table_columns import find_columns
-
-    name = file.name
-    match file.kind:
-        case "hierarchy":
-            pairs = read.read_hierarchy_edges(table)
-            return RelationalContext.from_hierarchy(
-                pairs, name=name, kind=hierarchy_kind, role=role
-            )
-        case "edges":
-            return RelationalContext.from_edges(read.read_edges(table), name=name)
-        case "annotations" if _counted_by_duckdb(table):
-            at = find_columns(table, "annotations")
-            return RelationalContext.from_annotation_table(
-                file.path,
-                name=name,
-                item=table.header[at["item"]],
-                label=table.header[at["label"]],
-                delimiter=table.delimiter,
-            )
-        case "annotations":
-            rows = read.read_annotations(table)
-            return RelationalContext.from_annotations(rows, name=name)
-        case "attributes":
-            return read.read_attributes(table, name)
-        case "tags":
-            return DescriptiveContext.from_tags(read.read_tags(table), name=name)
-        case "texts":
-            texts = read.read_texts(table)
-            return DescriptiveContext.from_texts(texts, name=name, min_count=min_count)
-        case _:
-            texts = read.read_texts(table)
-            return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
-
-
-def _counted_by_duckdb(table: TableFile) -> bool:
-    """Whether DuckDB counts an annotation table: a Parquet file or a large one.
-
-    It reads UTF-8 only; other files are read row by row.
-    """
-    if ".parquet" in table.path.suffixes:
-        return True
-    is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
-    is_plain = table.encoding == "utf-8" and not table.skip
-    return is_large and is_plain and is_installed("duckdb")
-
-
-class CollectedFaults:
-    """The faults of several files, which are raised together."""
-
-    def __init__(self) -> None:
-        self.errors: list[ContextError | FileError] = []
-
-    @contextmanager
-    def collected(self) -> Iterator[None]:
-        """Keep an error of the `with` block for later.
-
-        Yields
-        ------
-        None
-            Errors of contexts and files are kept.
-        """
-        try:
-            yield
-        except (ContextError, FileError) as error:
-            self.errors.append(error)
-
-    def raise_all(self) -> None:
-        """Raise one error as it is, and several as one."""
-        if len(self.errors) == 1:
-            raise self.errors[0]
-        if self.errors:
-            found = [
-                e.faults if isinstance(e, FileFaults) else [str(e)] for e in self.errors
-            ]
-            n_more = sum(getattr(error, "n_more", 0) for error in self.errors)
-            raise FileFaults(list(chain.from_iterable(found)), n_more)
-
-
-@contextmanager
-def recorded(file: ContextFile, sources: list[SourceFile]) -> Iterator[None]:
-    """Record the hash of a file around its reading.
-
-    A file that changes while it is read is refused, so the hash is always that of what
-    was read.
-
-    Parameters
-    ----------
-    file : ContextFile
-        The file that is read inside the `with` block.
-    sources : list of SourceFile
-        Where the record is added.
-
-    Returns
-    -------
-    context manager
-        For the `with` block that reads the file.
-    """
-    path = file.path
-    check_is_file(path)
-    try:
-        before = path.stat()
-        with path.open("rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-    yield
-    check_is_file(path)
-    after = path.stat()
-    if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
-        raise FileError(f"{path}: changed while it was read; try again.")
-    sources.append(SourceFile(file.kind, file.name, path, digest, before.st_size))
-
-
-def _refuse_same_names(files: Sequence[ContextFile]) -> None:
-    for name, count in Counter(file.name for file in files).items():
-        if count > 1:
-            paths = [str(file.path) for file in files if file.name == name]
-            raise ContextError(
-                f"{' and '.join(paths)} would both be the context {name!r}; name one "
-                f"of them: NAME={paths[-1]}, or {{'NAME': {paths[-1]!r}}} in Python."
-            )

@@ -13,8 +13,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from phcle.contexts.column_titles import plain_title
+from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_arguments import LEVELS, ROLES
-from phcle.contexts.readers.files_to_contexts import ContextFile
 from phcle.contexts.readers.kind_guessing import (
     Guess,
     TableSample,

@@ -16,7 +16,7 @@ from typing import Any
 from xml.parsers import expat
 
 from phcle.contexts.readers.delimited import read_text
-from phcle.contexts.readers.files_to_contexts import errors_name
+from phcle.contexts.readers.source_files import errors_name
 from phcle.contexts.readers.thesaurus import Thesaurus
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import BackendError, ContextError, FileError, some

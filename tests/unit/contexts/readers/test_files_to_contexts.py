@@ -8,8 +8,8 @@ import pytest
 
 import phcle
 from phcle.contexts import alignment
-from phcle.contexts.readers import files_to_contexts
-from phcle.contexts.readers.files_to_contexts import FILE_KINDS, list_files
+from phcle.contexts.readers import file_to_context
+from phcle.contexts.readers.context_files import FILE_KINDS, list_files
 from phcle.errors import ContextError, FileError
 
 FILES = {
@@ -111,8 +111,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(zoo, monkeypatch):
         file.path.write_text(FILES["tree.csv"] + "fox,canid\n")
         return context
 
-    read = files_to_contexts.read_and_summarise
-    monkeypatch.setattr(files_to_contexts, "read_and_summarise", read_and_change)
+    read = file_to_context.read_and_summarise
+    monkeypatch.setattr(file_to_context, "read_and_summarise", read_and_change)
     with pytest.raises(FileError, match=r"tree\.csv: changed while it was read"):
         phcle.read_contexts(hierarchy=zoo / "tree.csv")
 

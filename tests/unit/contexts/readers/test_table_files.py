@@ -10,8 +10,8 @@ import pytest
 
 import phcle
 from phcle.contexts.readers import label_files as readers
+from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_arguments import split_columns
-from phcle.contexts.readers.files_to_contexts import ContextFile
 from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.errors import FileError, FileFaults, OptionError, PhcleError

@@ -1,0 +1,135 @@
+"""Files that are to become contexts: their kinds, and how users give them.
+
+The command line makes its flags from `FILE_KINDS`, so nothing slow is imported here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from phcle.contexts.readers.file_arguments import split_columns
+from phcle.errors import ContextError
+
+__all__ = [
+    "FILE_KINDS",
+    "THESAURI",
+    "ContextFile",
+    "Files",
+    "list_files",
+    "refuse_same_names",
+]
+
+FILE_KINDS = {
+    "hierarchy": "Taxonomy: columns child,parent.",
+    "edges": "Graph: columns source,target and optionally weight.",
+    "annotations": "Annotations: columns item,label; labels of one item co-occur.",
+    "attributes": "Attributes: labels in the first column; empty cells are missing.",
+    "tags": "Tags: columns label,tag, one row per tag; an empty tag means no tags.",
+    "texts": "Texts: columns label,text; compared by their words (TF-IDF).",
+    "sentences": "Texts: columns label,text; compared by a sentence encoder.",
+    "vectors": "Vectors of another model: a word2vec or GloVe file.",
+    "skos": "SKOS vocabulary (.ttl, .rdf, .jsonld, …): taxonomy, names and texts.",
+    "owl": "OWL ontology (.owl, .ttl, .rdf, …): taxonomy, names and texts.",
+}
+"""Every kind of file that becomes a context, with its layout."""
+
+THESAURI = ("skos", "owl")
+"""Kinds with a taxonomy, names and texts: one file gives up to two contexts."""
+
+
+@dataclass(frozen=True)
+class ContextFile:
+    """A file that is to become a context.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `FILE_KINDS`.
+    path : Path
+        The file.
+    given_name : str or None
+        Name of the context; None names it after the file.
+    columns : mapping
+        Titles of columns by their role, such as `{"child": "job", "parent": "sector"}`;
+        columns that are not named are found.
+    """
+
+    kind: str
+    path: Path
+    given_name: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the context.
+
+        Returns
+        -------
+        str
+            The given name, or else the file name without its ending.
+        """
+        return self.given_name or self.path.stem
+
+
+OneFile = str | Path | ContextFile
+Files = OneFile | Sequence[OneFile] | Mapping[str, OneFile]
+"""A path, several paths, or paths by the names of their contexts. A path may be
+followed by its columns: `tree.csv:child=job,parent=sector`."""
+
+
+def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
+    """List the files of every kind.
+
+    Parameters
+    ----------
+    given : mapping
+        For each kind of file a path, a list of paths, or a mapping from context names
+        to paths.
+
+    Returns
+    -------
+    list of ContextFile
+        In the given order.
+    """
+    found: list[ContextFile] = []
+    for kind, files in given.items():
+        if kind not in FILE_KINDS:
+            raise ContextError(
+                f"a kind of file must be one of {', '.join(FILE_KINDS)}. Got {kind!r}."
+            )
+        if isinstance(files, Mapping):
+            found += [
+                _context_file(kind, file, str(name)) for name, file in files.items()
+            ]
+        elif isinstance(files, (str, Path, ContextFile)):
+            found.append(_context_file(kind, files, None))
+        else:
+            found += [_context_file(kind, file, None) for file in files]
+    return found
+
+
+def _context_file(kind: str, file: OneFile, name: str | None) -> ContextFile:
+    if isinstance(file, ContextFile):
+        return replace(file, kind=kind, given_name=name or file.given_name)
+    path, columns = split_columns(kind, file)
+    return ContextFile(kind, path, name, columns)
+
+
+def refuse_same_names(files: Sequence[ContextFile]) -> None:
+    """Refuse files whose contexts would have one name.
+
+    Parameters
+    ----------
+    files : sequence of ContextFile
+        The files.
+    """
+    for name, count in Counter(file.name for file in files).items():
+        if count > 1:
+            paths = [str(file.path) for file in files if file.name == name]
+            raise ContextError(
+                f"{' and '.join(paths)} would both be the context {name!r}; name one "
+                f"of them: NAME={paths[-1]}, or {{'NAME': {paths[-1]!r}}} in Python."
+            )

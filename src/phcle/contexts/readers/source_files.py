@@ -1,0 +1,185 @@
+"""What a fit was made from: the hash of every file, and the faults of all files.
+
+Every file is hashed when it is read. A fit can therefore say what it was made from,
+even if the files are changed or removed before it ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from phcle.contexts.readers.context_files import ContextFile
+from phcle.errors import ContextError, FileError, FileFaults
+from phcle.files.writing import check_is_file
+
+__all__ = ["CollectedFaults", "SourceFile", "errors_name", "recorded"]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """What was read: one file as it was at that moment.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `FILE_KINDS`, or "labels" or "names".
+    name : str
+        Name of the context; "labels" and "names" for these two files.
+    path : Path
+        The file.
+    sha256 : str
+        SHA-256 of its bytes, in hexadecimal digits.
+    size : int
+        Its size in bytes.
+    """
+
+    kind: str
+    name: str
+    path: Path
+    sha256: str
+    size: int
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what an embedding stores about the file.
+
+        The folder is left out, because it may reveal more about a machine than its
+        owner wants.
+
+        Returns
+        -------
+        dict
+            Flag of the command line, context name, file name and hash.
+        """
+        return {
+            "flag": self.kind,
+            "name": self.name,
+            "file": self.path.name,
+            "sha256": self.sha256,
+        }
+
+
+@contextmanager
+def errors_name(source: object) -> Iterator[None]:
+    """Put the name of a file before the errors of the contexts that are read from it.
+
+    Parameters
+    ----------
+    source : object
+        Path of the file. Anything else, such as a graph, has no name.
+
+    Yields
+    ------
+    None
+        Any `ContextError` of the `with` block names the file.
+
+    Examples
+    --------
+    >>> with errors_name("tree.csv"):
+    ...     raise ContextError("context 'tree' is empty.")
+    Traceback (most recent call last):
+    phcle.errors.ContextError: tree.csv: context 'tree' is empty.
+    """
+    try:
+        yield
+    except ContextError as error:
+        if not isinstance(source, (str, Path)) or str(source) in str(error):
+            raise
+        raise ContextError(f"{source}: {error}") from error
+
+
+class CollectedFaults:
+    """The faults of several files, which are raised together.
+
+    Attributes
+    ----------
+    errors : dict
+        The error of each file that has one.
+    """
+
+    def __init__(self) -> None:
+        self.errors: dict[Path, ContextError | FileError] = {}
+
+    @contextmanager
+    def collected(self, path: Path) -> Iterator[None]:
+        """Keep an error of the `with` block for later.
+
+        Parameters
+        ----------
+        path : Path
+            The file that is read.
+
+        Yields
+        ------
+        None
+            Errors of contexts and files are kept.
+        """
+        try:
+            yield
+        except (ContextError, FileError) as error:
+            self.errors[path] = error
+
+    def of(self, path: Path) -> tuple[str, ...]:
+        """Return all that is wrong with a file.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Returns
+        -------
+        tuple of str
+            The faults, each with its line; empty if there is none.
+        """
+        error = self.errors.get(path)
+        if isinstance(error, FileFaults):
+            more = [f"and {error.n_more} more faults."] if error.n_more else []
+            return (*error.faults, *more)
+        return () if error is None else (str(error),)
+
+    def raise_all(self) -> None:
+        """Raise one error as it is, and several as one."""
+        if len(self.errors) == 1:
+            raise next(iter(self.errors.values()))
+        if self.errors:
+            raise FileFaults(list(chain.from_iterable(map(self.of, self.errors))))
+
+
+@contextmanager
+def recorded(file: ContextFile, sources: list[SourceFile]) -> Iterator[None]:
+    """Record the hash of a file around its reading.
+
+    A file that changes while it is read is refused, so the hash is always that of what
+    was read.
+
+    Parameters
+    ----------
+    file : ContextFile
+        The file that is read inside the `with` block.
+    sources : list of SourceFile
+        Where the record is added.
+
+    Returns
+    -------
+    context manager
+        For the `with` block that reads the file.
+    """
+    path = file.path
+    check_is_file(path)
+    try:
+        before = path.stat()
+        with path.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    yield
+    check_is_file(path)
+    after = path.stat()
+    if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        raise FileError(f"{path}: changed while it was read; try again.")
+    sources.append(SourceFile(file.kind, file.name, path, digest, before.st_size))
