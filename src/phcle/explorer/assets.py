@@ -20,7 +20,10 @@ KINDS = {
     ".svg": "image/svg+xml",
 }
 
-SHARED = ("page.css", "map.css", "elements.js", "combobox.js", *MAP_SCRIPTS)
+SHARED = (
+    "page.css", "map.css", "filters.css",
+    "elements.js", "combobox.js", "filters.js", *MAP_SCRIPTS,
+)  # fmt: skip
 """Files of `phcle.web`, which reports use too."""
 
 

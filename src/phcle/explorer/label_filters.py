@@ -19,8 +19,8 @@ import numpy.typing as npt
 from fastapi import Query
 
 from phcle.errors import OptionError
-from phcle.explorer.label_columns import FieldColumn
 from phcle.explorer.workspace import Opened
+from phcle.uses.label_columns import FieldColumn
 
 __all__ = [
     "BRANCH",

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from phcle.answers import Answer, Named, Node
 from phcle.explorer.attribute_query import parse_attribute
 from phcle.explorer.csv_export import csv_lines
-from phcle.explorer.label_columns import N_BINS, FieldColumn
 from phcle.explorer.label_filters import (
     BRANCH,
     KNOWN_IN,
@@ -23,6 +22,7 @@ from phcle.explorer.label_filters import (
     rows_of,
 )
 from phcle.explorer.workspace import Opened
+from phcle.uses.label_columns import N_BINS, FieldColumn
 
 __all__ = [
     "Facet",

@@ -23,13 +23,13 @@ from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError, some
 from phcle.explorer.background_work import BackgroundWork
-from phcle.explorer.label_columns import LabelColumns
 from phcle.explorer.label_suggestions import Suggestions
 from phcle.explorer.suspicion_work import SuspicionWork
 from phcle.explorer.taxonomy_index import TaxonomyIndex
 from phcle.files.archive import checksum
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.map_layout import principal_layout
+from phcle.uses.label_columns import LabelColumns
 from phcle.uses.neighbour_table import StoredNeighbours
 from phcle.uses.neighbourhood_comparison import Differences, neighbourhood_differences
 

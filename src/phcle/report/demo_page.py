@@ -15,7 +15,8 @@ from phcle.datasets.imagenet1k import ImageNet1K
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import as_data_uri, write_page
-from phcle.report.map_data import colourings, map_data
+from phcle.report.label_cards import N_ON_CARD, page_data
+from phcle.report.map_data import colourings
 from phcle.report.map_layout import lay_out
 from phcle.solver.foldin import fold_in
 from phcle.uses.named_answers import explain_pair, nearest_labels, summarise
@@ -150,7 +151,7 @@ def write_demo_page(
         A picture of these shapes.
     """
     embedding = answers.embedding
-    layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_NEAREST + 1)
+    layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_ON_CARD)
     ways = colourings(embedding, branches_of(embedding))
     write_page(
         path,
@@ -164,7 +165,7 @@ def write_demo_page(
         shapes=shapes,
         picture=None if picture is None else as_data_uri(picture),
         method=layout.method,
-        map=map_data(embedding, layout, ways),
+        map=page_data(embedding, layout, ways),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +17,14 @@ from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
 from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import as_data_uri, write_page
-from phcle.report.map_data import colourings, map_data
+from phcle.report.label_cards import N_ON_CARD, page_data
+from phcle.report.map_data import colourings
 from phcle.report.map_layout import lay_out
 from phcle.report.report_libraries import needed
+from phcle.uses.cluster_names import cluster_names
+from phcle.uses.clusters import Clusters, cluster_labels
 from phcle.uses.named_answers import summarise
+from phcle.uses.similarity_heatmap import CUT, heatmap_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +50,9 @@ def write_report(
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> WrittenReport:
     """Write a report on an embedding: `out/report.html` and `out/figures/`.
+
+    The page is one file with all figures inside. If anything fails or is interrupted,
+    an older report stays as it was.
 
     Parameters
     ----------
@@ -82,7 +90,7 @@ def write_report(
     branches = branches_of(embedding)
     layout = lay_out(
         np.asarray(embedding.unit_vectors, np.float32),
-        k=N_NEIGHBOURS,
+        k=N_ON_CARD,
         progress=partial(progress, "placing labels on the map"),
     )
     ways = colourings(embedding, branches)
@@ -99,26 +107,32 @@ def write_report(
             N_NEIGHBOURS,
         ),
     }
+    progress("preparing cards of labels", 0, 0)
+    inside = page_data(embedding, layout, ways)
     progress("drawing figures", 0, 0)
     named = section_data.spread_labels(embedding, branches, N_TRIED)
     drawn = _draw_figures(embedding, data, layout.places, ways[0], named)
-    pictures = _save_figures(drawn, folder)
     together = _with_neighbours(data["retrieval"]) if asked else []
     if len(together) < 2:
         together = section_data.spread_labels(embedding, branches, N_CLUSTERED)
-    pictures["clusters"], named_clusters = _draw_clusters(embedding, together, folder)
+    clusters = cluster_labels(embedding, together, n=min(8, len(together)))
+    drawn["clusters"] = _draw_clusters(embedding, clusters)
     page = out / "report.html"
-    write_page(
-        page,
-        "report.html.j2",
-        title=title,
-        pictures=pictures,
-        named_clusters=named_clusters,
-        method=layout.method,
-        completion=summarise(embedding).completion,
-        map=map_data(embedding, layout, ways),
-        **data,
-    )
+    with TemporaryDirectory(prefix=".figures-", dir=out) as unfinished:
+        pictures = _save_figures(drawn, Path(unfinished))
+        write_page(
+            page,
+            "report.html.j2",
+            title=title,
+            pictures=pictures,
+            named_clusters=_named_clusters(embedding, clusters),
+            method=layout.method,
+            completion=summarise(embedding).completion,
+            map=inside,
+            **data,
+        )
+        for file in Path(unfinished).iterdir():
+            file.replace(folder / file.name)
     return WrittenReport(
         report=str(page),
         figures=tuple(sorted(map(str, folder.iterdir()))),
@@ -161,12 +175,13 @@ def _save_figures(drawn: dict[str, Figure], folder: Path) -> dict[str, Any]:
     markup = needed("markupsafe").Markup
     pictures = {}
     for name, figure in drawn.items():
-        files = figures.save_figure(figure, folder / name)
+        cut = CUT if name == "clusters" else {}
+        files = figures.save_figure(figure, folder / name, **cut)
         if name == "map":  # with many points, PNG is smaller than SVG
             pictures[name] = as_data_uri(files["png"])
         else:
             # Matplotlib escapes the labels in it.
-            pictures[name] = markup(figures.inline_svg(figure))
+            pictures[name] = markup(figures.inline_svg(figure, **cut))
     return pictures
 
 
@@ -177,19 +192,16 @@ def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys([*asked, *near]))[:N_CLUSTERED]
 
 
-def _draw_clusters(
-    embedding: LabelEmbedding, labels: Sequence[str], folder: Path
-) -> tuple[str, list[tuple[str, int]]]:
-    """Draw a heat map; return it as a data URI, and names and sizes of its clusters."""
-    from phcle.uses.cluster_names import cluster_names
-    from phcle.uses.clusters import cluster_labels
-    from phcle.uses.similarity_heatmap import draw_heatmaps
+@figures.styled()
+def _draw_clusters(embedding: LabelEmbedding, clusters: Clusters) -> Figure:
+    """The similarity of the clustered labels as a heat map."""
+    return heatmap_figure({"": clusters}, name_of=embedding.name_of)
 
-    clusters = cluster_labels(embedding, labels, n=min(8, len(labels)))
-    for ending in ("svg", "png"):
-        path = folder / f"clusters.{ending}"
-        with figures.styled():
-            draw_heatmaps({"": clusters}, path, name_of=embedding.name_of)
+
+def _named_clusters(
+    embedding: LabelEmbedding, clusters: Clusters
+) -> list[tuple[str, int]]:
+    """Names and sizes of clusters."""
     names = cluster_names(embedding, clusters.groups)
     sizes = [len(group) for group in clusters.groups]
-    return as_data_uri(path), list(zip(names, sizes, strict=True))
+    return list(zip(names, sizes, strict=True))

@@ -87,7 +87,7 @@ def _new_figure(width: float, height: float) -> Figure:
 
 
 @styled()
-def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
+def save_figure(figure: Figure, stem: Path, **options: Any) -> dict[str, Path]:
     """Write a figure as PNG and SVG.
 
     Parameters
@@ -96,6 +96,8 @@ def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
         The figure.
     stem : Path
         The files' path without its ending.
+    **options : Any
+        Options of `Figure.savefig`.
 
     Returns
     -------
@@ -104,29 +106,31 @@ def save_figure(figure: Figure, stem: Path) -> dict[str, Path]:
     """
     paths = {end: stem.with_name(f"{stem.name}.{end}") for end in ("png", "svg")}
     with write_whole(paths["png"]) as temporary:
-        figure.savefig(temporary, format="png", dpi=160, facecolor="#ffffff")
+        figure.savefig(temporary, format="png", dpi=160, facecolor="#ffffff", **options)
     with write_whole(paths["svg"]) as temporary:
-        drawn = svg_of(figure, facecolor="#ffffff")
+        drawn = svg_of(figure, facecolor="#ffffff", **options)
         temporary.write_text(drawn, encoding="utf-8")
 
     return paths
 
 
 @styled()
-def inline_svg(figure: Figure) -> str:
+def inline_svg(figure: Figure, **options: Any) -> str:
     """Return a figure as an SVG element for a page.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
         The figure.
+    **options : Any
+        Options of `Figure.savefig`.
 
     Returns
     -------
     str
         The element, transparent and with text in the page's colour.
     """
-    text = svg_of(figure, facecolor="none")
+    text = svg_of(figure, facecolor="none", **options)
     return text[text.index("<svg") :].replace(INK, "currentColor")
 
 

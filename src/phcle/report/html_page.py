@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import gzip
+import json
 import mimetypes
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +16,7 @@ from phcle.report.report_libraries import needed
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.web import MAP_SCRIPTS
 
-__all__ = ["as_data_uri", "write_page"]
+__all__ = ["as_data_uri", "compressed", "write_page"]
 
 
 def write_page(
@@ -54,6 +56,30 @@ def write_page(
     text = environment.get_template(template).render(**values)
     with write_whole(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def compressed(data: Any) -> str:
+    """Compress data for a page.
+
+    Parameters
+    ----------
+    data : Any
+        Values for JSON.
+
+    Returns
+    -------
+    str
+        Base64 of JSON in gzip, which `web/static/report.js` reads; no character in it
+        needs to be escaped.
+
+    Examples
+    --------
+    >>> json.loads(gzip.decompress(base64.b64decode(compressed([1, 2]))))
+    [1, 2]
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # Without the time: the same data always gives the same file.
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def as_data_uri(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["MAP_SCRIPTS"]
 
 MAP_SCRIPTS = (
+    "name_search.js",
     "map_paint.js",
     "map_view.js",
     "map_density.js",

@@ -43,7 +43,7 @@ def test_search_goes_to_a_label_and_hover_names_it(open_page, kind):
     page.keyboard.press("Enter")
     assert page.inner_text(".map-panel h2") == "hawk"
     near = page.locator(".map-panel .neighbours li")
-    assert near.count() == 5
+    assert near.count() == 8
     page.wait_for_timeout(300)  # until the map has settled
     hover(page, "hawk")
     page.wait_for_selector(".map-tip:not([hidden])")
@@ -109,8 +109,65 @@ def test_dark_and_light_follow_the_reader(open_page):
 
 
 def test_a_phone_needs_no_scrolling_sideways(open_page):
-    page = open_page(viewport={"width": 390, "height": 800})
+    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.fill("#map-search", "wren")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".map-panel h2") == "wren"
+    page.evaluate("document.getElementById('made').open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_misspelled_name_is_found(open_page):
+    page = open_page()
+    page.fill("#map-search", "jakcall")
+    shown = page.locator("#map-search-found li").all_inner_texts()
+    assert shown[0] == "no such label; did you mean"
+    assert shown[1].startswith("jackal")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".map-panel h2") == "jackal"
+
+
+def test_a_card_says_what_is_known_predicted_and_shared(open_page):
+    page = open_page()
+    page.fill("#map-search", "robin")
+    page.keyboard.press("Enter")
+    card = page.inner_text(".map-panel .attributes")
+    assert card.split("\n")[:2] == ["below", "bird › animal"]
+    assert "looks\nwings" in card
+    wren = page.locator(".map-panel .neighbours li", has_text="wren")
+    assert "both: wings, bird" in wren.inner_text()
+    assert 0 < float(wren.locator(".map-count").inner_text()) <= 1
+    page.fill("#map-search", "hawk")
+    page.keyboard.press("Enter")
+    assert "tree + looks" in page.inner_text(".map-panel .map-said")
+
+
+def test_filters_and_attributes_change_the_map(open_page):
+    page = open_page()
+    page.fill("#map-attribute", "wing")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".map-legend:has-text('has it')")
+    assert page.input_value("#map-attribute") == "wings"
+    page.get_by_role("button", name="Filter").click()
+    page.locator(".facet-value", has_text="claws").click()
+    assert page.inner_text(".map-note") == "3 of 13 labels."
+    assert page.evaluate("Phcle.map.filter.reduce((a, b) => a + b)") == 3
+    page.get_by_role("button", name="Remove the filter").click()
+    assert page.evaluate("Phcle.map.filter") is None
+
+
+def test_the_heat_map_is_no_white_block_in_the_dark(open_page):
+    page = open_page(color_scheme="dark")
+    look = """(part) => getComputedStyle(document.querySelector(part))"""
+    assert page.evaluate(f"({look})('figure.heat svg').color") == "rgb(236, 236, 240)"
+    assert "#ffffff" not in page.inner_html("figure.heat svg #patch_1")
+
+
+def test_what_only_makers_need_is_closed_at_first(open_page):
+    page = open_page()
+    assert not page.locator("#convergence h2").is_visible()
+    page.locator("a[href='#made']").click()
+    assert page.locator("#convergence h2").is_visible()
 
 
 def test_print_shows_the_drawn_map(open_page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 from dataclasses import replace
@@ -44,8 +45,7 @@ def test_names_never_become_markup(zoo_report):
 
 def test_the_map_data_holds_every_label_and_its_neighbours(zoo_report, zoo_embedding):
     page = (zoo_report[1] / "report.html").read_text("utf-8")
-    (text,) = re.findall(r'id="map-data">(.*?)</script>', page, re.S)
-    data = json.loads(text)
+    data = data_in(page)
     assert data["labels"] == list(zoo_embedding.labels)
     assert data["names"] == [zoo_embedding.name_of(x) for x in zoo_embedding.labels]
     kinds, content = zip(
@@ -54,11 +54,42 @@ def test_the_map_data_holds_every_label_and_its_neighbours(zoo_report, zoo_embed
     assert kinds == ("f4", "u2")
     x, near = map(base64.b64decode, content)
     assert len(np.frombuffer(x, "<f4")) == len(zoo_embedding)
-    near = np.frombuffer(near, "<u2").reshape(13, 5)
+    near = np.frombuffer(near, "<u2").reshape(13, 8)
     row = zoo_embedding.labels.index("lion")
     cosines = zoo_embedding.unit_vectors[near[row]] @ zoo_embedding.unit_vectors[row]
-    expected = [cosine for _, cosine in zoo_embedding.nearest("lion", k=5)]
+    expected = [cosine for _, cosine in zoo_embedding.nearest("lion", k=8)]
     np.testing.assert_allclose(cosines, expected, atol=1e-5)
+    packed = base64.b64decode(data["cosines"].partition(":")[2])
+    rounded = np.frombuffer(packed, "<u1").reshape(13, 8)[row] / 100 - 1
+    np.testing.assert_allclose(rounded, expected, atol=0.0051)
+
+
+def data_in(page):
+    """The data of a page's map."""
+    (text,) = re.findall(r'id="map-data">(.*?)</script>', page, re.S)
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def test_an_interrupted_report_leaves_the_old_one(zoo_embedding, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    write_report(zoo_embedding, tmp_path)
+    before = {x: x.read_bytes() for x in tmp_path.rglob("*.*") if x.is_file()}
+
+    def stop(*_args, **_values):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("phcle.report.embedding_report.write_page", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(zoo_embedding, tmp_path, title="another", shown=["lion"])
+    after = {x: x.read_bytes() for x in tmp_path.rglob("*.*") if x.is_file()}
+    assert after == before
+
+
+def test_a_picture_on_the_page_is_inside_it_once(zoo_report):
+    page = (zoo_report[1] / "report.html").read_text("utf-8")
+    assert "default-src 'none'" in page
+    pictures = re.findall(r"data:image/png;base64,[^\"]+", page)
+    assert len(pictures) == len(set(pictures))
 
 
 def test_an_embedding_without_contexts_has_a_report_too(tmp_path, rng):
@@ -81,6 +112,7 @@ def test_the_report_says_how_good_the_completion_is(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     assert "How good is the completion? Completion of 5 columns on hidden" in text
+    check_cards(data_in(page), embedding)
     columns = made.summary["completion"]["columns"]
     assert len(columns) == 5
     for x in columns:
@@ -88,6 +120,32 @@ def test_the_report_says_how_good_the_completion_is(tmp_path):
         shown = f"{x['column']} looks {x['cells']} {x['measure']} {x['score']:.2f}"
         assert shown in text
         assert f"{x['verdict']} {than} the {x['best_rule']}" in text
+
+
+def check_cards(data, embedding):
+    """Cards hold what the embedding predicts, if it is sure."""
+    sizes = {"u1": np.uint8, "u2": np.uint16, "f4": np.float32}
+    fields = {field["title"]: field for field in data["fields"]}
+
+    def array(field, key):
+        kind, _, content = field[key].partition(":")
+        return np.frombuffer(base64.b64decode(content), sizes[kind])
+
+    cells = embedding.complete().cells
+    assert cells
+    for cell in cells:
+        field, row = fields[cell.column], embedding.labels.index(cell.label)
+        how = array(field, "how")[row]
+        if field["kind"] == "number":
+            assert array(field, "numbers")[row] == pytest.approx(cell.value, rel=1e-3)
+            continue
+        code = array(field, "codes")[row]
+        if cell.confidence is not None and cell.confidence < 0.495:
+            assert code == 255
+        elif code != 255:
+            said = field["values"][code]
+            assert said == {True: "yes", False: "no"}.get(cell.value, cell.value)
+            assert how == pytest.approx(100 * cell.confidence, abs=1)
 
 
 def test_a_report_on_an_unmeasured_fit_says_how_to_measure(zoo_embedding, tmp_path):

@@ -1,9 +1,10 @@
 // An input with a list of suggestions, usable with the keyboard.
 //
-//   Phcle.combobox(id, {find, show, take, input, placeholder, none, name})
+//   Phcle.combobox(id, {find, show, take, input, placeholder, none, name, note})
 //
 // find(typed) returns items or a promise of them; show(item) returns an item's content;
 // take(item) is called with the chosen item. `input` is an existing input element.
+// note(items) returns a text to stand above them, or "".
 // Returns {whole, box, close()}. Text is inserted as text, never as HTML.
 (function (root) {
   "use strict";
@@ -40,7 +41,7 @@
     }
 
     function highlight() {
-      [...list.children].forEach((item, i) => {
+      list.querySelectorAll("li:not(.map-none)").forEach((item, i) => {
         item.setAttribute("aria-selected", String(i === active));
         if (i === active) item.scrollIntoView({ block: "nearest" });
       });
@@ -72,10 +73,12 @@
           return option;
         }),
       );
+      const none = { class: "map-none", role: "option", "aria-disabled": "true" };
       if (typed.trim() && !found.length) {
-        const none = { class: "map-none", role: "option", "aria-disabled": "true" };
         list.append(Phcle.element("li", none, options.none || "no such label"));
       }
+      const note = found.length && options.note ? options.note(found) : "";
+      if (note) list.prepend(Phcle.element("li", none, note));
       list.hidden = !list.children.length;
       box.setAttribute("aria-expanded", String(!list.hidden));
       highlight();

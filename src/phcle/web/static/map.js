@@ -7,7 +7,9 @@
 //   map()               the data: names; labels (ids, or null if they equal the names); x, y,
 //                       neighbours; colourings; regions (names of groups, then of finer
 //                       parts). Arrays are texts such as "f4:…", a type and base64.
-//   nearest(label)      optional: [{label, name, similarity}]; else from the data
+//   nearest(label)      optional: [{label, name, similarity, shared}]; else from the data;
+//                       `shared` are names of what both labels have
+//   details(point)      optional: elements to show on a label's card
 //   attributes(typed)   optional: [{context, name}] to colour by
 //   colour(context, column)  the colouring of such an attribute
 //   address(label)      optional: the address of a label's page
@@ -21,7 +23,6 @@
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
   const element = Phcle.element;
-  const MOST_FOUND = 12;
   const MOST_LISTED = 300;
   const STEP = 80; // pixels that an arrow key with Shift moves the map
   const SETTLED_MS = 110;
@@ -30,6 +31,7 @@
   const TYPES = { f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 
   const unpacked = (Phcle.unpacked_array = function (text) {
+    if (typeof text !== "string") return text; // an array already
     const [kind, base64] = text.split(":");
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
     return new TYPES[kind](bytes.buffer);
@@ -52,21 +54,6 @@
       colourings: data.colourings.map(with_arrays),
     };
   }
-
-  // Names that begin with the text, then names with a word that does, then the rest.
-  Phcle.search = function (names, labels, typed) {
-    const words = typed.trim().toLowerCase();
-    if (!words) return [];
-    const found = [[], [], []];
-    for (let i = 0; i < names.length && found[0].length < MOST_FOUND; i++) {
-      const name = names[i].toLowerCase();
-      const at = name.indexOf(words);
-      if (at === 0 || labels[i].toLowerCase() === words) found[0].push(i);
-      else if (at > 0) found[name[at - 1] === " " ? 1 : 2].push(i);
-    }
-    found[0].sort((a, b) => names[a].length - names[b].length);
-    return found.flat().slice(0, MOST_FOUND);
-  };
 
   const count = (n) => n.toLocaleString("en");
   const button = (text, onclick, attributes) =>
@@ -174,6 +161,7 @@
       this.search = Phcle.combobox(id, {
         placeholder: "Find a label",
         find: (typed) => Phcle.search(names, labels, typed),
+        note: (found) => (found.is_guess ? "no such label; did you mean" : ""),
         show: (point) => {
           const group = this.group_name(this.data.colourings[0], point);
           return [Phcle.name(names[point]), element("span", { class: "map-count" }, group)];
@@ -560,7 +548,8 @@
         const text = this.said_by(each, point);
         said.append(element("dt", {}, each.title), element("dd", {}, Phcle.name(text)));
       }
-      parts.push(said, element("h3", {}, "Nearest labels"), near);
+      const details = point === null ? [] : (this.provider.details?.(point) ?? []);
+      parts.push(said, ...details, element("h3", {}, "Nearest labels"), near);
       if (this.provider.address) {
         const link = { class: "button", href: this.provider.address(label) };
         parts.push(element("p", {}, element("a", link, "Open its page")));
@@ -582,10 +571,15 @@
         }
       }
       near.replaceChildren(
-        ...found.map(({ label: other, name, similarity }) => {
+        ...found.map(({ label: other, name, similarity, shared }) => {
           const go = button(Phcle.name(name), () => this.go_to_label(other));
           const value = similarity === undefined ? "" : similarity.toFixed(2);
-          return element("li", {}, go, element("span", { class: "map-count" }, value));
+          const made = element("li", {}, go, element("span", { class: "map-count" }, value));
+          if (shared?.length) {
+            const both = `both: ${shared.join(", ")}`;
+            made.append(element("span", { class: "map-shared" }, Phcle.name(both)));
+          }
+          return made;
         }),
       );
     }

@@ -3,8 +3,9 @@
 //
 //   Phcle.filters.read(search)      the filters of a query
 //   Phcle.filters.pairs(list)       the same as pairs for Phcle.query
-//   Phcle.filters.panel(host, {filters, changed})
+//   Phcle.filters.panel(host, {filters, changed, facets})
 //                                   bars and histograms; changed(list) is called with new filters.
+//                                   facets(list) counts labels; by default the server does.
 //                                   Returns {show(list)}.
 (function (root) {
   "use strict";
@@ -56,6 +57,7 @@
 
   function panel(host, options) {
     let filters = options.filters;
+    const ask = options.facets || ((list, how) => Phcle.get("/api/facets", pairs(list), how));
     let asked = null;
     let names = new Map(); // readable names of values, such as nodes
 
@@ -248,7 +250,7 @@
         host.replaceChildren(element("p", { class: "quiet", role: "status" }, `Preparing… ${message}`));
       host.setAttribute("aria-busy", "true");
       try {
-        const answer = await Phcle.get("/api/facets", pairs(list), { signal: mine.signal, waiting });
+        const answer = await ask(list, { signal: mine.signal, waiting });
         if (mine !== asked) return;
         for (const { bars } of answer.facets) {
           for (const { value, name } of bars) names.set(value, name);

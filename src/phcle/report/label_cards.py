@@ -1,0 +1,307 @@
+"""What a report says about each label: attributes, and what labels share.
+
+The page makes of it the card of a label, colours by attributes, filters, and why two
+labels are related. So the file holds what is known of each label, and nothing of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.contexts.base import FittedContext, PredictingContext
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import read_predictions, support_of
+from phcle.report.hierarchy_branches import hierarchy_of
+from phcle.report.html_page import compressed
+from phcle.report.map_data import Colouring, map_data, packed
+from phcle.report.map_layout import Layout
+from phcle.report.section_data import known_in
+from phcle.uses.label_columns import FieldColumn, LabelColumns
+
+__all__ = ["N_ON_CARD", "label_cards", "page_data"]
+
+Floats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.integer[Any]]
+
+N_ON_CARD = 8
+"""Related labels on the card of a label."""
+
+STEPS = 1 << 14
+"""Places are rounded to 1 / STEPS, a tenth of a pixel on a large screen: so they need
+half the room."""
+
+MOST_FIELDS = 100
+"""Fields of tables; nobody reads more on a card."""
+
+MOST_LETTERS = 3_800_000
+"""Letters of facts and fields in the file, so that it has less than 8 MB at 50,000
+labels. Those that do not fit are left out."""
+
+MOST_FACTS = 10
+"""Tags, words or linked labels of a label, in each context; the rarest say most."""
+
+MOST_GUESSES = 5
+"""Predicted tags of a label, in each context."""
+
+MOST_TAGS = 5_000
+"""Contexts with more tags get no predicted ones: reading them all takes minutes."""
+
+SURE = 0.5
+"""Predicted values below this probability are left out."""
+
+BLOCK = 2_000
+"""Labels whose tags are predicted at once: 80 MB with the most tags."""
+
+OBSERVED, UNSAID = 255, 254
+"""Instead of a confidence in percent: the value is known, or nothing is said."""
+
+
+def page_data(
+    embedding: LabelEmbedding, layout: Layout, chosen: Sequence[Colouring]
+) -> str:
+    """Pack map and cards of all labels for a page.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels and their contexts.
+    layout : Layout
+        Places of the labels and their neighbours.
+    chosen : sequence of dict
+        Colourings that a reader can choose from, as `colourings` returns them.
+
+    Returns
+    -------
+    str
+        What `Phcle.open_report` of `web/static/report.js` reads.
+    """
+    rounded = (np.rint(layout.places * STEPS) / STEPS).astype(np.float32)
+    return compressed(
+        {
+            **map_data(embedding, replace(layout, places=rounded), chosen),
+            **label_cards(embedding, layout.neighbours),
+        }
+    )
+
+
+def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
+    """Pack what the page says about labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels and their contexts.
+    neighbours : ndarray of int, shape (labels, k)
+        Rows of the most similar labels, best first.
+
+    Returns
+    -------
+    dict
+        Values for JSON, which `web/static/report.js` reads: cosines of the neighbours,
+        contexts that know each label, fields of tables, and facts, which are nodes of a
+        hierarchy, tags, words or linked labels.
+    """
+    units = np.asarray(embedding.unit_vectors, np.float32)
+    cosines = np.stack(
+        [np.einsum("ij,ij->i", units, units[near]) for near in neighbours.T], axis=1
+    )
+    known = known_in(embedding)
+
+    facts = _nodes(embedding) + [
+        _tags(embedding, context, known[:, i])
+        for i, context in enumerate(embedding.contexts)
+        if _has_facts(context)
+    ]
+    room = _Room(MOST_LETTERS)
+    facts = [fact for fact in facts if room.takes(fact)]
+    supports = {
+        x.name: support_of(embedding, x, embedding.vectors, embedding.labels)
+        for x in embedding.predicting
+    }
+    columns = LabelColumns(embedding, lambda context: supports[context.name])
+    keys = _most_known(columns)
+    fields = {key: _field(columns.get(*key)) for key in keys}
+    fields = {key: field for key, field in fields.items() if room.takes(field)}
+    return {
+        "cosines": packed(np.rint(100 * cosines + 100).clip(0, 200), "u1"),
+        "contexts": [context.name for context in embedding.contexts],
+        "known": [packed(column, "u1") for column in known.T],
+        "fields": [fields[key] for key in columns.fields if key in fields],
+        "facts": facts,
+    }
+
+
+class _Room:
+    """Letters that are left in the file."""
+
+    def __init__(self, letters: int) -> None:
+        self.letters = letters
+
+    def takes(self, part: dict[str, Any]) -> bool:
+        """Whether a part still fits; if so, it takes its room."""
+        size = len(compressed(part))
+        if size > self.letters:
+            return False
+        self.letters -= size
+        return True
+
+
+def _most_known(columns: LabelColumns) -> list[tuple[str, str]]:
+    """The fields with most known values; no tags, which are facts."""
+    counts = {
+        (name, field.title): int(np.isfinite(columns.observed(table, field)[0]).sum())
+        for name, table in columns.tables.items()
+        for field in table.fields
+        if field.kind != "tag"
+    }
+    return sorted(counts, key=lambda key: -counts[key])[:MOST_FIELDS]
+
+
+def _field(column: FieldColumn) -> dict[str, Any]:
+    """A field; values that are hardly more probable than others are left out."""
+    sure = np.rint(100 * np.nan_to_num(column.confidence, nan=UNSAID / 100))
+    how = np.where(column.is_observed, OBSERVED, sure)
+    made: dict[str, Any] = {
+        "context": column.context,
+        "title": column.title,
+        "kind": column.kind,
+    }
+    if column.is_number:
+        arrays = {
+            "numbers": np.where(
+                column.is_observed, column.number, _short(column.number)
+            ),
+            "low": _short(column.low),
+            "high": _short(column.high),
+        }
+        made |= {key: packed(value, "f4") for key, value in arrays.items()}
+        made["is_log"] = column.is_log
+    else:
+        unknown = 255 if len(column.values) < 255 else 65_535
+        is_shown = column.has_value & (how >= 100 * SURE)
+        codes = np.where(is_shown, column.code, unknown)
+        made["values"] = list(column.values)
+        made["codes"] = packed(codes, "u1" if unknown == 255 else "u2")
+    return {**made, "how": packed(how, "u1")}
+
+
+def _short(numbers: Floats) -> npt.NDArray[np.float32]:
+    """Numbers with about four digits, which need less room when compressed."""
+    bits = np.ascontiguousarray(numbers, np.float32).view(np.uint32)
+    return (bits & np.uint32(0xFFFFF000)).view(np.float32)
+
+
+def _nodes(embedding: LabelEmbedding) -> list[dict[str, Any]]:
+    """The hierarchy: parents of each label, and nodes above each parent."""
+    found = hierarchy_of(embedding)
+    if found is None:
+        return []
+    name, tree = found
+    n = len(tree.nodes)
+    parents = sp.csr_array(
+        (np.ones(len(tree.edges), np.float32), (tree.edges[:, 0], tree.edges[:, 1])),
+        shape=(n, n),
+    )
+    inner = np.unique(tree.edges[:, 1])
+    at = np.array([tree.index.get(label, n) for label in embedding.labels])
+    # A last row without parents, for labels that the hierarchy lacks.
+    padded = sp.vstack([parents, sp.csr_array((1, n), dtype=np.float32)], "csr")
+    return [
+        {
+            "context": name,
+            "verb": "are below",
+            "columns": [embedding.name_of(tree.nodes[i]) for i in inner],
+            **_lists(padded[at][:, inner]),
+            "above": _lists(parents[inner][:, inner]),
+        }
+    ]
+
+
+def _has_facts(context: FittedContext) -> bool:
+    """Whether a context has readable columns of which a label has few."""
+    if context.hierarchy is not None or context.data is None:
+        return False
+    if context.kind == "relational":
+        return True
+    own = cast(PredictingContext, context)
+    return context.predicts_columns and own.value_kind != "numbers"
+
+
+def _tags(
+    embedding: LabelEmbedding, context: FittedContext, known: npt.NDArray[np.bool_]
+) -> dict[str, Any]:
+    """Tags, words or linked labels: the rarest that each label has."""
+    data = context.data
+    values = data.counts if context.kind == "relational" else data.matrix.arrays[0]
+    at = np.array([data.index.get(x, -1) for x in embedding.labels])
+    rows = np.flatnonzero(at >= 0)
+    spread = sp.csr_array(
+        (np.ones(len(rows)), (rows, at[rows])), shape=(len(at), values.shape[0])
+    )
+    own = sp.csr_array(spread @ values)
+    own.eliminate_zeros()
+    rarity = np.log1p(len(at) / np.maximum(np.bincount(own.indices, minlength=1), 1))
+    own.data = own.data * rarity[own.indices]
+    made = {
+        "context": context.name,
+        "verb": context.verbs[0],
+        "columns": [embedding.name_of(x) for x in data.columns],
+        **_lists(_largest(own, MOST_FACTS)),
+    }
+    if context.can_be_completed and context.weight > 0:
+        made |= _guesses(embedding, cast(PredictingContext, context), ~known)
+    return made
+
+
+def _guesses(
+    embedding: LabelEmbedding,
+    context: PredictingContext,
+    wanted: npt.NDArray[np.bool_],
+) -> dict[str, Any]:
+    """The most probable tags of the labels that a context does not know."""
+    if context.calibration is None or len(context.columns) > MOST_TAGS:
+        return {}
+    rows = np.flatnonzero(wanted)
+    found = sp.lil_array((len(wanted), len(context.columns)), dtype=np.float32)
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        labels = [embedding.labels[i] for i in block]
+        read = read_predictions(embedding, context, embedding.vectors[block], labels)
+        if read.chance is None:
+            return {}
+        k = min(MOST_GUESSES, read.chance.shape[1])
+        best = np.argpartition(-read.chance, k - 1, axis=1)[:, :k]
+        chance = np.take_along_axis(read.chance, best, axis=1)
+        i, j = np.nonzero(chance >= SURE)
+        found[block[i], best[i, j]] = chance[i, j]
+    made = _largest(sp.csr_array(found), MOST_GUESSES)
+    lists = {f"guess_{key}": value for key, value in _lists(made).items()}
+    return {**lists, "guess_sure": packed(np.rint(100 * made.data), "u1")}
+
+
+def _largest(values: sp.csr_array, most: int) -> sp.csr_array:
+    """The largest values of each row, in descending order."""
+    rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+    order = np.lexsort((-values.data, rows))
+    rank = np.arange(len(order)) - values.indptr[rows[order]]
+    kept = order[rank < most]
+    starts = np.append(0, np.bincount(rows[kept], minlength=values.shape[0]).cumsum())
+    return sp.csr_array(
+        (values.data[kept], values.indices[kept], starts), shape=values.shape
+    )
+
+
+def _lists(values: sp.csr_array) -> dict[str, str]:
+    """The columns of each row, as one array and the number of columns in each row."""
+    kind = "u2" if values.shape[1] <= 1 << 16 else "u4"
+    counts = np.diff(values.indptr)
+    return {
+        "counts": packed(counts, "u1" if counts.max(initial=0) < 256 else "u4"),
+        "at": packed(values.indices, kind),
+    }
