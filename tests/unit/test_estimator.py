@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from problems import random_contexts
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle import PHCLE, DescriptiveContext, RelationalContext, progress
 from phcle.errors import BackendError, ConvergenceWarning, OptionError, PhcleError
 from phcle.options import OPTIONS
 
@@ -250,6 +250,7 @@ def test_scale_of_the_input_does_not_matter(rng):
 
 def test_verbose_shows_a_progress_bar_on_standard_error(rng, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setattr(progress, "DELAY", 0.0)  # this fit ends sooner
     PHCLE(dim=2, verbose=True).fit(random_contexts(rng))
     captured = capsys.readouterr()
     assert captured.out == ""

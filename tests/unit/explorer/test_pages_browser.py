@@ -305,7 +305,7 @@ def test_the_map_says_that_colours_are_being_prepared_and_takes_the_last_choice(
     page.route(
         re.compile("column=wild"), lambda route: route.fulfill(status=503, body=message)
     )
-    choose = "([context, column]) => void Phcle.map.colour_by_attribute(context, column)"
+    choose = "([table, column]) => void Phcle.map.colour_by_attribute(table, column)"
     page.evaluate(choose, ["looks", "wild"])
     page.wait_for_selector("text=Preparing… being prepared (40%)")
     page.evaluate(choose, ["looks", "mass"])
