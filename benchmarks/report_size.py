@@ -42,7 +42,11 @@ def made(n: int) -> LabelEmbedding:
         columns[f"number {i}"] = np.where(rng.random(n) < 0.8, numbers, np.nan)
     for i in range(24):
         values = [f"v{x}" for x in families * (i + 3) % 9]
-        columns[f"kind {i}"] = np.where(rng.random(n) < 0.6, values, None)
+        is_known = rng.random(n) < 0.6
+        columns[f"kind {i}"] = [
+            value if known else None
+            for value, known in zip(values, is_known, strict=True)
+        ]
     table = pd.DataFrame(columns, index=pd.Index(labels, name="label"))
     tags = {
         label: sorted({f"tag {x * k % 300}" for k in range(1, 6)})

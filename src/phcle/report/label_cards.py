@@ -39,7 +39,7 @@ half the room."""
 MOST_FIELDS = 100
 """Fields of tables; nobody reads more on a card."""
 
-MOST_LETTERS = 3_800_000
+MOST_LETTERS = 3_200_000
 """Letters of facts and fields in the file, so that it has less than 8 MB at 50,000
 labels. Those that do not fit are left out."""
 

@@ -175,3 +175,18 @@ def test_print_shows_the_drawn_map(open_page):
     page.emulate_media(media="print")
     assert page.locator(".print-only img").first.is_visible()
     assert not page.locator("#map").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_barriers(open_page, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    page = open_page(color_scheme=scheme, reduced_motion="reduce")
+    page.fill("#map-search", "robin")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Filter").click()
+    page.wait_for_selector(".facet")
+    page.evaluate("document.getElementById('made').open = true")
+    answer = axe.Axe().run(page).response
+    assert [(x["id"], x["nodes"][0]["html"]) for x in answer["violations"]] == []

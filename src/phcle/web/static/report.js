@@ -157,6 +157,22 @@
         return { ...made, values: this.numbers, low: at(0.02), high: at(0.98) };
       }
       made.confidence = how.map((part) => (part === OBSERVED ? 255 : part === UNSAID ? 0 : 2.55 * part));
+      if (this.kind === "truth") {
+        // Known and predicted, "yes" and "no"; "yes" is drawn above the others.
+        const code = (row) => (this.has(row) ? 2 * Number(this.value(row) === "no") + 1 - is_known[row] : 4);
+        return {
+          ...made,
+          groups: ["yes", "probably yes", "no", "probably no", "unknown"],
+          codes: how.map((_, row) => code(row)),
+          shades: [
+            { colour: 5 },
+            { colour: 5, is_faint: true },
+            { colour: 0 },
+            { colour: 0, is_faint: true },
+            {},
+          ],
+        };
+      }
       const order = this.values.map((_, i) => i).sort((a, b) => this.sizes[b] - this.sizes[a]);
       const shown = order.slice(0, MOST_GROUPS);
       const rank = new Map(shown.map((code, i) => [code, i]));
