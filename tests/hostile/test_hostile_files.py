@@ -340,3 +340,32 @@ def test_labels_never_become_the_names_of_files(tmp_path, format):
         assert len(rows) == len(names) + 1
     else:
         assert written == {f"in/here/out{ending}"}
+
+
+def test_a_file_that_is_cut_short_while_it_is_read_ends_no_process(tmp_path):
+    path = tmp_path / "labels.phcle"
+    vectors = np.ones((20_000, 20), dtype=np.float32)
+    LabelEmbedding(tuple(map(str, range(20_000))), vectors).save(path)
+    code = (
+        "import os, sys, phcle\n"
+        "from phcle.files import archive\n"
+        "own_header = archive._own_header\n"
+        "def cut_short(path, metadata):\n"
+        "    os.truncate(path, 0)\n"
+        "    return own_header(path, metadata)\n"
+        "archive._own_header = cut_short\n"
+        "print(len(phcle.load(sys.argv[1])))"
+    )
+    command = [sys.executable, "-c", code, path]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "20000\n")
+
+
+def test_large_files_that_are_mapped_give_the_same_numbers(tmp_path, monkeypatch):
+    path = tmp_path / "labels.phcle"
+    vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
+    LabelEmbedding(("a", "b", "c"), vectors).save(path)
+    whole = load(path)
+    assert whole.vectors.flags.writeable
+    monkeypatch.setattr("phcle.files.archive.MOST_READ_WHOLE", 10)
+    np.testing.assert_array_equal(load(path).vectors, whole.vectors)

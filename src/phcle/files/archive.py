@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,11 @@ MOST_QUOTES_OF_METADATA = 1_000
 
 LONGEST_HEADER = 100_000_000
 """Bytes; the library refuses longer ones."""
+
+MOST_READ_WHOLE = 64_000_000
+"""Bytes of a file that is read into memory rather than mapped. If another program cuts
+a mapped file short, the system ends the process. Larger files would need twice their
+size in memory."""
 
 
 def write_sealed(
@@ -146,17 +152,56 @@ def _open(path: Path) -> Iterator[Any]:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             header = file.read(min(length, LONGEST_HEADER))
-        if _n_quotes(header, b'"', b'\\"') > MOST_QUOTES:
-            raise FileError(f"{path}: is not a phcle file (it has too many entries).")
+            if _n_quotes(header, b'"', b'\\"') > MOST_QUOTES:
+                raise FileError(
+                    f"{path}: is not a phcle file (it has too many entries)."
+                )
+            file.seek(0)
+            # One byte more, as the file may be growing.
+            is_small = os.fstat(file.fileno()).st_size <= MOST_READ_WHOLE
+            data = file.read(MOST_READ_WHOLE + 1) if is_small else b""
+        if is_small:
+            yield _InMemory(path, header, data)
+            return
         with safe_open(path, framework="numpy") as opened:
             yield opened
     except FileError:
         raise
     # Beside its own error, the library raises several for types that NumPy lacks.
-    except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
+    except (
+        SafetensorError,
+        OSError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        KeyError,
+    ) as error:
         raise FileError(
             f"{path}: is damaged, cut short, or not a phcle file ({error})."
         ) from error
+
+
+class _InMemory:
+    """What `safe_open` gives, of a file that has been read whole."""
+
+    def __init__(self, path: Path, header: bytes, data: bytes) -> None:
+        from safetensors.numpy import load
+
+        self._tensors: Tensors = load(data)  # checks the header
+        self._header = parse_json(header, f"{path}, its header")
+
+    def metadata(self) -> dict[str, str]:
+        """Texts of the header."""
+        found: dict[str, str] = self._header.get("__metadata__") or {}
+        return found
+
+    def keys(self) -> list[str]:
+        """Names of the tensors."""
+        return list(self._tensors)
+
+    def get_tensor(self, name: str) -> npt.NDArray[Any]:
+        """A tensor by its name."""
+        return self._tensors[name]
 
 
 def _n_quotes(text: Any, quote: Any, escaped: Any) -> int:
