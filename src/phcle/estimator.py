@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -29,6 +30,7 @@ from phcle.errors import (
     PhcleWarning,
     some,
 )
+from phcle.files.writing import only_writer
 from phcle.options import check_options
 from phcle.progress import counted_progress, fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
@@ -166,29 +168,36 @@ class PHCLE(EstimatorOptions):
         ('cat', 'dog', 'wolf', 'lion')
         """
         check_options(self.get_params())
+        if resume and checkpoint is None:
+            raise OptionError("resume needs a checkpoint to go on from.")
         given = self._matched(contexts, labels, names, synonyms)
         self.match_ = given.match
         aligned = align(
             given.contexts, labels=given.labels, complete_only=self.complete_only
         )
-        goes_on = resume and checkpoint is not None
-        problem = self._posed(aligned, Path(checkpoint or "") if goes_on else None)
+        path = None if checkpoint is None else Path(checkpoint)
+        problem = self._posed(aligned, path if resume else None)
         backend = self._backend(problem)
-        kept = None
-        if checkpoint is not None:
-            kept = Checkpoint.of_fit(
-                Path(checkpoint),
-                problem,
-                self.get_params(),
-                self.chosen_.to_dict(),
-                every=checkpoint_every,
-                is_writer=backend.processes.rank == 0,
-                resume=resume,
-            )
-        elif resume:
-            raise OptionError("resume needs a checkpoint to go on from.")
+        is_writer = backend.processes.rank == 0
         # Every sweep checks for overflow and names the context that caused it.
-        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+        with (
+            only_writer(path) if path is not None and is_writer else nullcontext(),
+            backend.limited_threads(),
+            np.errstate(over="ignore", invalid="ignore"),
+        ):
+            kept = (
+                None
+                if path is None
+                else Checkpoint.of_fit(
+                    path,
+                    problem,
+                    self.get_params(),
+                    self.chosen_.to_dict(),
+                    every=checkpoint_every,
+                    is_writer=is_writer,
+                    resume=resume,
+                )
+            )
             files = contexts.sources if isinstance(contexts, ReadContexts) else ()
             self._learn(
                 problem, backend, given.names, files, on_step, kept, resume=resume

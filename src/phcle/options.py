@@ -23,6 +23,19 @@ Check = Callable[[Any], bool]
 PLAIN = (bool, int, float, str, type(None))
 """Types that JSON can store; other numbers, such as NumPy's, are converted to these."""
 
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Bounds of an option that is a number above 0, as of values in tables. Products of
+options within them stay finite in double precision."""
+
+LARGEST_WHOLE = 2**63 - 1
+"""Bound of whole numbers, which NumPy and PyTorch store in 64 bits."""
+
+LARGEST_DIM = 1_000_000
+"""Bound of `dim`; with more, even the sizes of arrays overflow."""
+
+LONGEST_SHOWN = 60
+"""Characters of a wrong value in a message, which is one line."""
+
 
 @dataclass(frozen=True)
 class Option:
@@ -128,10 +141,10 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _whole(least: int) -> tuple[type, str, Check]:
+def _whole(least: int, most: int = LARGEST_WHOLE) -> tuple[type, str, Check]:
     def check(value: Any) -> bool:
         try:
-            return not _is_truth(value) and operator.index(value) >= least
+            return not _is_truth(value) and least <= operator.index(value) <= most
         except TypeError:
             return False
 
@@ -139,9 +152,9 @@ def _whole(least: int) -> tuple[type, str, Check]:
 
 
 def _number(*, above_zero: bool = False) -> tuple[type, str, Check]:
-    if above_zero:
-        return float, "a number above 0", lambda v: _is_number(v) and float(v) > 0
-    return float, "a number, 0 or more", lambda v: _is_number(v) and float(v) >= 0
+    least = SMALLEST if above_zero else 0
+    in_words = "a number above 0" if above_zero else "a number, 0 or more"
+    return float, in_words, lambda v: _is_number(v) and least <= float(v) <= LARGEST
 
 
 def _truth() -> tuple[type, str, Check]:
@@ -186,7 +199,7 @@ OPTIONS: tuple[Option, ...] = (
         help="Length of a label's vector; auto: up to 200 beside tables, else 100.",
         when="Lower it to save time and space, which grow with it.",
         group="main",
-        **_or_auto(_whole(1)),
+        **_or_auto(_whole(1, LARGEST_DIM)),
     ),
     Option(
         "negatives",
@@ -431,12 +444,39 @@ def check_options(values: Mapping[str, Any]) -> dict[str, Any]:
             raise OptionError(f"no option {name!r}.{did_you_mean(name, known)}")
         option = known[name]
         if not option.check(value):
-            hint = did_you_mean(value, option.choices) if isinstance(value, str) else ""
+            if isinstance(value, str):
+                hint = did_you_mean(value, option.choices)
+            else:
+                hint = _bounds_passed(option, value)
             raise OptionError(
                 f"The {name!r} option must be {option.must_be}. "
-                f"Got {value!r} instead.{hint}"
+                f"Got {_shortened(value)} instead.{hint}"
             )
     return {name: known[name].plain(value) for name, value in values.items()}
+
+
+def _bounds_passed(option: Option, value: Any) -> str:
+    """Which bound a number passes that is allowed otherwise; nothing for others."""
+    if _is_truth(value) or option.kind not in (int, float):
+        return ""
+    try:
+        if option.kind is int:
+            most = LARGEST_DIM if option.name == "dim" else LARGEST_WHOLE
+            return f" The largest is {most:,}." if operator.index(value) > most else ""
+        if value > LARGEST and value != math.inf:
+            return f" The largest is {LARGEST:g}."
+        return f" The smallest is {SMALLEST:g}." if 0 < value < SMALLEST else ""
+    except (TypeError, ValueError):
+        return ""
+
+
+def _shortened(value: Any) -> str:
+    """A value as Python writes it, cut if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no more than 4,300 digits
+        return f"a number of {value.bit_length():,} bits"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def parameters_text(*groups: str) -> str:

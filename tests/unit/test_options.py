@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
-from phcle import PHCLE, RelationalContext, load
-from phcle.errors import OptionError
+from phcle import PHCLE, LabelEmbedding, RelationalContext, load
+from phcle.errors import ContextError, NumericalError, OptionError, PhcleWarning
 from phcle.options import OPTIONS, check_options, parameters_text
 
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
@@ -59,6 +61,53 @@ def test_a_model_with_numpy_scalars_can_be_saved_and_cloned(tmp_path):
 def test_what_is_no_number_is_refused(wrong):
     with pytest.raises(OptionError, match="must be"):
         check_options(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ({"ridge": 10**400}, "The largest is 1e+100"),
+        ({"ridge": 10**5000}, "Got a number of 16,610 bits instead"),
+        ({"dim": 10**30}, "The largest is 1,000,000"),
+        ({"random_state": 2**63}, "The largest is 9,223,372,036,854,775,807"),
+        ({"negatives": 5e-324}, "Got 5e-324 instead. The smallest is 1e-100"),
+        ({"negatives": 1e308}, "The largest is 1e+100"),
+        ({"step_size": np.float64(1e-310)}, "The smallest is 1e-100"),
+        ({"tol": 1e300}, "The largest is 1e+100"),
+    ],
+)
+def test_huge_and_tiny_numbers_are_refused_in_one_short_line(wrong, shown):
+    model = PHCLE(**wrong)
+    with pytest.raises(OptionError) as raised:
+        model.fit(RelationalContext.from_hierarchy(TREE))
+    message = str(raised.value)
+    assert shown in message
+    assert repr(next(iter(wrong))) in message
+    assert len(message) < 200
+
+
+@pytest.mark.parametrize("negatives", [1e-100, 1e-30, 1e30, 1e100])
+def test_any_allowed_number_of_negatives_fits_or_says_what_is_wrong(negatives):
+    model = PHCLE(negatives=negatives, dim=2, max_iter=3, tol=0)
+    with warnings.catch_warnings(), suppress(NumericalError):
+        warnings.simplefilter("ignore", PhcleWarning)
+        model.fit(RelationalContext.from_hierarchy(TREE))
+        assert np.isfinite(model.embedding_.vectors).all()
+
+
+@pytest.mark.parametrize("nothing", [None, 3, object()])
+def test_what_holds_no_contexts_is_refused_by_its_type(nothing):
+    with pytest.raises(ContextError, match=f"Got {type(nothing).__name__} instead"):
+        PHCLE().fit(nothing)
+
+
+@pytest.mark.parametrize("k", ["3", None, 2.5, [3], np.float64(2)])
+def test_a_number_of_neighbours_must_be_whole(k):
+    pets = LabelEmbedding(("cat", "dog", "lion"), np.eye(3))
+    for ask in (pets.nearest, pets.describe):
+        with pytest.raises(ContextError, match="k must be a whole number"):
+            ask("cat", k=k)
+    assert len(pets.nearest("cat", k=np.int32(2))) == 2
 
 
 def test_the_six_options_to_try_first_come_first():

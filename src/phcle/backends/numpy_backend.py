@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -64,8 +66,7 @@ class NumpyBackend(Backend):
         Many small products on BLAS threads that wait for each other took ten times as
         long on a busy machine.
         """
-        controller = _blas_controller()
-        return controller.limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+        return _one_blas_thread()
 
     def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Call a function for every block, with one thread per core."""
@@ -152,6 +153,38 @@ def _n_cores() -> int:
     from joblib import cpu_count
 
     return int(cpu_count())
+
+
+@dataclass
+class _BlasLimit:
+    """The limit that all fits of this process share; BLAS has one for all threads."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    n_users: int = 0
+    limiter: Any = None
+
+
+_LIMIT = _BlasLimit()
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Limit BLAS from the first of several fits that overlap to the last.
+
+    If each restored the number that it found, a fit that began during another would
+    restore the other's limit, for good.
+    """
+    with _LIMIT.lock:
+        if _LIMIT.n_users == 0:
+            _LIMIT.limiter = _blas_controller().limit(limits=1, user_api="blas")
+        _LIMIT.n_users += 1
+    try:
+        yield
+    finally:
+        with _LIMIT.lock:
+            _LIMIT.n_users -= 1
+            if _LIMIT.n_users == 0:
+                _LIMIT.limiter.restore_original_limits()
 
 
 @lru_cache

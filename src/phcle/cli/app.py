@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -20,7 +19,12 @@ from phcle.cli.command_style import AlikeCommand
 from phcle.cli.complete import complete
 from phcle.cli.config_file import with_config
 from phcle.cli.demo import demo
-from phcle.cli.errors_and_signals import GuardedGroup, leaving_at_once, raise_terminated
+from phcle.cli.errors_and_signals import (
+    GuardedGroup,
+    leaving_at_once,
+    open_closed_streams,
+    save_when_terminated,
+)
 from phcle.cli.evaluate import evaluate
 from phcle.cli.explore import explore
 from phcle.cli.export import export
@@ -204,7 +208,8 @@ add_reproduce(
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    signal.signal(signal.SIGTERM, raise_terminated)
+    open_closed_streams()
+    save_when_terminated()
     if hasattr(sys.stdout, "reconfigure"):
         # A name that the terminal cannot encode must not stop the command.
         sys.stdout.reconfigure(errors="replace")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -15,26 +17,79 @@ from typer.core import TyperGroup
 from phcle.cli.command_style import UsageError, hide_type, usage_message
 from phcle.errors import PhcleError, PhcleWarning, did_you_mean
 
-__all__ = ["GuardedGroup", "Terminated", "leaving_at_once", "raise_terminated", "say"]
+__all__ = [
+    "GuardedGroup",
+    "Terminated",
+    "leaving_at_once",
+    "open_closed_streams",
+    "save_when_terminated",
+    "say",
+]
 
-BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 1, 130, 143
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
+STOPPED_BY = 128
+"""Added to the number of a signal, as shells do, for the exit code of what it ended."""
+
+
+OUT_OF_MEMORY = (
+    "not enough memory; lower --dim, give fewer labels or columns, or close other "
+    "programs"
+)
 
 
 class Terminated(KeyboardInterrupt):
-    """The process received SIGTERM; handled like Ctrl-C."""
-
-
-def raise_terminated(_signal: int, _frame: object) -> NoReturn:
-    """Handle SIGTERM.
+    """The process received SIGTERM or SIGHUP; handled like Ctrl-C.
 
     Parameters
     ----------
-    _signal : int
+    number : int
         Number of the signal.
-    _frame : object
-        Where the program was.
     """
-    raise Terminated
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _raise_terminated(number: int, _frame: object) -> NoReturn:
+    """Handle a signal that ends the process."""
+    raise Terminated(number)
+
+
+def save_when_terminated() -> None:
+    """Let SIGTERM, and a terminal that closes, save what there is before the end.
+
+    `nohup` ignores SIGHUP, which stays so. Windows has no SIGHUP.
+    """
+    signal.signal(signal.SIGTERM, _raise_terminated)
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
+        signal.signal(hangup, _raise_terminated)
+
+
+def open_closed_streams() -> None:
+    """Replace standard streams that the caller has closed (`>&-`) by the null device.
+
+    Otherwise Python has None in their place, and the next file that is opened gets the
+    number of the stream: messages of libraries would end up in it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        mode = "r" if number == 0 else "w"
+        null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115
+        if null.fileno() != number and not _is_open(number):
+            os.dup2(null.fileno(), number)
+        setattr(sys, name, null)
+
+
+def _is_open(number: int) -> bool:
+    """Whether a file has this number."""
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 def say(message: str) -> None:
@@ -152,12 +207,15 @@ def guard() -> Iterator[None]:
             say(usage_message(error))
             raise typer.Exit(BAD_INPUT) from error
         except Terminated as stop:
-            raise typer.Exit(TERMINATED) from stop
+            raise typer.Exit(STOPPED_BY + stop.number) from stop
         except KeyboardInterrupt as stop:
             raise typer.Exit(INTERRUPTED) from stop
         except BrokenPipeError as error:
             _give_up_stdout()
             raise typer.Exit(BROKEN_PIPE) from error
+        except MemoryError as error:
+            say(f"{OUT_OF_MEMORY}{f' ({error})' if str(error) else ''}.")
+            raise typer.Exit(BAD_INPUT) from error
         except OSError as error:  # such as a full disk
             say(error.strerror or str(error))
             _give_up_stdout()

@@ -226,7 +226,8 @@ def _refuse_empty(
 def _check_contexts(contexts: Context | Iterable[Context]) -> Sequence[Context]:
     if isinstance(contexts, Context):
         contexts = [contexts]
-    given = list(contexts)
+    # What is not iterable is refused below, as one thing that is no context.
+    given = list(contexts if isinstance(contexts, Iterable) else [contexts])
     if not given:
         raise ContextError("at least one context is needed. Got none.")
     for context in given:

@@ -9,11 +9,21 @@ cosines and keep their order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Found", "best_of", "cosines_of_pairs", "nearest_rows", "unit_rows"]
+from phcle.errors import ContextError
+
+__all__ = [
+    "Found",
+    "best_of",
+    "check_count",
+    "cosines_of_pairs",
+    "nearest_rows",
+    "unit_rows",
+]
 
 Floats = npt.NDArray[np.floating]
 Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
@@ -33,6 +43,20 @@ PAIRS_AT_ONCE = 1 << 14
 """Pairs whose vectors are in memory at once."""
 
 
+def check_count(k: object) -> None:
+    """Refuse a number of neighbours that is not a whole number above zero.
+
+    Parameters
+    ----------
+    k : object
+        How many neighbours are wanted.
+    """
+    if not isinstance(k, Integral):
+        raise ContextError(f"k must be a whole number. Got {k!r} instead.")
+    if k < 1:
+        raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
+
+
 def unit_rows(vectors: Floats) -> Floats:
     """Scale vectors to length one, in single precision or better.
 
@@ -47,7 +71,16 @@ def unit_rows(vectors: Floats) -> Floats:
         Vectors of length one; a zero vector stays zero.
     """
     vectors = vectors.astype(np.result_type(vectors, np.float32), copy=False)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    limits = np.finfo(vectors.dtype)
+    # Squares of numbers near either end of the range overflow or vanish.
+    is_safe = (length > np.sqrt(limits.tiny) / limits.eps) & (length < np.inf)
+    if not is_safe.all():
+        largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+        power = np.where(is_safe, 0, -np.frexp(largest)[1])
+        vectors = np.ldexp(vectors, power)  # exact: other rows keep their bits
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1))
 
 

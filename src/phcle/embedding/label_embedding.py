@@ -16,7 +16,12 @@ from phcle.answers import Completion
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.label_matching import match_key
 from phcle.contexts.labels import as_labels, index_of, listed, normal
-from phcle.embedding.cosine_search import cosines_of_pairs, nearest_rows, unit_rows
+from phcle.embedding.cosine_search import (
+    check_count,
+    cosines_of_pairs,
+    nearest_rows,
+    unit_rows,
+)
 from phcle.embedding.describe import Description, describe
 from phcle.embedding.explain import Explanation, explain
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
@@ -420,8 +425,7 @@ class LabelEmbedding:
         own : list of str or None
             For each query its label; None if it was a vector.
         """
-        if k < 1:
-            raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
+        check_count(k)
         given = list(_no_text(queries))
         own = [self.resolve(x) if isinstance(x, str) else None for x in given]
         vectors = np.empty((len(given), self.dim))
@@ -454,6 +458,7 @@ class LabelEmbedding:
         >>> sorted(attribute.name for attribute in found.observed)
         ['fur', 'tail']
         """
+        check_count(k)
         return describe(self, label_or_vector, k)
 
     def explain(self, a: str, b: str, k: int = 5) -> Explanation:
@@ -484,6 +489,7 @@ class LabelEmbedding:
         >>> [(group.words, group.size) for group in part.groups]
         [('both have', 2), ('neither has', 1)]
         """
+        check_count(k)
         return explain(self, self.resolve(a), self.resolve(b), k)
 
     def complete(

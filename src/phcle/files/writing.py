@@ -33,6 +33,7 @@ __all__ = [
     "is_file",
     "is_folder",
     "make_folder",
+    "only_writer",
     "open_file",
     "read_bytes",
     "sweep_leftovers",
@@ -225,6 +226,61 @@ def check_can_write(path: Path) -> None:
         raise OnlyChecking
 
 
+@contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Refuse a path that another run will write to, until the end of the block.
+
+    Windows, and file systems without locks, refuse nothing.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written later; it is not touched.
+
+    Yields
+    ------
+    None
+        The body runs as usual.
+    """
+    _check_place(path)
+    if sys.platform == "win32" or fcntl is None:
+        yield
+        return
+    # The ending lets other processes remove it if this one is killed.
+    lock = path.with_name(f".{_shortened(path.name)}.lock{ENDING}")
+    handle = _locked(lock, path)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            lock.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _locked(lock: Path, path: Path) -> int | None:
+    """The handle of a lock file; None if the file system has no locks."""
+    while True:
+        try:
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise _cannot_be_written(path, error) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(handle)
+            raise FileError(
+                f"{path}: another fit that is running writes to it; wait for its end, "
+                "or give another file."
+            ) from error
+        except OSError:
+            os.close(handle)
+            lock.unlink(missing_ok=True)
+            return None
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)  # its last owner removed it before it was locked
+
+
 def make_folder(folder: Path) -> Path:
     """Make a folder, and those above it, unless it exists.
 
@@ -284,11 +340,16 @@ def _remove_if_left(path: str) -> None:
     os.close(handle)
 
 
+def _shortened(name: str) -> str:
+    """The start of a file's name, which leaves room for an ending."""
+    return os.fsdecode(os.fsencode(name)[:LONGEST])
+
+
 def _make_temporary(path: Path) -> tuple[int | None, Path]:
     """Make a temporary file, locked until its handle is closed."""
-    start = os.fsdecode(os.fsencode(path.name)[:LONGEST])
     while True:
-        handle, name = tempfile.mkstemp(ENDING, f".{start}.", path.parent)
+        start = f".{_shortened(path.name)}."
+        handle, name = tempfile.mkstemp(ENDING, start, path.parent)
         temporary = Path(name)
         if sys.platform == "win32" or fcntl is None:
             os.close(handle)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phcle.errors import BackendError, FileError, OptionError
+from phcle.errors import BackendError, FileError, OptionError, PhcleWarning
 
 if TYPE_CHECKING:
     import optuna
@@ -18,6 +18,9 @@ __all__ = ["load_optuna", "open_study"]
 
 DATABASES = (".db", ".sqlite", ".sqlite3")
 JOURNALS = (".log", ".journal", ".jsonl")
+
+JOURNAL_START = b'{"op_code":'
+"""How a journal of Optuna begins. Other files are never changed."""
 
 ATTEMPTS, PAUSE = 20, 0.1
 """How often to try, and seconds to wait, while another process creates the database."""
@@ -80,7 +83,7 @@ def open_study(
 def _storage(storage: str | Path | None) -> Any:
     """Optuna's storage of a file by its ending, or of an address."""
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
     if storage is None:
         return None
@@ -94,12 +97,43 @@ def _storage(storage: str | Path | None) -> Any:
     if path.suffix in JOURNALS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # where it is new it is "experimental"
-            return JournalStorage(JournalFileBackend(str(path)))
+            lock = JournalFileOpenLock(str(path))
+            backend = JournalFileBackend(str(path), lock)
+        _drop_torn_line(path, lock)
+        return JournalStorage(backend)
     raise OptionError(
         f"{path}: a study is kept in a file that ends in {', '.join(DATABASES)} "
         f"(SQLite) or {', '.join(JOURNALS)} (Optuna's journal), or at the address of "
         "a database."
     )
+
+
+def _drop_torn_line(path: Path, lock: Any) -> None:
+    """Remove the end of a line that a killed process has not finished.
+
+    Optuna would write the next line behind it, and could never read that one. A process
+    that is writing holds the lock, so its line is whole once we have the lock.
+    """
+    if not _torn(path):
+        return
+    lock.acquire()
+    try:
+        torn = _torn(path)
+        if not torn:
+            return
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - torn)
+    finally:
+        lock.release()
+    message = f"{path}: its last line was cut short and is dropped ({torn} bytes)."
+    warnings.warn(message, PhcleWarning, stacklevel=2)
+
+
+def _torn(path: Path) -> int:
+    """Bytes after the last whole line of a journal; 0 for files of other programs."""
+    data = path.read_bytes()
+    start = data[: len(JOURNAL_START)]
+    return len(data) - data.rfind(b"\n") - 1 if JOURNAL_START.startswith(start) else 0
 
 
 def _database(address: str) -> Any:

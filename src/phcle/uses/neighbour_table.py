@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.cosine_search import nearest_rows
+from phcle.embedding.cosine_search import check_count, nearest_rows
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ContextError
 
 __all__ = ["NeighbourTable", "StoredNeighbours"]
 
@@ -127,8 +126,7 @@ class StoredNeighbours:
         list of (str, float)
             Labels and cosine similarities, best first, without the label itself.
         """
-        if k < 1:
-            raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
+        check_count(k)
         table = self.table
         if isinstance(label_or_vector, str) and table is not None:
             kept = table.rows.shape[1]

@@ -87,3 +87,23 @@ def test_auto_is_numpy_where_there_is_no_gpu():
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     assert choose_backend().name == "numpy"
+
+
+def test_fits_that_overlap_give_blas_its_threads_back():
+    from threadpoolctl import ThreadpoolController
+
+    blas = ThreadpoolController().select(user_api="blas")
+
+    def n_threads():
+        return {library["num_threads"] for library in blas.info()}
+
+    first, second = (make_backend("numpy").limited_threads() for _ in range(2))
+    with blas.limit(limits=2):
+        before = n_threads()
+        first.__enter__()
+        second.__enter__()
+        assert n_threads() == {1}
+        first.__exit__(None, None, None)
+        assert n_threads() == {1}
+        second.__exit__(None, None, None)
+        assert n_threads() == before == {2}

@@ -53,10 +53,13 @@ def test_wrong_usage_exits_with_2(phcle, arguments):
     phcle(*arguments, code=2)
 
 
+STOPS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+if hasattr(signal, "SIGHUP"):
+    STOPS.append((signal.SIGHUP, 129))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(
-    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-)
+@pytest.mark.parametrize(("sent", "code"), STOPS)
 def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
     import pty
 
@@ -66,8 +69,7 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
         cwd=zoo,
         stderr=end,
         stdout=subprocess.DEVNULL,
-        # Tests that run in the background inherit that Ctrl-C is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=_listen,
     )
     os.close(end)
     try:
@@ -87,16 +89,14 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
-@pytest.mark.parametrize(
-    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-)
+@pytest.mark.parametrize(("sent", "code"), STOPS)
 def test_stopped_fit_is_resumed_to_the_same_bytes(zoo, sent, code):
     checkpoint = ("--checkpoint", "fit.ckpt", "--checkpoint-every", "0")
     process = subprocess.Popen(
         [*PHCLE, *ENDLESS, *checkpoint],
         cwd=zoo,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=_listen,
     )
     while not (zoo / "fit.ckpt").exists() and process.poll() is None:
         time.sleep(0.02)
@@ -111,6 +111,55 @@ def test_stopped_fit_is_resumed_to_the_same_bytes(zoo, sent, code):
         command = [*PHCLE, *ended, "--out", f"whole{len(extra)}.phcle", *extra]
         subprocess.run(command, cwd=zoo, check=True, capture_output=True)
     assert (zoo / "whole0.phcle").read_bytes() == (zoo / "whole5.phcle").read_bytes()
+
+
+def _listen():
+    """Undo that tests in the background, or below nohup, ignore these signals."""
+    for sent, _ in STOPS:
+        signal.signal(sent, signal.SIG_DFL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+def test_nohup_still_ignores_the_end_of_the_terminal(zoo):
+    code = (
+        "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
+        "from phcle.cli.errors_and_signals import save_when_terminated; "
+        "save_when_terminated(); os.kill(os.getpid(), signal.SIGHUP); print('on')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert run.stdout == b"on\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes streams by a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_commands_work_with_closed_streams(zoo, closed):
+    fit = shlex.join([*PHCLE, "fit", "--hierarchy", "tree.csv", "--dim", "2"])
+    both = subprocess.run(
+        f"{fit} --out out.phcle {closed} && {fit} --json --out two.phcle {closed}",
+        shell=True,
+        cwd=zoo,
+        capture_output=True,
+    )
+    assert (both.returncode, both.stderr.count(b"Traceback")) == (0, 0)
+    for name in ("out.phcle", "two.phcle"):
+        assert len(library.load(zoo / name)) == 7
+    wrong = subprocess.run(
+        f"{shlex.join(PHCLE)} info no.phcle {closed}", shell=True, cwd=zoo
+    )
+    assert wrong.returncode == 2
+
+
+@pytest.mark.parametrize("words", ["", "Unable to allocate 7 TiB"])
+def test_too_little_memory_is_one_line_with_a_remedy(phcle, monkeypatch, words):
+    def fail(*_arguments, **_options):
+        raise MemoryError(words)
+
+    monkeypatch.setattr("phcle.estimator.pose_setting", fail)
+    fit = ("fit", "--hierarchy", "tree.csv", "--out", "out.phcle", "--quiet")
+    said = phcle(*fit, code=2).stderr.splitlines()
+    assert len(said) == 1
+    assert said[0].startswith("phcle: not enough memory; lower --dim")
+    assert words in said[0]
 
 
 def _read_all(terminal):

@@ -101,3 +101,16 @@ def test_many_rows_give_those_of_a_fixed_sample_without_a_row_and_itself(rng):
         assert np.percentile(found, share) == pytest.approx(
             np.percentile(exact, share), abs=0.005
         )
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e-25, 1e-40, 1e38])
+def test_cosines_do_not_depend_on_the_scale(rng, scale):
+    vectors = rng.uniform(-1, 1, size=(6, 3)).astype(np.float32)
+    vectors[:, 0] = 1
+    scaled = vectors * np.array([[scale], [1]] * 3, dtype=np.float32)
+    tolerance = 1e-4 if scale == 1e-40 else 1e-6  # such numbers have fewer digits
+    np.testing.assert_allclose(unit_rows(scaled), unit_rows(vectors), atol=tolerance)
+    np.testing.assert_array_equal(unit_rows(scaled)[1::2], unit_rows(vectors)[1::2])
+    found = LabelEmbedding(tuple("abcdef"), scaled).nearest("a", k=5)
+    expected = LabelEmbedding(tuple("abcdef"), vectors).nearest("a", k=5)
+    assert [label for label, _ in found] == [label for label, _ in expected]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.errors import FileError, OptionError
+from phcle.errors import ConvergenceWarning, FileError, OptionError
+from phcle.files.writing import only_writer
 from phcle.solver.checkpoint import Checkpoint
 
 OPTIONS = {"dim": 4, "backend": "numpy", "calibrate": False, "tol": 0.0}
@@ -149,3 +154,40 @@ def test_bad_checkpoints_are_named(tmp_path):
     PHCLE(dim=4, calibrate=False).fit(contexts()).embedding_.save(file)
     with pytest.raises(FileError, match="is not a checkpoint"):
         PHCLE(**OPTIONS).fit(contexts(), checkpoint=file, resume=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+@pytest.mark.parametrize("resume", [False, True])
+def test_two_fits_never_share_a_checkpoint(tmp_path, resume):
+    file = tmp_path / "fit.ckpt"
+    options = {**OPTIONS, "max_iter": 3, "tol": 1.0}
+    if resume:
+        with pytest.raises(Stop):
+            PHCLE(**options).fit(contexts(), checkpoint=file, on_step=stop_after(1))
+    refused = []
+
+    def start_another(_state):
+        with pytest.raises(FileError, match="another fit that is running") as raised:
+            PHCLE(**options).fit(contexts(), checkpoint=file, resume=resume)
+        refused.append(raised)
+
+    first = PHCLE(**{**options, "tol": 0.0} if not resume else options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first.fit(contexts(), checkpoint=file, resume=resume, on_step=start_another)
+    assert refused
+    assert [x.name for x in tmp_path.iterdir()] == ["fit.ckpt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_the_lock_of_a_killed_fit_refuses_nothing(tmp_path):
+    file = tmp_path / "fit.ckpt"
+    code = (
+        "import os, pathlib, phcle.files.writing as w\n"
+        f"with w.only_writer(pathlib.Path({str(file)!r})): os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code])
+    assert [x.suffix for x in tmp_path.iterdir()] == [".phcle-part"]
+    with only_writer(file):
+        pass
+    assert not [*tmp_path.iterdir()]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import phcle
 from phcle import DescriptiveContext, RelationalContext
-from phcle.errors import ContextError, OptionError
+from phcle.errors import ContextError, FileError, OptionError, PhcleWarning
 from phcle.tuning import (
     Candidate,
     CompletionScore,
@@ -21,6 +21,7 @@ from phcle.tuning import (
     Tuning,
 )
 from phcle.tuning.space import space_for
+from phcle.tuning.study_storage import open_study
 
 EDGES = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 EDGES += [("felid", "beast"), ("canid", "beast")]
@@ -225,3 +226,31 @@ def test_whole_labels_are_hidden_where_a_table_is_complete(rng):
     assert cells.test(Candidate((whole,), {"dim": 2, "choose": False})) > 0.5
     with pytest.raises(OptionError, match="hide"):
         CompletionScore("whole", hide="rows")
+
+
+@pytest.mark.parametrize("torn", [b'{"op_code":4,"worker_id":"1', b"{"])
+def test_a_journal_with_a_torn_line_goes_on(tmp_path, torn):
+    import optuna
+
+    path = tmp_path / "study.log"
+
+    def opened():
+        sampler, pruner = optuna.samplers.RandomSampler(), optuna.pruners.NopPruner()
+        return open_study(path, "study", sampler, pruner)
+
+    opened().optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
+    whole = path.read_bytes()
+    path.write_bytes(whole + torn)
+    with pytest.warns(PhcleWarning, match=rf"last line .* dropped \({len(torn)} bytes"):
+        study = opened()
+    assert path.read_bytes().startswith(whole)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    assert [trial.number for trial in opened().trials] == [0, 1, 2]
+
+
+def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path):
+    path = tmp_path / "notes.log"
+    path.write_bytes(b"first\nsecond")
+    with pytest.raises(FileError, match=r"notes\.log"):
+        open_study(path, "study", None, None)
+    assert path.read_bytes().startswith(b"first\nsecond")

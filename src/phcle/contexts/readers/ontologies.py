@@ -7,10 +7,13 @@ an ontology are ignored.
 from __future__ import annotations
 
 import json
+import logging
 import re
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -42,6 +45,9 @@ ENTITY_USE = re.compile(r"&([^&;\s#]+);")
 NESTED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 """A reference to another entity in the value of an entity. Entities within entities
 grow by powers: ten lines can stand for gigabytes."""
+
+LOG_LEVEL = threading.Lock()
+"""Held while rdflib's messages are off."""
 
 
 def from_skos(
@@ -252,7 +258,7 @@ def _graph(source: Any, name: str | None) -> tuple[Any, str]:
     if format == "xml":
         _refuse_entity_bombs(text, path)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _quiet_rdflib():
             # rdflib's own parsers use deprecated parts of rdflib.
             warnings.simplefilter("ignore", DeprecationWarning)
             graph = rdflib.Graph().parse(data=text, format=format)
@@ -260,6 +266,22 @@ def _graph(source: Any, name: str | None) -> tuple[Any, str]:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise FileError(f"{path}: cannot be read as {format} ({first}).") from error
     return graph, name or path.stem
+
+
+@contextmanager
+def _quiet_rdflib() -> Iterator[None]:
+    """Drop what rdflib logs: addresses as the file has them, with any control codes.
+
+    One at a time, so that every thread restores the level that it found.
+    """
+    logger = logging.getLogger("rdflib")
+    with LOG_LEVEL:
+        level = logger.level
+        logger.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
 
 
 class _DocumentStarts(Exception):

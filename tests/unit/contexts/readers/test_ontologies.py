@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -188,3 +189,22 @@ def test_a_fit_from_a_vocabulary_has_its_names_and_two_contexts(vocabulary):
         [found.hierarchy(), found.descriptions(min_count=1)], names=found.names
     )
     assert model.embedding_.nearest("house cat", k=1)[0][0] == "lion"
+
+
+@pytest.mark.parametrize("ending", ["ttl", "rdf"])
+def test_an_address_cannot_command_the_terminal(tmp_path, caplog, capfd, ending):
+    path = tmp_path / f"bad.{ending}"
+    broader = "http://www.w3.org/2004/02/skos/core#"
+    path.write_text(
+        f"<http://e/a\x1b]0;owned\x07 b> <{broader}broader> <http://e/c> ."
+        if ending == "ttl"
+        else '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        f'xmlns:s="{broader}"><rdf:Description rdf:about="http://e/a &#x9b;31m">'
+        '<s:broader rdf:resource="http://e/c"/></rdf:Description></rdf:RDF>',
+        encoding="utf-8",
+    )
+    assert len(from_skos(path).edges) == 1
+    assert caplog.text == ""
+    assert capfd.readouterr().err == ""
+    logging.getLogger("rdflib.term").warning("heard again")
+    assert "heard again" in caplog.text
