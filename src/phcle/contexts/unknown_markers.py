@@ -20,6 +20,7 @@ MARKERS = frozenset(
         *("null", "(null)", "nil", "none", "\\n", "undefined", "unspecified"),
         *("-", "--", "---", "\u2013", "\u2014", "?", "??", "???", ".", "..", "..."),
         *("\u2026", "unknown", "unk", "not known", "not available", "not applicable"),
+        *("k.a.", "k. a.", "unbekannt", "s.d.", "inconnu", "desconocido"),
         *("not specified", "no data", "no value", "missing", "tbd", "tba", "n.d."),
         *("#value!", "#ref!", "#div/0!", "#name?", "#null!", "#num!"),
     ]

@@ -25,10 +25,10 @@ __all__ = ["TRUTH", "ColumnKind", "ReadColumn", "as_number", "read_column"]
 ColumnKind = Literal["number", "truth", "date", "category", "empty"]
 
 TRUTH = {
-    **dict.fromkeys(("true", "yes", "y", "t", "on"), 1.0),
-    **dict.fromkeys(("false", "no", "n", "f", "off"), 0.0),
+    **dict.fromkeys(("true", "yes", "y", "t", "on", "ja", "oui", "s\u00ed", "si"), 1.0),
+    **dict.fromkeys(("false", "no", "n", "f", "off", "nein", "non"), 0.0),
 }
-CLEAR = ("true", "false", "yes", "no")
+CLEAR = ("true", "false", "yes", "no", "ja", "nein", "oui", "non")
 """Truth values that need no other: a column of `F` alone may hold something else."""
 
 TICKS = ("x", "\u2713", "\u2714", "\u2611")

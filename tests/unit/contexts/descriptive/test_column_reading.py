@@ -74,6 +74,7 @@ def test_a_few_numbers_among_texts_are_a_category_with_a_remark():
         (["yes", "yes"], [1, 1]),
         ([True, "no"], [1, 0]),
         (["x", "", "X"], [1, 0, 1]),
+        (["Ja", "nein", "k.A."], [1, 0, NAN]),
     ],
 )
 def test_truth_values_in_the_usual_spellings(cells, numbers):
