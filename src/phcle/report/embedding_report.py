@@ -131,7 +131,11 @@ def write_report(
             map=inside,
             **data,
         )
-        for file in Path(unfinished).iterdir():
+        made = list(Path(unfinished).iterdir())
+        # All old figures go first: a kill leaves fewer figures, but no mixture.
+        for file in made:
+            (folder / file.name).unlink(missing_ok=True)
+        for file in made:
             file.replace(folder / file.name)
     return WrittenReport(
         report=str(page),

@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,6 +84,30 @@ def test_an_interrupted_report_leaves_the_old_one(zoo_embedding, tmp_path, monke
         write_report(zoo_embedding, tmp_path, title="another", shown=["lion"])
     after = {x: x.read_bytes() for x in tmp_path.rglob("*.*") if x.is_file()}
     assert after == before
+
+
+def test_a_stop_between_figures_never_mixes_old_and_new(
+    zoo_embedding, tmp_path, monkeypatch
+):
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    written = write_report(zoo_embedding, tmp_path)
+    for old in map(Path, written.figures):
+        old.write_text("old")
+    move, moved = Path.replace, []
+
+    def stop_after_two(file, target):
+        if Path(target).parent.name == "figures":
+            moved.append(target)
+            if len(moved) > 2:
+                raise KeyboardInterrupt
+        return move(file, target)
+
+    monkeypatch.setattr(Path, "replace", stop_after_two)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(zoo_embedding, tmp_path)
+    left = sorted((tmp_path / "figures").iterdir())
+    assert left == sorted(moved[:2])
+    assert all(x.read_bytes() != b"old" for x in left)
 
 
 def test_a_picture_on_the_page_is_inside_it_once(zoo_report):
