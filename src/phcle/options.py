@@ -16,7 +16,16 @@ from typing import Any
 
 from phcle.errors import OptionError, did_you_mean
 
-__all__ = ["DEFAULTS", "OPTIONS", "Option", "check_options", "parameters_text"]
+__all__ = [
+    "DEFAULTS",
+    "LARGEST",
+    "OPTIONS",
+    "Option",
+    "check_options",
+    "is_amount",
+    "parameters_text",
+    "shortened",
+]
 
 Check = Callable[[Any], bool]
 
@@ -152,9 +161,30 @@ def _whole(least: int, most: int = LARGEST_WHOLE) -> tuple[type, str, Check]:
 
 
 def _number(*, above_zero: bool = False) -> tuple[type, str, Check]:
-    least = SMALLEST if above_zero else 0
-    in_words = "a number above 0" if above_zero else "a number, 0 or more"
-    return float, in_words, lambda v: _is_number(v) and least <= float(v) <= LARGEST
+    if not above_zero:
+        return float, "a number, 0 or more", is_amount
+    return float, "a number above 0", lambda v: is_amount(v) and float(v) >= SMALLEST
+
+
+def is_amount(value: Any) -> bool:
+    """Whether this is a number from 0 to `LARGEST`.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    bool
+        False also for what is no number.
+
+    Examples
+    --------
+    >>> is_amount(0.5), is_amount("0.5"), is_amount(10**400)
+    (True, False, False)
+    """
+    return _is_number(value) and 0 <= float(value) <= LARGEST
 
 
 def _truth() -> tuple[type, str, Check]:
@@ -450,7 +480,7 @@ def check_options(values: Mapping[str, Any]) -> dict[str, Any]:
                 hint = _bounds_passed(option, value)
             raise OptionError(
                 f"The {name!r} option must be {option.must_be}. "
-                f"Got {_shortened(value)} instead.{hint}"
+                f"Got {shortened(value)} instead.{hint}"
             )
     return {name: known[name].plain(value) for name, value in values.items()}
 
@@ -470,8 +500,24 @@ def _bounds_passed(option: Option, value: Any) -> str:
         return ""
 
 
-def _shortened(value: Any) -> str:
-    """A value as Python writes it, cut if it is long."""
+def shortened(value: Any) -> str:
+    """Write a value as Python does, cut if it is long.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    str
+        At most one line.
+
+    Examples
+    --------
+    >>> shortened(10**5000)
+    'a number of 16,610 bits'
+    """
     try:
         text = repr(value)
     except ValueError:  # Python writes no more than 4,300 digits

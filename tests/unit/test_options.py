@@ -86,6 +86,13 @@ def test_huge_and_tiny_numbers_are_refused_in_one_short_line(wrong, shown):
     assert len(message) < 200
 
 
+@pytest.mark.parametrize("weight", [10**400, 1e308, "1", None])
+def test_a_weight_that_is_no_amount_is_refused_by_its_context(weight):
+    model = PHCLE(dim=2, weights={"hierarchy": weight})
+    with pytest.raises(OptionError, match="weight of context 'hierarchy' must be"):
+        model.fit(RelationalContext.from_hierarchy(TREE))
+
+
 @pytest.mark.parametrize("negatives", [1e-100, 1e-30, 1e30, 1e100])
 def test_any_allowed_number_of_negatives_fits_or_says_what_is_wrong(negatives):
     model = PHCLE(negatives=negatives, dim=2, max_iter=3, tol=0)

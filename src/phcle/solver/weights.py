@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from phcle.errors import OptionError, did_you_mean, some
+from phcle.options import LARGEST, is_amount, shortened
 from phcle.solver.problem import Problem
 
 __all__ = [
@@ -82,9 +83,10 @@ def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, f
                 f"weights name the context {name!r}, which was not given."
                 f"{did_you_mean(name, given.values())}"
             )
-        if not (np.isfinite(weight) and weight >= 0):
+        if not is_amount(weight):
             raise OptionError(
-                f"the weight of context {name!r} must be zero or more. Got {weight!r}."
+                f"the weight of context {name!r} must be zero or more, and {LARGEST:g} "
+                f"at most. Got {shortened(weight)}."
             )
     missing = [name for name in given.values() if name not in weights]
     if missing:
