@@ -248,9 +248,21 @@ def test_scale_of_the_input_does_not_matter(rng):
     assert np.allclose(1000 * predicted[0], predicted[1], rtol=1e-3)
 
 
+class _AtOnce:
+    """A timer that does not wait."""
+
+    def __init__(self, delay, function):
+        self.start = function
+
+    def cancel(self):
+        pass
+
+    join = cancel
+
+
 def test_verbose_shows_a_progress_bar_on_standard_error(rng, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    monkeypatch.setattr(progress, "DELAY", 0.0)  # this fit ends sooner
+    monkeypatch.setattr(progress.threading, "Timer", _AtOnce)  # this fit ends sooner
     PHCLE(dim=2, verbose=True).fit(random_contexts(rng))
     captured = capsys.readouterr()
     assert captured.out == ""
