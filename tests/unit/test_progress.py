@@ -76,16 +76,16 @@ def test_an_interrupted_bar_ends_and_passes_the_interruption_on(shown):
 @pytest.mark.parametrize("extra", [(), ("--quiet",)])
 def test_fit_and_report_show_their_stages_on_a_terminal(tmp_path, extra):
     pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
-    rows = "".join(f"x{i},{i % 7},{i % 5}\n" for i in range(40))
+    rows = "".join(f"x{i},{i % 7},{i % 5}\n" for i in range(400))
     (tmp_path / "looks.csv").write_text(f"label,size,age\n{rows}")
-    edges = "".join(f"x{i},group {i % 4}\n" for i in range(40))
+    edges = "".join(f"x{i},group {i % 4}\n" for i in range(400))
     (tmp_path / "tree.csv").write_text(f"child,parent\n{edges}")
     fit = "fit --attributes looks.csv --hierarchy tree.csv --no-choose --out x.phcle"
     said = _on_a_terminal([*fit.split(), *extra], tmp_path)
     said += _on_a_terminal(["report", "x.phcle", "--out", "page", *extra], tmp_path)
-    stages = ("calibration: 1 of ", "placing labels on the map", "drawing figures")
+    stages = (r"calibration: \d of ", "placing labels on the map", "drawing figures")
     for stage in stages:
-        assert (stage in said) == (not extra), stage
+        assert bool(re.search(stage, said)) == (not extra), stage
     assert "Traceback" not in said
 
 

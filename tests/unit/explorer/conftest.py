@@ -119,13 +119,28 @@ def patchy_workspace(patchy):
 
 @pytest.fixture(scope="session")
 def patchy_client(patchy_workspace):
+    with _client(patchy_workspace) as client:
+        yield client
+
+
+@pytest.fixture
+def fresh_patchy_client(patchy):
+    """A client of a server that no other test has asked for anything."""
+    from phcle.explorer.workspace import Opened, Workspace
+
+    with _client(Workspace(Opened(patchy, "patchy"))) as client:
+        yield client
+
+
+@contextmanager
+def _client(workspace):
     testclient = pytest.importorskip(
         "starlette.testclient", reason="no client for tests is installed"
     )
     from phcle.explorer.app import make_app
     from phcle.explorer.security import Rules
 
-    app = make_app(patchy_workspace, Rules(frozenset({HOST}), most_bytes=1 << 20))
+    app = make_app(workspace, Rules(frozenset({HOST}), most_bytes=1 << 20))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
         yield client
 

@@ -84,12 +84,13 @@ def wait(work):
     return answer
 
 
-def test_suspicious_cells_are_looked_for_on_request_only(patchy_client):
-    assert patchy_client.get("/api/suspicious").json()["state"] == "waiting"
-    assert patchy_client.get("/api/suspicious/start").status_code == 405
-    assert patchy_client.post("/api/suspicious/start").json()["state"] == "running"
+def test_suspicious_cells_are_looked_for_on_request_only(fresh_patchy_client):
+    client = fresh_patchy_client
+    assert client.get("/api/suspicious").json()["state"] == "waiting"
+    assert client.get("/api/suspicious/start").status_code == 405
+    assert client.post("/api/suspicious/start").json()["state"] == "running"
     while True:
-        answer = patchy_client.get("/api/suspicious").json()
+        answer = client.get("/api/suspicious").json()
         if answer["state"] != "running":
             break
         time.sleep(0.1)
