@@ -243,9 +243,6 @@ def only_writer(path: Path) -> Iterator[None]:
         The body runs as usual.
     """
     _check_place(path)
-    if sys.platform == "win32" or fcntl is None:
-        yield
-        return
     # The ending lets other processes remove it if this one is killed.
     lock = path.with_name(f".{_shortened(path.name)}.lock{ENDING}")
     handle = _locked(lock, path)
@@ -258,7 +255,9 @@ def only_writer(path: Path) -> Iterator[None]:
 
 
 def _locked(lock: Path, path: Path) -> int | None:
-    """The handle of a lock file; None if the file system has no locks."""
+    """The handle of a lock file; None if the system has no locks."""
+    if sys.platform == "win32" or fcntl is None:
+        return None
     while True:
         try:
             handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
