@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from phcle.contexts.readers.table_files import find_text_format
+from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import FileError
 from phcle.uses.raw_tables import raw_rows
 from phcle.uses.table_filling import fill_table, table_titles
@@ -36,7 +37,8 @@ def filled(table, values, titles=("weight", "wild", "size"), labels=None):
 
 
 def is_known(text):
-    return text.strip().lower() not in ("", "nan", "na", "n/a", "null", "none")
+    """Whether a cell holds something, and no marker of the unknown."""
+    return bool(text.strip()) and not UnknownMarkers().is_marker(text.strip())
 
 
 def plain_cell(delimiter):
