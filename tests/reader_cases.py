@@ -24,7 +24,7 @@ import numpy as np
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.contexts.readers import label_files as readers
 from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.file_to_context import read_context
+from phcle.contexts.readers.file_to_context import read_and_summarise
 from phcle.datasets import load_feature_folder
 from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.files.archive import checksum
@@ -67,7 +67,7 @@ class Reader:
 
 
 def context_of(sort: str) -> Callable[[Path], Any]:
-    return lambda path: read_context(ContextFile(sort, path), min_count=1)
+    return lambda path: read_and_summarise(ContextFile(sort, path), min_count=1)[0]
 
 
 @cache

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "read_and_summarise",
-    "read_context",
     "read_label_list",
     "read_readable_names",
     "read_thesaurus",
@@ -99,43 +98,6 @@ def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
 
     from_file = from_skos if file.kind == "skos" else from_owl
     return from_file(file.path, language=language, name=file.name)
-
-
-def read_context(
-    file: ContextFile,
-    *,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    min_count: int = 2,
-    reading: Reading | None = None,
-) -> Context:
-    """Read one file as a context; see `read_and_summarise`.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file of a kind that gives one context, so none of `THESAURI`.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels.
-    role : str, default "auto"
-        What the fit makes of a taxonomy.
-    min_count : int, default 2
-        Words in fewer texts are left out.
-    reading : Reading, optional
-        How the user wants it to be read.
-
-    Returns
-    -------
-    RelationalContext or DescriptiveContext
-        The context. Errors name the file.
-    """
-    return read_and_summarise(
-        file,
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        min_count=min_count,
-        reading=reading,
-    )[0]
 
 
 def read_and_summarise(
