@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 
 import numpy as np
+import other_systems  # before phcle, which it may change
 import pytest
 from hypothesis import settings
 
@@ -16,6 +18,14 @@ settings.register_profile(
     "phcle", deadline=None, derandomize=bool(os.environ.get("CI"))
 )
 settings.load_profile("phcle")
+
+
+def pytest_collection_modifyitems(items):
+    if sys.platform == "win32" or other_systems.PRETENDED == "windows":
+        for item in items:
+            for mark in item.iter_markers("posix"):
+                item.add_marker(pytest.mark.skip(reason=mark.args[0]))
+
 
 BACKENDS = [
     pytest.param("numpy", id="numpy"),

@@ -1,85 +1,18 @@
 """The default path runs on macOS and Windows: what Linux alone has is not used.
 
-A subprocess hides from phcle, and from phcle only, what these systems lack, and makes
-calls fail as Windows does. Then it imports, fits, saves, searches and explores.
+A subprocess hides from phcle what these systems lack (`other_systems.py`). Then it
+imports, fits, resumes, saves, searches, completes, reports and explores.
 """
 
 from __future__ import annotations
 
-import builtins
-import errno
-import os
 import subprocess
 import sys
 import warnings
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-
-MACOS = {
-    "os": ("sched_", "memfd_", "eventfd", "getrandom", "posix_fadvise", "O_TMPFILE")
-}
-WINDOWS = {
-    "os": (
-        *("sched_", "memfd_", "eventfd", "posix_", "pread", "pwrite", "sendfile"),
-        *("fork", "wait", "kill", "getuid", "geteuid", "getgid", "getegid", "setsid"),
-        *("fchmod", "fchown", "chown", "mkfifo", "getloadavg", "sysconf", "uname"),
-        *("O_NOFOLLOW", "O_NONBLOCK", "O_DIRECTORY", "O_CLOEXEC", "O_SYNC", "WIF"),
-    ),
-    "signal": ("SIGHUP", "SIGALRM", "SIGUSR", "SIGKILL", "SIGPIPE", "alarm", "pause"),
-}
-"""Beginnings of the names that a module lacks there."""
-
-WINDOWS_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios"}
-
-
-def is_phcle(depth=2):
-    """Whether the caller's caller is a module of the package."""
-    name = sys._getframe(depth).f_globals.get("__name__", "")
-    return name == "phcle" or name.startswith("phcle.")
-
-
-def hide(module, beginnings):
-    """Let a module's attributes be missing for phcle, wherever they are looked up."""
-
-    class Partial(ModuleType):
-        def __getattribute__(self, name):
-            if name.startswith(beginnings) and is_phcle():
-                raise AttributeError(f"module {module.__name__!r} has no {name!r} here")
-            return ModuleType.__getattribute__(self, name)
-
-    module.__class__ = Partial
-
-
-def hide_modules(names):
-    plain_import = builtins.__import__
-
-    def partial_import(name, *rest, **options):
-        if name in names and is_phcle():
-            raise ImportError(f"No module named {name!r} here")
-        return plain_import(name, *rest, **options)
-
-    builtins.__import__ = partial_import
-
-
-def act_like_windows():
-    """Refuse to flush what is open for reading, and to open folders."""
-    plain_fsync, plain_open = os.fsync, os.open
-
-    def fsync(handle):
-        import fcntl
-
-        if fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
-            raise OSError(errno.EBADF, "Bad file descriptor")
-        plain_fsync(handle)
-
-    def open_(path, *rest, **options):
-        if Path(path).is_dir():
-            raise PermissionError(errno.EACCES, "Permission denied")
-        return plain_open(path, *rest, **options)
-
-    os.fsync, os.open = fsync, open_
+from other_systems import pretend
 
 
 def use_everything(folder):
@@ -146,9 +79,5 @@ def test_the_default_path_runs_on_other_systems(system, tmp_path):
 if __name__ == "__main__":
     # A file opened without an encoding is read in the system's own on Windows.
     warnings.filterwarnings("error", category=EncodingWarning, module=r"phcle\.")
-    if sys.argv[1] == "windows":
-        act_like_windows()
-        hide_modules(WINDOWS_MODULES)
-    for name, beginnings in (WINDOWS if sys.argv[1] == "windows" else MACOS).items():
-        hide(sys.modules[name] if name in sys.modules else __import__(name), beginnings)
+    pretend(sys.argv[1])
     use_everything(Path(sys.argv[2]))

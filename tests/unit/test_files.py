@@ -15,7 +15,7 @@ from phcle.errors import FileError
 from phcle.files.safetensors_writer import write_tensors
 from phcle.files.writing import ENDING, check_can_write, sweep_leftovers, write_whole
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
+posix = pytest.mark.posix("needs locks of POSIX")
 
 WRITER = """
 import sys, time

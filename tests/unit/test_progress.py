@@ -72,7 +72,7 @@ def test_an_interrupted_bar_ends_and_passes_the_interruption_on(shown):
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.posix("needs a pseudo-terminal")
 @pytest.mark.parametrize("extra", [(), ("--quiet",)])
 def test_fit_and_report_show_their_stages_on_a_terminal(tmp_path, extra):
     pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")

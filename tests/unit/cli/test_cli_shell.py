@@ -58,7 +58,7 @@ if hasattr(signal, "SIGHUP"):
     STOPS.append((signal.SIGHUP, 129))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.posix("needs a pseudo-terminal")
 @pytest.mark.parametrize(("sent", "code"), STOPS)
 def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
     import pty
@@ -88,7 +88,7 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
     assert len(library.load(zoo / "out.phcle")) == 7
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.posix("sends signals")
 @pytest.mark.parametrize(("sent", "code"), STOPS)
 def test_stopped_fit_is_resumed_to_the_same_bytes(zoo, sent, code):
     checkpoint = ("--checkpoint", "fit.ckpt", "--checkpoint-every", "0")
@@ -119,7 +119,7 @@ def _listen():
         signal.signal(sent, signal.SIG_DFL)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.posix("sends signals")
 def test_nohup_still_ignores_the_end_of_the_terminal(zoo):
     code = (
         "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
@@ -130,7 +130,7 @@ def test_nohup_still_ignores_the_end_of_the_terminal(zoo):
     assert run.stdout == b"on\n"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="closes streams by a shell")
+@pytest.mark.posix("closes streams by a shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_commands_work_with_closed_streams(zoo, closed):
     fit = shlex.join([*PHCLE, "fit", "--hierarchy", "tree.csv", "--dim", "2"])
@@ -186,7 +186,7 @@ def test_fit_stopped_before_the_first_sweep_writes_nothing(phcle, zoo, monkeypat
     assert not (zoo / "out.phcle").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+@pytest.mark.posix("pipes break otherwise there")
 @pytest.mark.parametrize("extra", [[], ["--json"]])
 def test_broken_pipe_gives_no_traceback(fitted, extra):
     reading, writing = os.pipe()

@@ -156,7 +156,7 @@ def test_bad_checkpoints_are_named(tmp_path):
         PHCLE(**OPTIONS).fit(contexts(), checkpoint=file, resume=True)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+@pytest.mark.posix("Windows has no such locks")
 @pytest.mark.parametrize("resume", [False, True])
 def test_two_fits_never_share_a_checkpoint(tmp_path, resume):
     file = tmp_path / "fit.ckpt"
@@ -179,7 +179,7 @@ def test_two_fits_never_share_a_checkpoint(tmp_path, resume):
     assert [x.name for x in tmp_path.iterdir()] == ["fit.ckpt"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+@pytest.mark.posix("Windows has no such locks")
 def test_the_lock_of_a_killed_fit_refuses_nothing(tmp_path):
     file = tmp_path / "fit.ckpt"
     code = (
