@@ -73,7 +73,7 @@ def act_like_windows():
         plain_fsync(handle)
 
     def open_(path, *rest, **options):
-        if Path(path).is_dir():
+        if is_phcle() and Path(path).is_dir():
             raise PermissionError(errno.EACCES, "Permission denied")
         return plain_open(path, *rest, **options)
 

@@ -33,7 +33,23 @@ def use_everything(folder):
         main, "fit", "--hierarchy", str(folder / "tree.csv"), "--dim", "2", "--out", out
     )
     run(main, "nearest", out, "cat")
+    complete_a_table(main, folder)
     explore(Path(out))
+
+
+def complete_a_table(main, folder):
+    """Fit a table with gaps, stop, resume, fill the gaps and write a report."""
+    rows = [f"{x},{i % 2},{i}" for i, x in enumerate(("cat", "lion", "dog"))]
+    table = folder / "looks.csv"
+    table.write_text("\n".join(["label,wild,size", *rows, "wolf,,"]), encoding="utf-8")
+    files = ("--hierarchy", str(folder / "tree.csv"), "--attributes", str(table))
+    fit = ("fit", *files, "--dim", "2", "--checkpoint", str(folder / "fit.ckpt"))
+    out = str(folder / "table.phcle")
+    run(main, *fit, "--max-iter", "2", "--out", out)
+    run(main, *fit, "--resume", "--out", out)
+    run(main, "complete", out, "--out", str(folder / "filled.csv"))
+    assert "wolf,wild," in (folder / "filled.csv").read_text(encoding="utf-8")
+    run(main, "report", out, "--out", str(folder / "page"))
 
 
 def run(main, *words):

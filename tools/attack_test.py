@@ -304,20 +304,27 @@ def costly_files(folder: Path, rng: random.Random) -> Iterator[str]:
 
 def blas_threads(folder: Path, rng: random.Random) -> Iterator[str]:
     """Fits in several threads of one process, then the number of BLAS threads."""
-    code = (
-        "import threading, numpy as np, scipy.linalg, threadpoolctl\n"
-        "from phcle import PHCLE, RelationalContext\n"
-        "def threads(): return sorted(\n"
-        "    (x['filepath'], x['num_threads']) for x in threadpoolctl.threadpool_info())\n"
-        "tree = RelationalContext.from_hierarchy(\n"
-        "    [(f'l{i}', f'p{i % 5}') for i in range(40)])\n"
-        "PHCLE(dim=2, max_iter=1).fit([tree])\n"
-        "before = threads()\n"
-        f"work = [threading.Thread(target=PHCLE(dim=2, max_iter={rng.randint(1, 9)}).fit,"
-        f" args=([tree],)) for _ in range({rng.randint(2, 6)})]\n"
-        "[x.start() for x in work]; [x.join() for x in work]\n"
-        "assert threads() == before, (before, threads())\n"
-    )
+    code = f"""if True:
+        import threading, scipy.linalg
+        from threadpoolctl import threadpool_info
+        from phcle import PHCLE, RelationalContext
+
+        def threads():
+            return sorted((x["filepath"], x["num_threads"]) for x in threadpool_info())
+
+        def fit(sweeps):
+            PHCLE(dim=2, max_iter=sweeps).fit([tree])
+
+        edges = [(f"l{{i}}", f"p{{i % 5}}") for i in range(40)]
+        tree = RelationalContext.from_hierarchy(edges)
+        fit(1)
+        before = threads()
+        sweeps = {[rng.randint(1, 9) for _ in range(rng.randint(2, 6))]}
+        work = [threading.Thread(target=fit, args=(x,)) for x in sweeps]
+        [x.start() for x in work]
+        [x.join() for x in work]
+        assert threads() == before, (before, threads())
+    """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], stderr=-1)
     if done.returncode:
         yield done.stderr.decode()[-300:]
