@@ -109,6 +109,7 @@ class LogisticView(View):
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
         self.is_sampled = sample is not None
+        self.total_mass = xp.sum(term.mass)
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         self.gram = xp.matmul((other * term.mass[:, None]).T, other)
         self.columns = (
@@ -132,6 +133,20 @@ class LogisticView(View):
         other = backend.xp.take(self.other, backend.indices(at), axis=0)
         return backend.columns(other, backend.asarray(mass))
 
+    def dense(self, y: Array) -> DensePart:
+        """The dense part at some rows."""
+        return self.term.backend.dense_part(y, self.columns)
+
+    def probed(self, y: Array, dense: DensePart) -> DensePart:
+        """The dense part at some rows, for products with the curvature."""
+        if self.probe is self.columns:
+            return dense
+        return self.term.backend.dense_part(y, self.probe)
+
+    def near(self, block: int) -> Array:
+        """Rows of the other factor, to which known columns of a block point."""
+        return self.other
+
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
 
@@ -150,13 +165,13 @@ class LocalLogistic(Local):
             rates = rates[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
-        self.dense = backend.dense_part(y, view.columns)
+        self.dense, near = view.dense(y), view.near(block)
         self.value = self.rate * self.dense.value
         self.gradient = self.rate[:, None] * self.dense.gradient
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.entries = backend.known_entries(self.padded.columns, view.other)
+        self.entries = backend.known_entries(self.padded.columns, near)
         self.near_x = self.entries.dots(y)  # (r, width)
         self.near_sigmoid, softplus = backend.logistic(self.near_x)
         self.value = self.value + xp.sum(
@@ -168,9 +183,7 @@ class LocalLogistic(Local):
     @cached_property
     def _probed(self) -> DensePart:
         """The dense part for products with the curvature."""
-        if self.view.probe is self.view.columns:
-            return self.dense
-        return self.view.term.backend.dense_part(self.y, self.view.probe)
+        return self.view.probed(self.y, self.dense)
 
     def _shared(self, curvature: Curvature) -> Array:
         """What multiplies the shared Gram matrix; MATCHED has the exact trace: (r,)."""
@@ -198,14 +211,12 @@ class LocalLogistic(Local):
 
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
-        level = xp.mean(self._shared(curvature))
+        n_rows = max(self.y.shape[0], 1)
+        level = xp.sum(self._shared(curvature)) / n_rows
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
-            mass = xp.clip(
-                xp.sum(self.view.term.mass), min=_tiny(self.view.term.backend)
-            )
-            entries = self._entries(curvature)
-            level = level + xp.sum(entries) / (entries.shape[0] * mass)
+            mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
+            level = level + xp.sum(self._entries(curvature)) / (n_rows * mass)
         return level * self.view.gram
 
     def bound_trace(self) -> Array:
