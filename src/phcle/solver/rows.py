@@ -355,11 +355,13 @@ def _conjugate_gradients(
     # Below this, a row is exact up to rounding, and more steps would add errors.
     eps = float(np.finfo(backend.dtype).eps)
     noise = xp.clip((4 * eps) ** 2 * strength, min=tiny / eps)
+    is_solved = False
     for step in range(n_steps):
         bent = product(search)
         slope = xp.sum(residual * search, axis=1)
         length = slope / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
-        goes_on = strength > noise
+        # If processes work in step, solved rows wait for those of the others.
+        goes_on = (strength > noise) & (not is_solved)
         length = xp.where(goes_on, length, 0.0)
         x = x + length[:, None] * search
         if step + 1 == n_steps:
@@ -367,7 +369,8 @@ def _conjugate_gradients(
         before, residual = residual, residual - length[:, None] * bent
         better = precondition(residual)
         renewed = xp.sum(residual * better, axis=1)
-        if solved and bool(xp.all(renewed <= enough)):
+        is_solved = is_solved or (solved > 0 and bool(xp.all(renewed <= enough)))
+        if solved and not backend.processes.any_of(not is_solved):
             break
         turned = renewed - xp.sum(before * better, axis=1)
         ratio = xp.where(goes_on, turned / xp.clip(strength, min=tiny), 0.0)

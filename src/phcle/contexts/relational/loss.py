@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from phcle.backends.dense import Columns, DensePart, n_sampled_columns
+from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.relational.column_sampling import draw_columns
@@ -143,9 +144,9 @@ class LogisticView(View):
             return dense
         return self.term.backend.dense_part(y, self.probe)
 
-    def near(self, block: int) -> Array:
-        """Rows of the other factor, to which known columns of a block point."""
-        return self.other
+    def known_entries(self, block: int, columns: Array) -> KnownEntries:
+        """Rows of the other factor at the known columns of a block."""
+        return self.term.backend.known_entries(columns, self.other)
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
@@ -165,13 +166,13 @@ class LocalLogistic(Local):
             rates = rates[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
-        self.dense, near = view.dense(y), view.near(block)
+        self.dense = view.dense(y)
         self.value = self.rate * self.dense.value
         self.gradient = self.rate[:, None] * self.dense.gradient
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.entries = backend.known_entries(self.padded.columns, near)
+        self.entries = view.known_entries(block, self.padded.columns)
         self.near_x = self.entries.dots(y)  # (r, width)
         self.near_sigmoid, softplus = backend.logistic(self.near_x)
         self.value = self.value + xp.sum(

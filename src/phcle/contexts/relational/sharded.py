@@ -18,9 +18,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.dense import Columns, DensePart, LineValue, n_sampled_columns
+from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, pad_rows
-from phcle.backends.shard_exchange import Layout, ShardExchange
+from phcle.backends.row_blocks import Block, PaddedRows, pad_rows
+from phcle.backends.shard_exchange import Layout, Plan, ShardExchange
 from phcle.contexts.base import Penalties
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.relational.column_sampling import draw_in_parts
@@ -40,7 +41,8 @@ MOST_GATHERED = 32_000_000
 single precision."""
 
 FEWEST_NEAR = 1024
-"""A block may ask for this many rows of the other factor, however small the factor."""
+"""Rows of the other factor that a process may always ask for at once, however small the
+factor is. Otherwise half a part: so a process holds little more than its own rows."""
 
 PIECE = 4096
 """Rows that are passed on at once: 2 MB at 128 dimensions."""
@@ -92,16 +94,16 @@ def cut_blocks(
     Returns
     -------
     list of Block
-        Every own row is in one block; the last blocks may be empty.
+        Every own row is in one block; some blocks may be empty. A row with more known
+        entries than a process may ask for, a hub, has a block of its own, after those
+        of all other rows.
     """
     width = np.zeros(layout.stop - layout.start, dtype=np.int64)
     for pattern in patterns:
         width = np.maximum(width, np.diff(pattern.indptr))
-    allowed = [max(FEWEST_NEAR, x.shape[1] // (2 * layout.n_parts)) for x in patterns]
+    allowed = [_most_near(pattern.shape[1], layout.n_parts) for pattern in patterns]
 
     def fits(rows: npt.NDArray[np.int64]) -> bool:
-        if len(rows) < 2:
-            return True
         if len(rows) > MOST_ROWS or len(rows) * width[rows[-1]] * dim > MOST_GATHERED:
             return False
         return all(
@@ -109,7 +111,8 @@ def cut_blocks(
             for pattern, most in zip(patterns, allowed, strict=True)
         )
 
-    found: list[npt.NDArray[np.int64]] = []
+    usual: list[npt.NDArray[np.int64]] = []
+    hubs: list[npt.NDArray[np.int64]] = []
     for _, a, b in layout.parts:
         at = np.arange(a, b) - layout.start
         at = at[np.argsort(width[at], kind="stable")]
@@ -117,12 +120,20 @@ def cut_blocks(
         while left:
             rows = left.pop()
             if fits(rows):
-                found.append(np.sort(rows))
+                usual.append(np.sort(rows))
+            elif len(rows) == 1:
+                hubs.append(rows)
             else:
                 left += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
     none = np.empty(0, dtype=np.int64)
-    found += [none] * (exchange.most(len(found)) - len(found))
-    return [Block(rows, backend.indices(rows)) for rows in found]
+    for blocks in (usual, hubs):  # hubs of all processes have the same numbers
+        blocks += [none] * (exchange.most(len(blocks)) - len(blocks))
+    return [Block(rows, backend.indices(rows)) for rows in (*usual, *hubs)]
+
+
+def _most_near(n_rows: int, n_parts: int) -> int:
+    """Most rows of the other factor that a process asks for at once."""
+    return max(FEWEST_NEAR, n_rows // (2 * n_parts))
 
 
 class ShardedTerm(LogisticTerm):
@@ -169,29 +180,67 @@ class ShardedTerm(LogisticTerm):
         self.mass = backend.asarray(column_mass)
         self.total_mass = float(exchange.sum_over(column_mass.sum()[None])[0])
         self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
-        self.padded, self.plans = [], []
+        self.padded: list[PaddedRows] = []  # type: ignore[assignment]
+        self.plans: list[list[Plan]] = []
         self.n_rows = len(row_rate)
         self.rows = [block.at for block in blocks]
         floor = 0.0
         for block in blocks:
             own = counts[block.rows]
             near, at = np.unique(own.indices, return_inverse=True)
-            plan = exchange.plan(near.astype(np.int64), self.bounds)
+            if not len(near):  # rows without entries point to any row, with weight 0
+                near = np.zeros(min(len(block.rows), 1), dtype=np.int64)
             compact = sp.csr_array(
                 (own.data, at, own.indptr), shape=(len(block.rows), len(near))
             )
-            mass = exchange.take(column_mass[:, None], plan)[:, 0]
+            self.plans.append(self._plans(near.astype(np.int64)))
+            taken = [
+                exchange.take(column_mass[:, None], plan) for plan in self.plans[-1]
+            ]
+            mass = np.concatenate(taken)[:, 0]
             floor += saturated_floor(compact, row_rate[block.rows], mass)
-            self.plans.append(plan)
             all_rows = np.arange(len(block.rows))
-            self.padded.append(pad_rows(compact, all_rows, backend))
+            padded = pad_rows(compact, all_rows, backend)
+            self.padded.append(padded or _no_entries(backend, len(block.rows)))
         self.floor = float(exchange.sum_over(np.array([floor]))[0])
+
+    def _plans(self, near: npt.NDArray[np.int64]) -> list[Plan]:
+        """How a block gets its rows: at once, or those of a hub in several portions."""
+        most = _most_near(self.others.n_rows, self.others.n_parts)
+        n_portions = self.exchange.most(max(1, -(-len(near) // most)))
+        return [
+            self.exchange.plan(near[i * most : (i + 1) * most], self.bounds)
+            for i in range(n_portions)
+        ]
 
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None
     ) -> ShardedView:
         """Fix the other factor; sampled positions are among the own columns."""
         return ShardedView(self, other, weight, sample)
+
+    def known_entries(self, block: int, columns: Array, other: Array) -> KnownEntries:
+        """Collect rows of the other factor at the known columns of a block.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block.
+        columns : array of shape (rows, width)
+            Positions among the rows that the block asks for.
+        other : array of shape (own columns, dim)
+            Own rows of the other factor.
+
+        Returns
+        -------
+        KnownEntries
+            Products and sums with these rows.
+        """
+        plans = self.plans[block]
+        if len(plans) > 1:
+            return _HubEntries(self, plans, other)
+        near = self.exchange.take(other, plans[0])
+        return self.backend.known_entries(columns, near)
 
     def log_ratio_product(self, other: Array, low: float) -> Array:
         """Multiply the target of a spectral start by the other factor.
@@ -213,23 +262,67 @@ class ShardedTerm(LogisticTerm):
         # As many rows as the term has, and as wide as the other factor.
         result = backend.asarray(np.zeros((self.n_rows, other.shape[1])))
         tiny = float(np.finfo(backend.dtype).tiny)
-        for number, (plan, padded) in enumerate(
-            zip(self.plans, self.padded, strict=True)
-        ):
-            near = self.exchange.take(other, plan)
-            mass = self.exchange.take(self.mass[:, None], plan)[:, 0]
-            if padded is None:
-                continue
+        for number, padded in enumerate(self.padded):
+            portions = [
+                self.exchange.take(self.mass[:, None], plan)
+                for plan in self.plans[number]
+            ]
+            mass = xp.concat(portions, axis=0)[:, 0]
             at = xp.reshape(padded.columns, (-1,))
             expected = xp.reshape(xp.take(mass, at, axis=0), padded.columns.shape)
             expected = expected * self.rates[number][:, None]
             is_known = padded.known > 0
             ratio = xp.where(is_known, padded.values / xp.clip(expected, min=tiny), 1.0)
             above = padded.known * (xp.log(ratio) + low)
-            found = backend.known_entries(padded.columns, near).sums(above)
+            found = self.known_entries(number, padded.columns, other).sums(above)
             known = backend.asarray(self.rates[number] > 0)
             result[self.rows[number]] = found - low * known[:, None] * everything
         return result
+
+
+class _HubEntries(KnownEntries):
+    """Known entries of one row with very many, collected anew for every use.
+
+    Its entries are in the order of the rows that it asks for, one after the other.
+    """
+
+    def __init__(self, term: ShardedTerm, plans: Sequence[Plan], other: Array) -> None:
+        self.term, self.plans, self.other = term, plans, other
+        self.edges = np.cumsum([0, *(sum(plan.received) for plan in plans)])
+
+    def _portions(self) -> Iterator[tuple[int, int, Array]]:
+        for plan, a, b in zip(self.plans, self.edges, self.edges[1:], strict=False):
+            yield int(a), int(b), self.term.exchange.take(self.other, plan)
+
+    def dots(self, y: Array) -> Array:
+        xp = self.term.backend.xp
+        found = [xp.matmul(y, near.T) for _, _, near in self._portions()]
+        return _at_least_one(xp, xp.concat(found, axis=1))
+
+    def sums(self, weights: Array) -> Array:
+        xp = self.term.backend.xp
+        return sum(xp.matmul(weights[:, a:b], near) for a, b, near in self._portions())
+
+    def norms(self, weights: Array) -> Array:
+        xp = self.term.backend.xp
+        return sum(
+            xp.matmul(weights[:, a:b], xp.sum(near * near, axis=1))
+            for a, b, near in self._portions()
+        )
+
+
+def _no_entries(backend: Backend, n_rows: int) -> PaddedRows:
+    """Known entries of rows that have none, one column wide."""
+    nothing = np.zeros((n_rows, 1))
+    zero = backend.asarray(nothing)
+    return PaddedRows(backend.indices(nothing.astype(np.int64)), zero, zero)
+
+
+def _at_least_one(xp: Any, dots: Array) -> Array:
+    """Products as wide as the entries, which are padded to one column."""
+    if dots.shape[1]:
+        return dots
+    return xp.zeros((dots.shape[0], 1), dtype=dots.dtype, device=dots.device)
 
 
 class ShardedView(LogisticView):
@@ -292,8 +385,8 @@ class ShardedView(LogisticView):
     def probed(self, y: Array, dense: DensePart) -> DensePart:
         return self.term.backend.dense_part(y, self.probe)
 
-    def near(self, block: int) -> Array:
-        return self.term.exchange.take(self.other, self.term.plans[block])
+    def known_entries(self, block: int, columns: Array) -> KnownEntries:
+        return self.term.known_entries(block, columns, self.other)
 
 
 class _PassedPart(DensePart):
