@@ -105,7 +105,7 @@ def worker(options: argparse.Namespace, folder: str) -> None:
     def on_step(_: Any) -> None:
         marks.append((time.perf_counter(), time.process_time()))
 
-    sharded_fit.SAMPLE = options.sample
+    sharded_fit.SAMPLE = sharded_fit.LAST_SAMPLE = options.sample
     sharded_fit.ShardedProblem = _Watched  # type: ignore[misc]
     began = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
@@ -177,9 +177,7 @@ def main() -> None:
         worker(options, options.folder)
         return
     factors = 2 * options.labels * options.dim * 4 / 1e6
-    print(
-        f"{options.labels:,} labels, d = {options.dim}: W and C take {factors:.0f} MB"
-    )
+    print(f"{options.labels:,} labels, d = {options.dim}: W and C are {factors:.0f} MB")
     for n in options.processes:
         with tempfile.TemporaryDirectory() as folder:
             launcher = ["-m", "torch.distributed.run", "--standalone"]

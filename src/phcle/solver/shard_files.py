@@ -59,6 +59,16 @@ class ShardedFactors:
         Folder of the files within `folder`.
     is_finished : bool
         Whether the last solve has been made.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp, tempfile
+    >>> from phcle import CountRows, fit_shards
+    >>> rows = CountRows.from_matrix("seen", sp.random_array((9, 9), density=1, rng=0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fit_shards(rows, 9, folder, dim=2, n_parts=3)
+    ...     ShardedFactors.open(folder).context_vectors("seen", 4, 9).shape
+    (5, 2)
     """
 
     folder: Path
@@ -85,6 +95,10 @@ class ShardedFactors:
         -------
         ShardedFactors
             What the folder holds; vectors are read when they are asked for.
+
+        Examples
+        --------
+        >>> ShardedFactors.open("shards").vectors(0, 10)  # doctest: +SKIP
         """
         folder = Path(folder)
         path = folder / INDEX

@@ -75,6 +75,13 @@ class CountRows:
         -------
         CountRows
             The rows of the matrix.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> counts = sp.csr_array([[0, 2, 1], [2, 0, 0]])
+        >>> CountRows.from_matrix("seen", counts).read(1, 2).toarray()
+        array([[2, 0, 0]])
         """
         matrix = sp.csr_array(counts)
         return cls(name, matrix.shape[1], lambda start, stop: matrix[start:stop])
@@ -96,6 +103,16 @@ class CountRows:
         -------
         CountRows
             The rows; every process reads its own only.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse as sp, tempfile
+        >>> counts = sp.csr_array([[0, 2, 1], [2, 0, 0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for part in ("indptr", "indices", "data"):
+        ...         np.save(f"{folder}/{part}.npy", getattr(counts, part))
+        ...     CountRows.from_npy("seen", folder, 3).read(1, 2).toarray()
+        array([[2, 0, 0]])
         """
         return cls(name, n_columns, partial(_read_npy, Path(folder), n_columns))
 

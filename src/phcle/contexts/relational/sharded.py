@@ -27,7 +27,7 @@ from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.relational.column_sampling import draw_in_parts
 from phcle.contexts.relational.fitted import FittedRelational
 from phcle.contexts.relational.loss import LogisticTerm, LogisticView, saturated_floor
-from phcle.contexts.terms import Sample, StartTarget, Term
+from phcle.contexts.terms import Sample, Term
 
 __all__ = ["ShardedRelational", "ShardedTerm", "cut_blocks", "sum_of"]
 
@@ -434,7 +434,12 @@ class _PassedPart(DensePart):
             yield slice(start, start + height)
 
     def product(self, z: Array) -> Array:
-        raise NotImplementedError  # products use the probe
+        result = self.backend.xp.zeros_like(z)
+        for columns in self.pieces():
+            for rows in self._tiles(self.y, columns):
+                part = self.backend.dense_part(self.y[rows], columns)
+                result[rows] += part.product(z[rows])
+        return result
 
     def along(self, direction: Array) -> LineValue:
         backend, xp = self.backend, self.backend.xp
@@ -495,8 +500,3 @@ class ShardedRelational(FittedRelational):
 
     def floor(self, lam: Penalties) -> float:
         return self.label_rows.floor
-
-    def start_target(
-        self, backend: Backend, weight: float, lam: Penalties
-    ) -> StartTarget:
-        raise NotImplementedError  # the start of a sharded fit is drawn at random
