@@ -62,7 +62,7 @@ class Curves:
         constant, are intercept + slope · prediction.
     low, high : arrays of shape (columns,)
         Ends of the interval around a number; NaN where no number was hidden.
-    tilt, family : float
+    tilt, family : arrays of shape (columns,)
         A number is (1 - family) · tilt · prediction + family · mean of the family.
         Where no family is known, it is tilt · prediction.
     widening : float
@@ -78,11 +78,11 @@ class Curves:
     slope: Floats
     low: Floats
     high: Floats
-    tilt: float
+    tilt: Floats
+    family: Floats
     widening: float
     least_support: float
     n_values: int
-    family: float = 0.0
 
     @classmethod
     def plain(
@@ -104,10 +104,9 @@ class Curves:
         Curves
             The curves.
         """
-        nothing = np.full(len(intercept), np.nan)
-        return cls(
-            intercept, slope, nothing, nothing, 1.0, 0.0, least_support, n_values
-        )
+        n = len(intercept)
+        ends, tilt, family = np.full((2, n), np.nan), np.ones(n), np.zeros(n)
+        return cls(intercept, slope, *ends, tilt, family, 0.0, least_support, n_values)
 
     def on_columns(self, at: Ints) -> Curves:
         """Return the curves of some columns.
@@ -128,6 +127,8 @@ class Curves:
             slope=self.slope[at],
             low=self.low[at],
             high=self.high[at],
+            tilt=self.tilt[at],
+            family=self.family[at],
         )
 
 
@@ -180,7 +181,7 @@ class Calibration:
     @property
     def asks_family(self) -> bool:
         """Whether the family of a label has a share in any number."""
-        return self.gaps.family > 0 or self.alone.family > 0
+        return any((x.family > 0).any() for x in (self.gaps, self.alone))
 
     def check(self, n_columns: int, what: str) -> None:
         """Refuse what a damaged or forged file may hold.
@@ -289,7 +290,7 @@ def _read(
     found.high[rows] = number + curves.high * width
 
 
-def with_family(number: Floats, family: Floats | None, share: float) -> Floats:
+def with_family(number: Floats, family: Floats | None, share: Floats) -> Floats:
     """Give the mean of the family a share in numbers.
 
     Parameters
@@ -298,15 +299,15 @@ def with_family(number: Floats, family: Floats | None, share: float) -> Floats:
         Numbers without the family.
     family : array of the same shape, or None
         Means of the families; NaN where none is known.
-    share : float
-        Share of the family, from 0 to 1.
+    share : array
+        Shares of the families, from 0 to 1.
 
     Returns
     -------
     array
         The numbers; unchanged where no family is known.
     """
-    if family is None or not share:
+    if family is None:
         return number
     return np.where(np.isnan(family), number, number + share * (family - number))
 

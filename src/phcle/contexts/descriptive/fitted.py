@@ -57,10 +57,9 @@ Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-CURVES = ("intercept", "slope", "low", "high")
-CURVE_NUMBERS = ("tilt", "widening", "least_support", "n_values", "family")
-"""Parts of a calibration's curves that a file stores as arrays, and as JSON. Older
-files have no share of the family."""
+CURVES = ("intercept", "slope", "low", "high", "tilt", "family")
+CURVE_NUMBERS = ("widening", "least_support", "n_values")
+"""Parts of a calibration's curves that a file stores as arrays, and as JSON."""
 
 NO_VALUES = ScaledValues.nothing(0, 0)
 
@@ -701,13 +700,13 @@ def _unpacked_calibration(packed: Mapping[str, Any], store: TensorStore) -> Cali
             packed["n_values"],
         )
         return Calibration(presence, deviation, curves, curves)
-    found = [
-        Curves(
-            *store[name],
-            **{x: packed[name][x] for x in CURVE_NUMBERS if x in packed[name]},
-        )
-        for name in ("gaps", "alone")
-    ]
+    found = []
+    for name in ("gaps", "alone"):
+        arrays, numbers = store[name], packed[name]
+        if "tilt" in numbers:  # older files have one factor for all columns
+            tilt = np.full(len(presence), float(numbers["tilt"]))
+            arrays = np.vstack([arrays, tilt, np.zeros(len(presence))])
+        found.append(Curves(*arrays, **{x: numbers[x] for x in CURVE_NUMBERS}))
     return Calibration(presence, deviation, *found)
 
 
