@@ -105,8 +105,18 @@ class Curves:
             The curves.
         """
         n = len(intercept)
-        ends, tilt, family = np.full((2, n), np.nan), np.ones(n), np.zeros(n)
-        return cls(intercept, slope, *ends, tilt, family, 0.0, least_support, n_values)
+        nothing, tilt, family = np.full(n, np.nan), np.ones(n), np.zeros(n)
+        return cls(
+            intercept,
+            slope,
+            nothing,
+            nothing,
+            tilt,
+            family,
+            0.0,
+            least_support,
+            n_values,
+        )
 
     def on_columns(self, at: Ints) -> Curves:
         """Return the curves of some columns.
