@@ -1,15 +1,18 @@
 """Two embeddings on two maps: the second is laid on the first, label on label.
 
-The layouts of two embeddings are computed one by one, so one may be turned, mirrored
-or larger than the other. Procrustes analysis removes that. What then still lies at
-another place has moved.
+The layout of an embedding may be turned, mirrored or larger than that of another;
+Procrustes analysis removes that. It cannot bring back groups that t-SNE has put at
+other places, so the second layout is computed once more, beginning at the places of the
+first. What then still lies at another place has moved.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +21,11 @@ from phcle.answers import Answer, MapData
 from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
 from phcle.explorer.stored_content import StoredContent
-from phcle.explorer.workspace import Workspace
+from phcle.explorer.workspace import Opened, Workspace
 from phcle.report.map_data import packed
+from phcle.report.map_layout import lay_out
 
-__all__ = ["Alignment", "TwoMaps", "TwoMapsFile", "align", "two_maps_json"]
+__all__ = ["Alignment", "TwoMaps", "TwoMapsFile", "align"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,6 +52,8 @@ class TwoMaps(Answer):
     agreement : float
         How well the places agree, from 0 to 1: the share of the places' variance that
         they have in common.
+    ready : bool
+        False for a first version, while a better second map is being computed.
     """
 
     one: MapData
@@ -56,6 +62,7 @@ class TwoMaps(Answer):
     k: int
     changed: str
     agreement: float
+    ready: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +140,7 @@ def align(places: npt.ArrayLike, wanted: npt.ArrayLike) -> Alignment:
 
 
 class TwoMapsFile:
-    """The two maps as JSON, made and compressed once.
+    """The two maps as JSON: a first version, then one with a better second map.
 
     Parameters
     ----------
@@ -147,61 +154,99 @@ class TwoMapsFile:
         self._lock = threading.Lock()
 
     def content(self) -> StoredContent:
-        """Get the maps; raises NotReady while neighbours are being computed.
+        """Get the maps as they are now; each version is made and compressed once.
+
+        The first call starts the better version in a thread.
 
         Returns
         -------
         StoredContent
             JSON.
+
+        Raises
+        ------
+        NotReady
+            If the neighbours of an embedding are still being computed.
         """
         with self._lock:
             if self._content is None:
-                made = two_maps_json(self._workspace)
-                self._content = StoredContent(made, "application/json")
-                _ = self._content.compressed
+                pair = _Pair(self._workspace)
+                self._content = _stored(pair.values(pair.second.places, ready=False))
+                threading.Thread(target=self._improve, args=[pair], daemon=True).start()
             return self._content
 
+    def _improve(self, pair: _Pair) -> None:
+        """Replace the first version, or keep its places if that fails."""
+        places = pair.second.places
+        try:
+            places = pair.better_places()
+        finally:
+            self._content = _stored(pair.values(places, ready=True))
 
-def two_maps_json(workspace: Workspace) -> bytes:
-    """Make the JSON of the two maps.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        The embeddings.
+def _stored(values: dict[str, Any]) -> StoredContent:
+    """Values as JSON, compressed."""
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    made = StoredContent(text.encode(), "application/json")
+    _ = made.compressed
+    return made
 
-    Returns
-    -------
-    bytes
-        A `TwoMaps`.
 
-    Raises
-    ------
-    NotReady
-        If the neighbours of an embedding are still being computed.
-    """
-    found = workspace.differences()
-    if found is None:
-        raise NotReady("the neighbours of both embeddings are being computed.")
-    sides = workspace.opened.on_map, workspace.compared.on_map
-    rows = [{label: i for i, label in enumerate(x.embedding.labels)} for x in sides]
-    first, second = ([own[label] for label in found.labels] for own in rows)
-    alignment = align(sides[1].places[second], sides[0].places[first])
-    places = [sides[0].places, alignment.apply(sides[1].places)]
-    # The map needs places from −1 to 1; a turned square may reach beyond.
-    reach = max(1.0, *(float(np.abs(x).max(initial=0)) for x in places))
-    one, other = (
-        map_values(side, np.asarray(x / reach, np.float32))
-        for side, x in zip(sides, places, strict=True)
-    )
-    changed = np.full(len(rows[0]), NOT_COMPARED)
-    changed[first] = np.rint(found.k * (1 - found.shared))
-    whole = {
-        "one": one,
-        "other": other,
-        "titles": [side.title for side in sides],
-        "k": found.k,
-        "changed": packed(changed, "u1"),
-        "agreement": alignment.agreement,
-    }
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+class _Pair:
+    """Two embeddings whose neighbours are known, and the labels that both have."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        found = workspace.differences()
+        if found is None:
+            raise NotReady("the neighbours of both embeddings are being computed.")
+        self.differences = found
+        self.first = workspace.opened.on_map
+        self.second = workspace.compared.on_map
+        self.rows = _rows(self.first, found.labels), _rows(self.second, found.labels)
+
+    def on_first(self, places: npt.ArrayLike) -> Alignment:
+        """How places of the second embedding lie on those of the first."""
+        own = np.asarray(places)[self.rows[1]]
+        return align(own, self.first.places[self.rows[0]])
+
+    def better_places(self) -> npt.NDArray[np.float32]:
+        """Places of the second embedding by a layout that starts on the first map.
+
+        From other starts, t-SNE puts the same groups at other places.
+        """
+        start = self.on_first(self.second.places).apply(self.second.places)
+        start[self.rows[1]] = self.first.places[self.rows[0]]
+        return lay_out(
+            np.asarray(self.second.embedding.unit_vectors, np.float32),
+            table=self.second.neighbours.table,
+            start=np.asarray(start, np.float32),
+        ).places
+
+    def values(self, places: npt.ArrayLike, *, ready: bool) -> dict[str, Any]:
+        """The values of a `TwoMaps` with these places of the second embedding."""
+        found = self.differences
+        alignment = self.on_first(places)
+        both = self.first.places, alignment.apply(places)
+        # The map needs places from −1 to 1; a turned square may reach beyond.
+        reach = max(1.0, *(float(np.abs(x).max()) for x in both))
+        one, other = (
+            map_values(side, np.asarray(x / reach, np.float32))
+            for side, x in zip((self.first, self.second), both, strict=True)
+        )
+        changed = np.full(len(self.first.embedding), NOT_COMPARED)
+        changed[self.rows[0]] = np.rint(found.k * (1 - found.shared))
+        return {
+            "one": one,
+            "other": other,
+            "titles": [self.first.title, self.second.title],
+            "k": found.k,
+            "changed": packed(changed, "u1"),
+            "agreement": alignment.agreement,
+            "ready": ready,
+        }
+
+
+def _rows(opened: Opened, labels: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Rows of labels in an embedding."""
+    row = {label: i for i, label in enumerate(opened.embedding.labels)}
+    return np.array([row[label] for label in labels])

@@ -12,6 +12,7 @@
   const NOT_COMPARED = 255;
   const SIDES = [0, 1];
   const PATH = "/embeddings";
+  const LOOK_MS = 2000;
 
   const host = document.getElementById("two-maps");
   const chosen_host = document.getElementById("chosen");
@@ -72,9 +73,9 @@
     const made = SIDES.map((m) => {
       const values = new Float32Array(sides[m].names.length).fill(NaN);
       for (const { at, changed } of entries) if (at[m] >= 0) values[at[m]] = changed;
-      const title = `changed neighbours, of ${data.k}`;
+      const title = "changed neighbours";
       const unit = ` of ${data.k} neighbours changed`;
-      const missing = `only in ${data.titles[m]}`;
+      const missing = "only in this file";
       return [{ title, values, low: 0, high: data.k, highest_above: true, missing, unit }];
     });
     for (const m of SIDES) {
@@ -140,7 +141,6 @@
       this.build_list();
       Phcle.open_label = ({ label }) => this.go_to(label);
       this.restore();
-      root.addEventListener("popstate", () => this.restore());
       host.dataset.ready = "yes";
     }
 
@@ -233,6 +233,7 @@
       const entry = this.find(label);
       if (!entry) return;
       this.choose([entry]);
+      host.querySelector(".two-pair").scrollIntoView({ block: "nearest" });
       const around = SIDES.map((m) => {
         if (entry.at[m] < 0) return [];
         return [entry.at[m], ...this.maps[m].nearest_to(entry.at[m])];
@@ -263,8 +264,9 @@
       const label = element("label", { for: map.picker.id }, "Colour by");
       const { agreement } = this.data;
       const about =
-        `Both maps have the same coordinates: the second is turned, mirrored and scaled to lie ` +
-        `on the first. The places agree to ${Math.round(100 * agreement)} %.`;
+        "Both maps have the same coordinates: the second is turned, mirrored and scaled to lie " +
+        `on the first. Their places agree to ${Math.floor(100 * agreement)} %.` +
+        (this.data.ready ? "" : " A second map that agrees better is being computed.");
       this.bar.append(
         element("div", { class: "map-row" }, label, map.picker),
         map.legend,
@@ -272,7 +274,7 @@
           "div",
           { class: "two-switches" },
           this.switch("Move together", "is_linked"),
-          this.switch("Arrows of the most changed", "has_arrows"),
+          this.switch("Arrows of most changed", "has_arrows"),
         ),
       );
       host.append(element("p", { class: "quiet two-note" }, about));
@@ -343,22 +345,6 @@
         this.listed,
         this.more,
       );
-      // Links of the list and of neighbours move the maps instead of loading the page.
-      const side = list_host.parentElement;
-      const linked = ({ target }) => target.closest?.("a[data-label]")?.dataset.label;
-      side.addEventListener("click", (event) => {
-        const label = linked(event);
-        if (label === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        this.go_to(label);
-      });
-      for (const kind of ["pointerover", "focusin"]) {
-        side.addEventListener(kind, (event) => {
-          const label = linked(event);
-          this.hover(label === undefined ? null : this.find(label));
-        });
-      }
-      side.addEventListener("pointerleave", () => this.hover(null));
     }
 
     link({ label, name }) {
@@ -437,8 +423,8 @@
       const head = this.chosen_head(Phcle.name(entry.name));
       const parts = [head, element("p", {}, text)];
       if (entry.at[0] >= 0) {
-        const link = { class: "button", href: Phcle.label_address(entry.label) };
-        parts.push(element("p", {}, element("a", link, "Open its page")));
+        const link = { class: "near-value", href: Phcle.label_address(entry.label) };
+        head.lastChild.before(element("a", link, "Its page"));
       }
       const sides = SIDES.filter((m) => entry.at[m] >= 0).map((m) =>
         element("div", {}, element("h3", { class: "file" }, titles[m]), lists[m]),
@@ -457,17 +443,18 @@
     neighbour({ label, name, similarity, in_both }, m) {
       const entry = this.by_label.get(label);
       const lacks = entry && entry.at[1 - m] < 0;
-      const tag = in_both ? "in both" : lacks ? "only here" : "";
+      const [sign, words] = lacks
+        ? ["○", "only in this file"]
+        : m
+          ? ["+", "new"]
+          : ["−", "gone"];
+      const about = { class: `two-sign is-${words.split(" ")[0]}`, role: "img", "aria-label": words, title: words };
       return element(
         "li",
-        { class: in_both ? "both" : "alone" },
-        element(
-          "div",
-          { class: "near-head" },
-          entry ? this.link(entry) : Phcle.name(name), // a sample may lack it
-          ...(tag ? [element("span", { class: "tag" }, tag)] : []),
-          element("span", { class: "near-value" }, similarity.toFixed(2)),
-        ),
+        { class: "near-head" },
+        ...(in_both ? [] : [element("span", about, sign)]),
+        entry ? this.link(entry) : Phcle.name(name), // a sample may lack it
+        element("span", { class: "near-value" }, similarity.toFixed(2)),
       );
     }
 
@@ -529,15 +516,41 @@
     }
   }
 
+  // Links of the list and of neighbours move the maps instead of loading the page.
+  function listen(side) {
+    const linked = ({ target }) => target.closest?.("a[data-label]")?.dataset.label;
+    side.addEventListener("click", (event) => {
+      const label = linked(event);
+      if (label === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      Phcle.two_maps.go_to(label);
+    });
+    const point = (event) => {
+      const label = linked(event);
+      Phcle.two_maps?.hover(label === undefined ? null : Phcle.two_maps.find(label));
+    };
+    for (const kind of ["pointerover", "pointerleave", "focusin"]) {
+      side.addEventListener(kind, point);
+    }
+    root.addEventListener("popstate", () => Phcle.two_maps?.restore());
+  }
+
   async function open() {
     const data = await Phcle.get("/api/two-maps");
-    Phcle.two_maps = new TwoMaps(data);
-    await Phcle.two_maps.open();
+    if (data.ready || !Phcle.two_maps) {
+      Phcle.two_maps = new TwoMaps(data);
+      await Phcle.two_maps.open();
+    }
+    if (!data.ready) setTimeout(() => open().catch(fail), LOOK_MS);
   }
+
+  function fail(error) {
+    host.hidden = false;
+    host.replaceChildren(Phcle.failure(error));
+  }
+
   if (host) {
-    open().catch((error) => {
-      host.hidden = false;
-      host.replaceChildren(Phcle.failure(error));
-    });
+    listen(list_host.parentElement);
+    open().catch(fail);
   }
 })(window);

@@ -688,8 +688,8 @@
         Phcle.move_density(this.clouds, frame, this.view.home_reach() / this.view.reach);
       }
       this.draw_hollows(pen, frame);
-      this.draw_marks(pen, frame);
       this.draw_arrows(pen);
+      this.draw_marks(pen, frame);
       if (!is_short) Phcle.draw_names(pen, frame, this.placed, this.ink_now);
       this.draw_lasso(pen);
     }
