@@ -226,13 +226,11 @@ class _Pair:
         """The values of a `TwoMaps` with these places of the second embedding."""
         found = self.differences
         alignment = self.on_first(places)
-        both = self.first.places, alignment.apply(places)
+        first, second = self.first.places, alignment.apply(places)
         # The map needs places from −1 to 1; a turned square may reach beyond.
-        reach = max(1.0, *(float(np.abs(x).max()) for x in both))
-        one, other = (
-            map_values(side, np.asarray(x / reach, np.float32))
-            for side, x in zip((self.first, self.second), both, strict=True)
-        )
+        reach = max(1.0, float(np.abs(first).max()), float(np.abs(second).max()))
+        one = map_values(self.first, np.asarray(first / reach, np.float32))
+        other = map_values(self.second, np.asarray(second / reach, np.float32))
         changed = np.full(len(self.first.embedding), NOT_COMPARED)
         changed[self.rows[0]] = np.rint(found.k * (1 - found.shared))
         return {

@@ -17,7 +17,7 @@ from phcle import LabelEmbedding
 
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 
-from phcle.explorer.two_maps import align  # noqa: E402
+from phcle.explorer.two_maps import align
 
 SLOW_MS = 20_000
 SIZES = {"desk": (1400, 900), "phone": (390, 844)}
@@ -138,9 +138,8 @@ def test_changes_are_those_of_the_comparison(pair):
 
 def test_a_label_that_moved_lies_farthest_from_its_old_place(pair):
     answer = final(pair)
-    rows = [
-        {x: i for i, x in enumerate(answer[side]["labels"])} for side in ("one", "other")
-    ]
+    labels = [answer[side]["labels"] for side in ("one", "other")]
+    rows = [{label: i for i, label in enumerate(own)} for own in labels]
     places = [
         np.column_stack([array(answer[side][axis]) for axis in "xy"])
         for side in ("one", "other")
@@ -204,7 +203,7 @@ def test_the_page_waits_for_neighbours_and_needs_a_second_file(pair):
 
 
 def until(page, holds):
-    """Wait until an expression is true; the page's policy forbids `wait_for_function`."""
+    """Wait for an expression; the page's policy forbids `wait_for_function`."""
     for _ in range(SLOW_MS // 50):
         if page.evaluate(holds):
             return
@@ -463,7 +462,7 @@ def test_groups_of_one_file_colour_both(open_maps):
     assert "cluster (new)" in titles
     page.select_option("#map-1-colour", label="cluster (old)")
     groups = """Phcle.two_maps.maps.map((map) => Object.fromEntries(
-      map.data.labels.map((x, i) => [x, map.colouring.groups[map.colouring.codes[i]]])))"""
+      map.data.labels.map((x, i) => [x, map.group_name(map.colouring, i)])))"""
     one, other = page.evaluate(groups)
     assert other.pop(ONLY_IN_NEW) == "other"
     one.pop(ONLY_IN_OLD)
