@@ -13,7 +13,9 @@ import numpy.typing as npt
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.confidence import Described
 from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.family_means import FamilyMeans
 from phcle.contexts.labels import index_of
+from phcle.embedding.family_values import FamilyValues
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -83,7 +85,9 @@ def read_predictions(
         return Reading(own.predict(vectors))
     described = _described(embedding, context).labels
     is_described = np.array([label in described for label in labels], dtype=bool)
-    found = own.read(vectors, is_described, supports)
+    columns = slice(None) if field is None else field.at
+    family = _family_of(embedding, context, labels, columns)
+    found = own.read(vectors, is_described, supports, family)
     values = np.where(own.is_number, found.number, found.chance)
     return Reading(values, found.chance, found.low, found.high)
 
@@ -121,6 +125,27 @@ def support_of(
     return known.vectors.support(vectors, own)
 
 
+def _family_of(
+    embedding: LabelEmbedding,
+    context: PredictingContext,
+    labels: Sequence[str | None],
+    columns: slice,
+) -> Floats | None:
+    """Means of the families of labels, on the scale of the fit; NaN if unknown.
+
+    None if families have no share in the numbers of the context.
+    """
+    if context.calibration is None or not context.calibration.asks_family:
+        return None
+    means = _described(embedding, context).family_means(embedding, context)
+    if means is None:
+        return None
+    rows = np.array([embedding.row_of.get(x or "", -1) for x in labels], dtype=np.int64)
+    found = np.full((len(labels), len(context.columns[columns])), np.nan)
+    found[rows >= 0] = means.at(rows[rows >= 0], columns)
+    return found
+
+
 class _Known:
     """The labels that a context describes, and those of them in the embedding."""
 
@@ -130,6 +155,15 @@ class _Known:
         self.position = index_of(found)
         vectors = embedding.select(found).vectors if found else embedding.vectors[:0]
         self.vectors = Described(vectors)
+        self._families: FamilyValues | None = None
+
+    def family_means(
+        self, embedding: LabelEmbedding, context: PredictingContext
+    ) -> FamilyMeans | None:
+        """What families say; None without a hierarchy. Found at the first call."""
+        if self._families is None:
+            self._families = FamilyValues(embedding, context)
+        return self._families.means
 
 
 _kept: WeakKeyDictionary[LabelEmbedding, dict[str, _Known]] = WeakKeyDictionary()

@@ -20,19 +20,11 @@ from starlette.concurrency import run_in_threadpool
 from phcle import answers
 from phcle.explorer import csv_export, page_answers
 from phcle.explorer.attribute_query import Columns, Has, HasNot, parse_wanted
+from phcle.explorer.filter_counts import Facets, facets
 from phcle.explorer.gaps import Gaps, unknown_cells
 from phcle.explorer.label_filters import Filters, parse_filters
-from phcle.explorer.label_table import (
-    N_ROWS,
-    Facets,
-    FoundRows,
-    LabelTable,
-    Place,
-    csv_of_table,
-    facets,
-    found_rows,
-    label_table,
-)
+from phcle.explorer.label_table import N_ROWS, LabelTable, csv_of_table, label_table
+from phcle.explorer.labels_on_map import FoundRows, Place, found_rows
 from phcle.explorer.map_colours import (
     MapFile,
     attribute_colouring,

@@ -17,10 +17,11 @@ from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_router
 from phcle.explorer.assets import Assets
 from phcle.explorer.background_work import NotReady
+from phcle.explorer.label_lookup import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules, failure_response
-from phcle.explorer.workspace import LabelNotFound, Workspace
+from phcle.explorer.workspace import Workspace
 
 __all__ = ["make_app"]
 

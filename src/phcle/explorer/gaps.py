@@ -13,7 +13,7 @@ from phcle.embedding.cell_texts import interval_text, value_text
 from phcle.embedding.complete import completed_cells
 from phcle.errors import OptionError
 from phcle.explorer.attribute_query import parse_attribute
-from phcle.explorer.workspace import Opened
+from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named, summarise
 
 __all__ = [

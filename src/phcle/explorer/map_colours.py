@@ -13,8 +13,9 @@ import numpy.typing as npt
 from phcle.answers import MapColouring, Shade
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.fields import Field
+from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.stored_content import StoredContent
-from phcle.explorer.workspace import Opened, Workspace
+from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import CLUSTER, MOST_GROUPS, colourings, map_data, packed
 from phcle.report.map_layout import Layout
 from phcle.uses.attribute_search import (

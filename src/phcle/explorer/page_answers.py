@@ -14,7 +14,8 @@ from phcle import answers
 from phcle.contexts.base import PredictingContext
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError
-from phcle.explorer.workspace import Opened, Workspace
+from phcle.explorer.opened_embedding import Opened
+from phcle.explorer.workspace import Workspace
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
 from phcle.uses.named_answers import (
     describe_label,
@@ -154,16 +155,16 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
 
 def _place_in_taxonomy(opened: Opened, label: str) -> answers.TaxonomyPlace | None:
     """Find the path from a root down to the label, and its relatives."""
-    index = opened.taxonomy_index
-    if index is None or opened.taxonomy is None or label not in index.tree.index:
+    if opened.taxonomy is None or label not in opened.taxonomy[1].index:
         return None
-    parents = index.parents(label)
-    siblings = dict.fromkeys(x for p in parents for x in index.children(p))
-    children = index.children(label)
+    context, tree = opened.taxonomy
+    parents = tree.parents_of(label)
+    siblings = dict.fromkeys(x for p in parents for x in tree.children_of(p))
+    children = tree.children_of(label)
     others = [x for x in siblings if x != label]
     return answers.TaxonomyPlace(
-        context=opened.taxonomy[0],
-        path=_nodes(opened, index.path(label)),
+        context=context,
+        path=_nodes(opened, tree.path_to(label)),
         parents=_nodes(opened, parents),
         children=_nodes(opened, children[:MOST_RELATIVES]),
         n_children=len(children),
@@ -305,8 +306,10 @@ def found_labels(opened: Opened, typed: str, limit: int) -> answers.LabelsFound:
     LabelsFound
         Matching labels, best first.
     """
-    labels = [opened.embedding.labels[i] for i in opened.suggestions.find(typed, limit)]
-    return answers.LabelsFound(typed, tuple(named(opened.embedding, x) for x in labels))
+    embedding = opened.embedding
+    rows = opened.lookup.suggestions.find(typed, limit)
+    found = tuple(named(embedding, embedding.labels[i]) for i in rows)
+    return answers.LabelsFound(typed, found)
 
 
 def found_nodes(opened: Opened, typed: str, limit: int) -> answers.NodesFound:
@@ -326,16 +329,16 @@ def found_nodes(opened: Opened, typed: str, limit: int) -> answers.NodesFound:
     NodesFound
         Matching nodes, best first; none without a hierarchy.
     """
-    index = opened.taxonomy_index
-    if index is None:
+    if opened.taxonomy is None:
         return answers.NodesFound(typed, ())
-    nodes = [index.tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
+    tree = opened.taxonomy[1]
+    nodes = [tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
     name_of = opened.embedding.name_of
     return answers.NodesFound(
         typed,
         tuple(
             answers.NodeFound(
-                **vars(node), above=tuple(map(name_of, index.parents(node.node)))
+                **vars(node), above=tuple(map(name_of, tree.parents_of(node.node)))
             )
             for node in _nodes(opened, nodes)
         ),

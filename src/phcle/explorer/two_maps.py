@@ -20,8 +20,9 @@ import numpy.typing as npt
 from phcle.answers import Answer, MapData
 from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
+from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.stored_content import StoredContent
-from phcle.explorer.workspace import Opened, Workspace
+from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import packed
 from phcle.report.map_layout import lay_out
 

@@ -137,27 +137,36 @@ class FieldColumn:
         """A histogram of the observed numbers."""
         return _bins(np.where(self.is_observed, self.number, np.nan), self.is_log)
 
-    def order(self, rows: Ints, *, descending: bool) -> Ints:
-        """Sort rows by value; those without one come last.
+    def order(self, *, descending: bool) -> npt.NDArray[np.int32]:
+        """Sort all labels by value; those without one come last.
 
         Parameters
         ----------
-        rows : array of int
-            Rows of labels.
         descending : bool
             Whether large values come first.
 
         Returns
         -------
-        array of int
-            The rows in order; equal ones stay as they were.
+        array of int of shape (labels,)
+            Rows in order, sorted once; equal ones stay as they were.
         """
+        return self._descending if descending else self._ascending
+
+    @cached_property
+    def _ascending(self) -> npt.NDArray[np.int32]:
+        return np.argsort(self._keys, kind="stable").astype(np.int32)
+
+    @cached_property
+    def _descending(self) -> npt.NDArray[np.int32]:
+        return np.argsort(-self._keys, kind="stable").astype(np.int32)
+
+    @property
+    def _keys(self) -> npt.NDArray[np.floating]:
+        """What labels are sorted by; NaN without a value."""
         if self.is_number:
-            keys = self.number[rows].astype(np.float64)
-        else:
-            ranks = np.argsort(np.argsort(np.array(self.values)))
-            keys = np.append(ranks, np.nan)[self.code[rows]].astype(np.float64)
-        return rows[np.argsort(-keys if descending else keys, kind="stable")]
+            return self.number
+        ranks = np.argsort(np.argsort(np.array(self.values)))
+        return np.append(ranks, np.nan).astype(np.float32)[self.code]
 
     def value(self, row: int) -> float | str | None:
         """Say the value of a label.

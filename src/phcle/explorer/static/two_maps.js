@@ -74,7 +74,7 @@
       const values = new Float32Array(sides[m].names.length).fill(NaN);
       for (const { at, changed } of entries) if (at[m] >= 0) values[at[m]] = changed;
       const title = "changed neighbours";
-      const unit = ` of ${data.k} neighbours changed`;
+      const unit = ` of ${data.k}`;
       const missing = "only in this file";
       return [{ title, values, low: 0, high: data.k, highest_above: true, missing, unit }];
     });

@@ -462,8 +462,6 @@
     const branch = map.data.colourings.find(({ title }) => title === "branch");
     const local = new LocalFilters(cards, branch);
     const bars = element("div", {});
-    const about = { class: "map-card", "aria-label": "Filters", tabindex: "0", hidden: "" };
-    const section = element("section", about, element("h2", {}, "Filters"), bars);
     let panel = null;
     const changed = (list) => {
       const { rows } = local.ask(list);
@@ -471,15 +469,9 @@
       const [n, all] = [rows.length, map.n].map((x) => x.toLocaleString("en"));
       map.tell(list.length ? `${n} of ${all} labels.` : "");
     };
-    const show = () => {
-      section.hidden = !section.hidden;
-      button.ariaPressed = String(!section.hidden);
-      map.view.resize(); // the panel takes room from the map
+    map.add_panel("Filters", "filter", bars, () => {
       panel ??= Phcle.filters.panel(bars, { filters: [], changed, facets: (list) => local.ask(list) });
-    };
-    const button = element("button", { type: "button", "aria-pressed": "false", onclick: show }, "Filter");
-    map.side.append(section);
-    map.bar.insertBefore(button, map.circler);
+    });
   }
 
   Phcle.open_report = async function (host, source) {
