@@ -21,6 +21,7 @@ from phcle.explorer.label_lookup import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules, failure_response
+from phcle.explorer.stored_answers import StoredAnswers
 from phcle.explorer.workspace import Workspace
 
 __all__ = ["make_app"]
@@ -99,7 +100,8 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
         answer.headers.update(error.headers or {})
         return answer
 
-    app.add_middleware(Guard, rules=rules)
+    app.add_middleware(StoredAnswers)
+    app.add_middleware(Guard, rules=rules)  # the last one checks first
     return app
 
 

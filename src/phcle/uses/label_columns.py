@@ -15,12 +15,13 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import read_predictions
+from phcle.embedding.read import read_predictions, rows_of_data
 from phcle.errors import OptionError, did_you_mean
 
 __all__ = ["N_BINS", "Bins", "FieldColumn", "LabelColumns", "Support"]
@@ -335,16 +336,33 @@ class LabelColumns:
         array of int
             For each label of its data the row in the embedding, or −1.
         """
-        if context.name not in self._positions:
-            labels = () if context.data is None else context.data.labels
-            index = self.embedding.row_of
-            self._positions[context.name] = np.array(
-                [index.get(label, -1) for label in labels], np.int64
-            )
-        return self._positions[context.name]
+        return rows_of_data(self.embedding, context)
+
+    def tags(self, context: PredictingContext) -> tuple[Ints, Ints]:
+        """Find the tags that labels are known to have; they are found once.
+
+        Parameters
+        ----------
+        context : PredictingContext
+            A context of tags.
+
+        Returns
+        -------
+        rows : array of int
+            For each tag of a label the position of the label in the context's data.
+        columns : array of int
+            The column of the tag.
+        """
+        if context.name not in self._tags:
+            assert context.data is not None
+            cells = sp.coo_array(context.data.matrix.arrays[0])
+            has_it = cells.data > 0
+            rows, columns = cells.row[has_it], cells.col[has_it]
+            self._tags[context.name] = rows, columns
+        return self._tags[context.name]
 
     @cached_property
-    def _positions(self) -> dict[str, Ints]:
+    def _tags(self) -> dict[str, tuple[Ints, Ints]]:
         return {}
 
     def observed(self, context: PredictingContext, field: Field) -> list[Floats]:
@@ -387,6 +405,7 @@ class LabelColumns:
         if not is_number:
             best = _first_largest(known) if field.values else known[0] > 0
             code[is_observed] = best[is_observed]
+        labels = self.embedding.labels
         supports = self._support(context) if context.weight > 0 else None
         for start in range(0, n if context.weight > 0 else 0, BLOCK):
             rows = start + np.flatnonzero(~is_observed[start : start + BLOCK])
@@ -396,9 +415,10 @@ class LabelColumns:
                 self.embedding,
                 context,
                 self.embedding.vectors[rows],
-                [self.embedding.labels[i] for i in rows.tolist()],
+                () if supports is not None else [labels[i] for i in rows.tolist()],
                 field=field,
                 supports=None if supports is None else supports[rows],
+                rows=rows,
             )
             if is_number:
                 number[rows] = read.values[:, 0]
