@@ -16,7 +16,8 @@ import scipy.sparse as sp
 
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import read_predictions, support_of
+from phcle.embedding.label_supports import Supports, fill_supports
+from phcle.embedding.read import read_predictions
 from phcle.report.hierarchy_branches import hierarchy_of
 from phcle.report.html_page import compressed
 from phcle.report.map_data import Colouring, map_data, packed
@@ -120,11 +121,10 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
     ]
     room = _Room(MOST_LETTERS)
     facts = [fact for fact in facts if room.takes(fact)]
-    supports = {
-        x.name: support_of(embedding, x, embedding.vectors, embedding.labels)
-        for x in embedding.predicting
-    }
-    columns = LabelColumns(embedding, lambda context: supports[context.name])
+    supports: Supports = {}
+    for _ in fill_supports(embedding, supports):
+        pass
+    columns = LabelColumns(embedding, lambda context: supports.get(context.name))
     keys = _most_known(columns)
     fields = {key: _field(columns.get(*key)) for key in keys}
     fields = {key: field for key, field in fields.items() if room.takes(field)}
