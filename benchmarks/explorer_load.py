@@ -296,14 +296,15 @@ def product_ms() -> float:
 
 
 def measure_size(
-    file: Path, n_requests: int, seconds: float, *, is_final: bool
+    file: Path, n_requests: int, seconds: float, *, is_final: bool, is_first: bool
 ) -> dict[str, Any]:
     """The way of a first visitor, and then pages of all kinds from many clients."""
     from phcle.explorer.precomputed import precomputed_file, supports_file
 
     labels = list(load(file).labels)
-    for stored in (precomputed_file(file), supports_file(file)):
-        stored.unlink(missing_ok=True)
+    if is_first:
+        for stored in (precomputed_file(file), supports_file(file)):
+            stored.unlink(missing_ok=True)
     found: dict[str, Any] = {"labels": len(labels), "product_ms": product_ms()}
     with served(file) as (address, pid, began):
         listening = time.perf_counter()
@@ -473,6 +474,11 @@ def main(arguments: list[str] | None = None) -> None:
         help="With --sizes: do not wait for the final map.",
     )
     parser.add_argument(
+        "--stored",
+        action="store_true",
+        help="With --sizes: keep what an earlier run stored, as at a second start.",
+    )
+    parser.add_argument(
         "--seconds", type=float, default=20, help="Longest time of a load (--sizes)."
     )
     parser.add_argument("--json", type=Path, help="Write the figures to this file.")
@@ -483,8 +489,15 @@ def main(arguments: list[str] | None = None) -> None:
         found = []
         for n in given.sizes:
             made, requests = made_file(given.work, n), given.requests or 900
-            is_final = not given.sketch
-            found.append(measure_size(made, requests, given.seconds, is_final=is_final))
+            found.append(
+                measure_size(
+                    made,
+                    requests,
+                    given.seconds,
+                    is_final=not given.sketch,
+                    is_first=not given.stored,
+                )
+            )
             print(as_table(found), flush=True)
     else:
         file = given.file or noun_file(given.work)

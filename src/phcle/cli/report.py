@@ -9,7 +9,7 @@ import typer
 
 from phcle.cli.command_style import WANT
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import progress_stages, show, show_written
+from phcle.cli.output import progress_stages, show, show_line, show_written
 from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
@@ -63,3 +63,5 @@ def _show(made: WrittenReport) -> None:
     """Print where page and figures were written."""
     show_written(made.report)
     show_written(f"{Path(made.figures[0]).parent} (figures)")
+    if made.left_out:
+        show_line(made.left_out)

@@ -12,7 +12,7 @@ import numpy as np
 
 from phcle.answers import WrittenReport
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ContextError
+from phcle.errors import ContextError, some
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
 from phcle.report.hierarchy_branches import branches_of
@@ -109,6 +109,7 @@ def write_report(
     }
     progress("preparing cards of labels", 0, 0)
     inside = page_data(embedding, layout, ways)
+    left_out = _left_out(inside.left_out)
     progress("drawing figures", 0, 0)
     named = section_data.spread_labels(embedding, branches, N_TRIED)
     drawn = _draw_figures(embedding, data, layout.places, ways[0], named)
@@ -128,7 +129,8 @@ def write_report(
             named_clusters=_named_clusters(embedding, clusters),
             method=layout.method,
             completion=summarise(embedding).completion,
-            map=inside,
+            map=inside.text,
+            left_out=left_out,
             **data,
         )
         made = list(Path(unfinished).iterdir())
@@ -143,7 +145,19 @@ def write_report(
         labels=len(embedding),
         map=layout.method,
         clustered=tuple(together),
+        left_out=left_out,
         **data,
+    )
+
+
+def _left_out(parts: Sequence[str]) -> str:
+    """What the cards and filters of the page do not hold, and the remedy."""
+    if not parts:
+        return ""
+    return (
+        f"Cards, colours and filters of the page leave out {some(parts)}: there is no "
+        "room for them with so many labels. `phcle explore` shows them, and so does a "
+        "report on a fit of fewer contexts or columns."
     )
 
 
