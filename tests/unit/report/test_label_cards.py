@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 
 import numpy as np
 import pytest
