@@ -599,10 +599,10 @@ class _Sparse(MaskedMatrix):
 
     def on_columns(self, at: Ints) -> MaskedMatrix:
         if len(at) == 1 and at[0] >= 0:  # asked for again and again by the explorer
-            own, mask = slice(at[0], at[0] + 1), self._mask_by_column
+            own, known = slice(at[0], at[0] + 1), self._mask_by_column
             return _Sparse(
                 sp.csr_array(self._by_column[:, own]),
-                None if mask is None else sp.csr_array(mask[:, own]),
+                None if known is None else sp.csr_array(known[:, own]),
             )
         present = np.flatnonzero(at >= 0)
         pick = sp.csr_array(

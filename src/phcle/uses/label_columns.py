@@ -169,6 +169,26 @@ class FieldColumn:
         ranks = np.argsort(np.argsort(np.array(self.values)))
         return np.append(ranks, np.nan).astype(np.float32)[self.code]
 
+    @cached_property
+    def gaps(self) -> npt.NDArray[np.int32]:
+        """Rows with a predicted value, the surest first; of tags, the present ones.
+
+        Sure is a high probability, or a narrow interval; what has neither comes last.
+        """
+        is_gap = ~self.is_observed & self.has_value
+        if self.kind == "tag":  # most labels lack most tags
+            is_gap &= self.code == 1
+        rows = np.flatnonzero(is_gap)
+        if self.is_number:
+            low, high = self.low[rows], self.high[rows]
+            if self.is_log:
+                low, high = (np.log(np.maximum(x, 1e-30)) for x in (low, high))
+            unsure = high - low
+        else:
+            unsure = -self.confidence[rows]
+        order = np.argsort(np.nan_to_num(unsure, nan=np.inf), kind="stable")
+        return rows[order].astype(np.int32)
+
     def value(self, row: int) -> float | str | None:
         """Say the value of a label.
 
@@ -357,7 +377,9 @@ class LabelColumns:
             assert context.data is not None
             cells = sp.coo_array(context.data.matrix.arrays[0])
             has_it = cells.data > 0
-            rows, columns = cells.row[has_it], cells.col[has_it]
+            rows, columns = (
+                np.asarray(x[has_it], np.int64) for x in (cells.row, cells.col)
+            )
             self._tags[context.name] = rows, columns
         return self._tags[context.name]
 
