@@ -464,6 +464,7 @@ class FittedContext(ABC):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, to see how well a fit predicts them.
 
@@ -481,6 +482,8 @@ class FittedContext(ABC):
         start : float, default 0.0
             Where the share begins. With generators of one seed, shares that do not
             overlap hide different cells.
+        like_gaps : bool, default False
+            Whether columns whose gaps are in the same rows are hidden together.
 
         Returns
         -------
@@ -1163,6 +1166,7 @@ class PredictingContext(Protocol):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, as in `FittedContext`.
 
@@ -1178,6 +1182,8 @@ class PredictingContext(Protocol):
             Positions of labels that are hidden altogether.
         start : float, default 0.0
             Where the share begins.
+        like_gaps : bool, default False
+            Whether columns whose gaps are in the same rows are hidden together.
 
         Returns
         -------

@@ -141,7 +141,7 @@ def _draw_rows_and_cells(
     share, most = CELL_SHARE, MOST_CELLS
     if is_large:
         share, most = GAPPY_SHARE, min(most, MOST_GAPPY * len(table.columns))
-    left, cells = table.hide_cells(share, most, rng, rows=rows)
+    left, cells = table.hide_cells(share, most, rng, rows=rows, like_gaps=True)
     assert cells is not None
     return Drawn(table, left, cells)
 

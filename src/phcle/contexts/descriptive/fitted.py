@@ -137,6 +137,7 @@ class FittedDescriptive(FittedContext):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedDescriptive, HiddenCells | None]:
         if not self.can_be_completed:
             return self, None
@@ -144,9 +145,11 @@ class FittedDescriptive(FittedContext):
         for number, each in enumerate(self.fields):
             groups[each.at] = number  # the values of a category belong together
         values, hidden = self.values, None
+        if like_gaps:
+            groups = values.joined_by_gaps(groups)
         if rows is not None and len(rows):
             _, own = values.take(rows).hide_cells(groups, 1.0, most, rng)
-            hidden = replace(own, rows=rows[own.rows], is_alone=~own.is_alone)
+            hidden = replace(own, rows=rows[own.rows])
             values = values.hide_rows(rows)
         values, cells = values.hide_cells(groups, share, most, rng, start)
         return replace(self, values=values), cells.joined(hidden) if hidden else cells
