@@ -20,7 +20,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.label_supports import Supports
 from phcle.errors import FileError
 from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
-from phcle.report.map_layout import lay_out
+from phcle.report.map_layout import Layout, lay_out
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.neighbour_table import NeighbourTable
 
@@ -32,6 +32,7 @@ __all__ = [
     "precompute",
     "precomputed_file",
     "save_supports",
+    "stored_layout",
     "supports_file",
 ]
 
@@ -101,6 +102,27 @@ class Precomputed:
             "supports": listed,
         }
         write_sealed(path, FORMAT, VERSION, content, tensors | arrays)
+
+
+def stored_layout(embedding_file: Path, embedding: LabelEmbedding) -> Layout | None:
+    """Load the map that the explorer stored beside an embedding.
+
+    Parameters
+    ----------
+    embedding_file : Path
+        The file of the embedding.
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    Layout or None
+        Places and neighbours; None if there is no map of all its labels.
+    """
+    found = load_precomputed(precomputed_file(embedding_file), embedding)
+    if found is None:
+        return None
+    return Layout(found.places, found.table.rows.astype(np.int64), found.method)
 
 
 def precomputed_file(embedding_file: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
-from phcle.report.map_layout import lay_out
+from phcle.report.map_layout import Layout, lay_out
 from phcle.report.report_libraries import needed
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.clusters import Clusters, cluster_labels
@@ -47,6 +48,7 @@ def write_report(
     *,
     title: str = "Label embedding",
     shown: Sequence[str] = (),
+    layout: Layout | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> WrittenReport:
     """Write a report on an embedding: `out/report.html` and `out/figures/`.
@@ -65,6 +67,9 @@ def write_report(
     shown : sequence of str, optional
         Labels whose neighbours are listed, and shown in the heat map. If left out,
         typical labels of every branch.
+    layout : Layout, optional
+        Places and neighbours of all labels, if they are known already: with many
+        labels, most of the time goes into them.
     progress : callable, optional
         Called with each stage, and the numbers of its steps done and in total; a total
         of 0 is unknown.
@@ -88,11 +93,13 @@ def write_report(
     asked = [embedding.resolve(label) for label in shown]
     folder = make_folder(out / "figures")
     branches = branches_of(embedding)
-    layout = lay_out(
-        np.asarray(embedding.unit_vectors, np.float32),
-        k=N_ON_CARD,
-        progress=partial(progress, "placing labels on the map"),
-    )
+    if layout is None:
+        layout = lay_out(
+            np.asarray(embedding.unit_vectors, np.float32),
+            k=N_ON_CARD,
+            progress=partial(progress, "placing labels on the map"),
+        )
+    layout = replace(layout, neighbours=layout.neighbours[:, :N_ON_CARD])
     ways = colourings(embedding, branches)
     contexts_done = partial(progress, "measuring what each context adds")
     data: dict[str, Any] = {
