@@ -13,7 +13,9 @@ import numpy.typing as npt
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.confidence import Described
 from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.family_means import FamilyMeans
 from phcle.contexts.labels import index_of
+from phcle.embedding.family_values import FamilyValues
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -88,9 +90,12 @@ def read_predictions(
     known = _described(embedding, context)
     if rows is None:
         is_described = np.array([x in known.labels for x in labels], dtype=bool)
+        rows = np.array([embedding.row_of.get(x or "", -1) for x in labels], np.int64)
     else:
         is_described = known.is_described[rows]
-    found = own.read(vectors, is_described, supports)
+    columns = slice(None) if field is None else field.at
+    family = _family_of(embedding, context, rows, columns)
+    found = own.read(vectors, is_described, supports, family)
     values = np.where(own.is_number, found.number, found.chance)
     return Reading(values, found.chance, found.low, found.high)
 
@@ -146,6 +151,26 @@ def rows_of_data(embedding: LabelEmbedding, context: PredictingContext) -> Ints:
     return _described(embedding, context).data_rows
 
 
+def _family_of(
+    embedding: LabelEmbedding,
+    context: PredictingContext,
+    rows: Ints,
+    columns: slice,
+) -> Floats | None:
+    """Means of the families of labels, on the scale of the fit; NaN if unknown.
+
+    None if families have no share in the numbers of the context.
+    """
+    if context.calibration is None or not context.calibration.asks_family:
+        return None
+    means = _described(embedding, context).family_means(embedding, context)
+    if means is None:
+        return None
+    found = np.full((len(rows), len(context.columns[columns])), np.nan)
+    found[rows >= 0] = means.at(rows[rows >= 0], columns)
+    return found
+
+
 class _Known:
     """The labels that a context describes, and those of them in the embedding."""
 
@@ -160,6 +185,15 @@ class _Known:
         labels = () if context.data is None else context.data.labels
         row_of = embedding.row_of
         self.data_rows = np.array([row_of.get(x, -1) for x in labels], np.int64)
+        self._families: FamilyValues | None = None
+
+    def family_means(
+        self, embedding: LabelEmbedding, context: PredictingContext
+    ) -> FamilyMeans | None:
+        """What families say; None without a hierarchy. Found at the first call."""
+        if self._families is None:
+            self._families = FamilyValues(embedding, context)
+        return self._families.means
 
 
 _kept: WeakKeyDictionary[LabelEmbedding, dict[str, _Known]] = WeakKeyDictionary()

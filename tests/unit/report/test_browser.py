@@ -148,7 +148,7 @@ def test_filters_and_attributes_change_the_map(open_page):
     page.keyboard.press("Enter")
     page.wait_for_selector(".map-legend:has-text('has it')")
     assert page.input_value("#map-attribute") == "wings"
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("button", name="Filters", exact=True).click()
     page.locator(".facet-value", has_text="claws").click()
     assert page.inner_text(".map-note") == "3 of 13 labels."
     assert page.evaluate("Phcle.map.filter.reduce((a, b) => a + b)") == 3
@@ -163,7 +163,7 @@ def test_the_address_holds_what_the_map_shows(open_page):
     page.wait_for_selector(".map-legend:has-text('has it')")
     page.fill("#map-search", "hawk")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("button", name="Filters", exact=True).click()
     page.locator(".facet-value", has_text="claws").click()
     page.wait_for_function("location.hash.includes('filter=')")
     shared = page.evaluate("location.hash")
@@ -226,7 +226,7 @@ def test_axe_finds_no_barriers(open_page, scheme):
     page = open_page(color_scheme=scheme, reduced_motion="reduce")
     page.fill("#map-search", "robin")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("button", name="Filters", exact=True).click()
     page.wait_for_selector(".facet")
     page.evaluate("document.getElementById('made').open = true")
     answer = axe.Axe().run(page).response

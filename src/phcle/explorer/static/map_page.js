@@ -50,22 +50,11 @@
   // Filters of the table, in a panel that a button opens; they stand in the URL.
   function add_filters(map) {
     const host_of_bars = element("div", {}, element("p", { class: "quiet" }, "Counting…"));
-    const about = { class: "map-card", "aria-label": "Filters", tabindex: "0", hidden: "" };
-    const section = element("section", about, element("h2", {}, "Filters"), host_of_bars);
     let panel = null;
     let asked = null;
-    const open_button = element(
-      "button",
-      { type: "button", "aria-pressed": "false", onclick: () => show(section.hidden) },
-      "Filter",
-    );
-
-    function show(on) {
-      section.hidden = !on;
-      open_button.ariaPressed = String(on);
-      map.view.resize(); // the panel takes room from the map
-      panel ??= on ? Phcle.filters.panel(host_of_bars, { filters: map.filters, changed }) : null;
-    }
+    const { show } = map.add_panel("Filters", "filter", host_of_bars, () => {
+      panel ??= Phcle.filters.panel(host_of_bars, { filters: map.filters, changed });
+    });
 
     async function apply(list) {
       if (asked) asked.abort(); // the visitor has gone on
@@ -96,8 +85,6 @@
       await apply(list).catch((error) => map.tell(error.message));
       panel?.show(list);
     };
-    map.side.append(section);
-    map.bar.insertBefore(open_button, map.circler);
   }
 
   function remember(map, what) {

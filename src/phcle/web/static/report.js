@@ -462,8 +462,6 @@
     const branch = map.data.colourings.find(({ title }) => title === "branch");
     const local = new LocalFilters(cards, branch);
     const bars = element("div", {});
-    const about = { class: "map-card", "aria-label": "Filters", tabindex: "0", hidden: "" };
-    const section = element("section", about, element("h2", {}, "Filters"), bars);
     let panel = null;
     const apply = (list) => {
       const { rows } = local.ask(list);
@@ -476,15 +474,10 @@
       apply(list);
       map.options.changed(map, "colours");
     };
-    const show = (on) => {
-      section.hidden = !on;
-      button.ariaPressed = String(on);
-      map.view.resize(); // the panel takes room from the map
+    const { show } = map.add_panel("Filters", "filter", bars, () => {
       const options = { filters: map.filters, changed, facets: (list) => local.ask(list) };
       panel ??= Phcle.filters.panel(bars, options);
-    };
-    const about_button = { type: "button", "aria-pressed": "false", onclick: () => show(section.hidden) };
-    const button = element("button", about_button, "Filter");
+    });
     map.filters = [];
     map.restore_filters = async (list) => {
       if (JSON.stringify(list) === JSON.stringify(map.filters)) return;
@@ -492,8 +485,6 @@
       if (list.length) show(true);
       panel?.show(list);
     };
-    map.side.append(section);
-    map.bar.insertBefore(button, map.circler);
   }
 
   // -- What the map shows, in the address after "#map?", so that it can be shared. Links to
