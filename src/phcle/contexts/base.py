@@ -1246,7 +1246,11 @@ class PredictingContext(Protocol):
         """
 
     def read(
-        self, vectors: Floats, is_described: Flags, supports: npt.NDArray[np.float64]
+        self,
+        vectors: Floats,
+        is_described: Flags,
+        supports: npt.NDArray[np.float64],
+        family: npt.NDArray[np.float64] | None = None,
     ) -> Read:
         """Read predictions with the calibration, which must be there.
 
@@ -1258,6 +1262,8 @@ class PredictingContext(Protocol):
             Labels of which the context knows a cell.
         supports : array of shape (rows,)
             Support of each label.
+        family : array of shape (rows, columns), optional
+            Means of the families on the scale of the fit; NaN where none is known.
 
         Returns
         -------
