@@ -43,7 +43,7 @@ from phcle.solver.setting_choice import SettingChoice
 from phcle.solver.settings import Chosen
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
-from phcle.solver.warm_factors import warm_factors
+from phcle.solver.warm_factors import serves_as_start, warm_factors
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import nie_weights
 
@@ -269,11 +269,13 @@ class PHCLE(EstimatorOptions):
             _refuse_uninformed(problem, weights)
             rng = np.random.default_rng(self.random_state)
             with counted_progress("finding a start", enabled=self.verbose):
-                start = (
-                    start_factors(problem, weights, self.init, rng, backend=backend)
-                    if warm is None
-                    else warm_factors(warm.embedding, problem, weights, rng, backend)
-                )
+                if warm is not None and serves_as_start(warm.embedding, problem):
+                    old = warm.embedding
+                    start = warm_factors(old, problem, weights, rng, backend)
+                else:
+                    start = start_factors(
+                        problem, weights, self.init, rng, backend=backend
+                    )
             state = solver.init(start, weights)
 
         try:

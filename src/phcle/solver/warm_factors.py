@@ -2,6 +2,8 @@
 
 Labels and columns are matched by name. Vectors of new labels are solved while the
 factors stay fixed; new columns start at zero, and the first sweep solves them from W.
+A new context, or longer vectors, need dimensions that the embedding does not have;
+sweeps find these slowly, so such a refit has the start of any other fit.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from phcle.solver.foldin import solve_labels
 from phcle.solver.problem import Problem
 from phcle.solver.start import NOISE, Factors, draw_for_all
 
-__all__ = ["warm_factors"]
+__all__ = ["serves_as_start", "warm_factors"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,6 +31,26 @@ Sweeps would hardly revive it, so noise takes its place."""
 
 FOLD_TOL = 1e-2
 """Tolerance of the vectors of new labels. The sweeps go on from there."""
+
+
+def serves_as_start(embedding: LabelEmbedding, problem: Problem) -> bool:
+    """Tell whether a refit can start from the factors of an embedding.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The earlier embedding.
+    problem : Problem
+        The problem of the refit.
+
+    Returns
+    -------
+    bool
+        Whether it has all contexts, in the same roles, and vectors that are as long.
+    """
+    before = {(context.name, context.kind) for context in embedding.contexts}
+    now = {(context.name, context.kind) for context in problem.contexts}
+    return now <= before and problem.dim <= embedding.dim
 
 
 def warm_factors(
@@ -62,10 +84,8 @@ def warm_factors(
     before = {(c.name, c.kind): c for c in embedding.contexts}
     factors = []
     for context in problem.contexts:
-        known = before.get((context.name, context.kind))
-        names: tuple[str, ...] = () if known is None else known.columns
-        vectors = embedding.vectors[:0] if known is None else known.factor
-        factors.append(_matched(names, vectors, context.columns)[0])
+        known = before[context.name, context.kind]
+        factors.append(_matched(known.columns, known.factor, context.columns)[0])
     turns = [context.turns_with_labels for context in problem.contexts]
     W, factors, n_alive = _in_dimensions(W, factors, turns, problem.dim)
     new = np.flatnonzero(~is_old)

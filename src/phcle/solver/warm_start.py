@@ -29,10 +29,11 @@ __all__ = ["WarmStart"]
 
 Pose = Callable[[Aligned, Chosen], tuple[Problem, Chosen]]
 
-SETTINGS_UP_TO, CALIBRATION_UP_TO = 0.25, 0.1
+SETTINGS_UP_TO, CALIBRATION_UP_TO = 0.5, 0.1
 """Settings, and calibrations, are taken over while at most this share of the cells of
-any context has changed since they were found. More would make them those of other
-data; a share is added up over refits."""
+any context has changed since they were found; the shares of several refits add up. The
+settings are coarse, and short trials choose them. Confidences must be right to a few
+per cent, so they are learned anew sooner."""
 
 MAY_DIFFER = ("dim", "random_state", "match", "dtype", "mode", "solver", "step_size")
 """Options that may differ from those of the earlier fit without another choice of
