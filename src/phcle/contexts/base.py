@@ -485,6 +485,7 @@ class FittedContext(ABC):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, to see how well a fit predicts them.
 
@@ -502,6 +503,8 @@ class FittedContext(ABC):
         start : float, default 0.0
             Where the share begins. With generators of one seed, shares that do not
             overlap hide different cells.
+        like_gaps : bool, default False
+            Whether columns whose gaps are in the same rows are hidden together.
 
         Returns
         -------
@@ -1184,6 +1187,7 @@ class PredictingContext(Protocol):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, as in `FittedContext`.
 
@@ -1199,6 +1203,8 @@ class PredictingContext(Protocol):
             Positions of labels that are hidden altogether.
         start : float, default 0.0
             Where the share begins.
+        like_gaps : bool, default False
+            Whether columns whose gaps are in the same rows are hidden together.
 
         Returns
         -------
@@ -1261,7 +1267,11 @@ class PredictingContext(Protocol):
         """
 
     def read(
-        self, vectors: Floats, is_described: Flags, supports: npt.NDArray[np.float64]
+        self,
+        vectors: Floats,
+        is_described: Flags,
+        supports: npt.NDArray[np.float64],
+        family: npt.NDArray[np.float64] | None = None,
     ) -> Read:
         """Read predictions with the calibration, which must be there.
 
@@ -1273,6 +1283,8 @@ class PredictingContext(Protocol):
             Labels of which the context knows a cell.
         supports : array of shape (rows,)
             Support of each label.
+        family : array of shape (rows, columns), optional
+            Means of the families on the scale of the fit; NaN where none is known.
 
         Returns
         -------

@@ -177,23 +177,19 @@ def _category_colouring(
     opened: Opened, own: PredictingContext, field: Field, column: str
 ) -> MapColouring:
     """Colour labels by the most probable value of a category."""
-    support = opened.support(own)
-    found = [
-        attribute_column(opened.embedding, own.name, x, support=support)
-        for x in own.columns[field.at]
-    ]
-    chance = np.column_stack([each.chance for each in found])
-    best = chance.argmax(axis=1)
-    order = np.argsort(-np.bincount(best, minlength=len(found)), kind="stable")
-    shown = order[:MOST_GROUPS]
-    rank = np.full(len(found), len(shown))
+    found = opened.columns.get(own.name, field.title)
+    n_values = len(field.values)
+    counts = np.bincount(found.code[found.has_value], minlength=n_values)
+    shown = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
+    rank = np.full(n_values + 1, len(shown))  # the last one has no value
     rank[shown] = np.arange(len(shown))
+    sure = np.where(found.is_observed, 1.0, np.nan_to_num(found.confidence))
     return MapColouring(
         f"{own.name}: {field.title}",
         groups=(*(field.values[i] for i in shown), "other"),
-        codes=packed(rank[best], "u1"),
-        is_known=packed(found[0].is_observed, "u1"),
-        confidence=packed(255 * chance.max(axis=1), "u1"),
+        codes=packed(rank[found.code], "u1"),
+        is_known=packed(found.is_observed, "u1"),
+        confidence=packed(255 * sure, "u1"),
         context=own.name,
         column=column,
     )
