@@ -74,4 +74,5 @@ def _cells(
     if wanted is not None:
         kept = np.array([label in wanted for label in context.labels], dtype=bool)[i]
         i, j, values = i[kept], j[kept], values[kept]
-    return row_of[i] * len(columns) + column_of[j], values
+    keys = np.asarray(row_of[i] * len(columns) + column_of[j], np.int64)
+    return keys, np.asarray(values, np.float64)
