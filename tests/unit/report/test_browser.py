@@ -163,6 +163,47 @@ def test_filters_and_attributes_change_the_map(open_page):
     assert page.evaluate("Phcle.map.filter") is None
 
 
+def test_the_address_holds_what_the_map_shows(open_page):
+    page = open_page("?map=canvas", reduced_motion="reduce")
+    page.fill("#map-attribute", "wing")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".map-legend:has-text('has it')")
+    page.fill("#map-search", "hawk")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Filters", exact=True).click()
+    page.locator(".facet-value", has_text="claws").click()
+    page.wait_for_function("location.hash.includes('filter=')")
+    shared = page.evaluate("location.hash")
+    assert "label=hawk" in shared
+    assert "column=wings" in shared
+
+    other = open_page("?map=canvas" + shared, reduced_motion="reduce")
+    assert other.inner_text(".map-panel h2") == "hawk"
+    assert "has it" in other.inner_text(".map-legend")
+    assert other.evaluate("Phcle.map.filter.reduce((a, b) => a + b)") == 3
+    where = "Phcle.map.view.where().map((x) => x.toFixed(3))"
+    assert other.evaluate(where) == page.evaluate(where)
+    page.go_back()  # to the map before the filter
+    page.wait_for_function("Phcle.map.filter === null")
+    assert page.inner_text(".map-panel h2") == "hawk"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "#map?label=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
+        "#map?filter=%5B%22none%22%2C%22none%22%2C%22in%22%2C%5B%22x%22%5D%5D",
+        "#map?context=none&column=none&at=NaN,1,1&rows=99999",
+        "#completion",
+    ],
+)
+def test_an_address_that_names_nothing_still_opens_the_map(open_page, asked):
+    page = open_page(asked)
+    page.fill("#map-search", "hawk")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".map-panel h2") == "hawk"
+
+
 def test_the_heat_map_is_no_white_block_in_the_dark(open_page):
     page = open_page(color_scheme="dark")
     look = """(part) => getComputedStyle(document.querySelector(part))"""
