@@ -130,7 +130,7 @@ def solve_rows(
         going = _moved_more_than(tol, y, moved)
         y = moved
         for _ in range(max_iter - 1):
-            if going.shape[0] == 0:
+            if not backend.processes.any_of(going.shape[0] > 0):
                 break
             before = y[going]
             moved, renewed = _step(
@@ -170,9 +170,11 @@ def _over_blocks(
     processes = backend.processes
     own = processes.own_blocks(len(blocks))
     totals = np.zeros((len(blocks), n_terms))
-    for number, found in zip(
-        own, backend.map_blocks(lambda i: one(own[i]), len(own)), strict=True
-    ):
+    if processes.in_step:  # blocks exchange rows, so they run one after the other
+        all_found = [one(number) for number in own]
+    else:
+        all_found = backend.map_blocks(lambda i: one(own[i]), len(own))
+    for number, found in zip(own, all_found, strict=True):
         totals[number] = found
     none = np.empty(0, dtype=np.int64)
     own_rows = np.concatenate([none, *(blocks[number].rows for number in own)])
@@ -194,7 +196,7 @@ def _step(
     here = _Place.of(backend, y, views, ridge, block, chosen)
     best, slope = _attempt(backend, here, ridge, curvature)
     stuck = xp.nonzero((best.total >= here.total) & (slope < -here.noise))[0]
-    if stuck.shape[0] > 0:
+    if backend.processes.any_of(stuck.shape[0] > 0):
         rows = stuck if chosen is None else chosen[stuck]
         again = _Place.of(backend, y[stuck], views, ridge, block, rows)
         best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND)[0])
@@ -318,7 +320,7 @@ def _search(
     vertex = xp.clip(vertex, min=0.05)
     is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
     chosen = xp.nonzero(is_off)[0]
-    if chosen.shape[0] == 0:
+    if not backend.processes.any_of(chosen.shape[0] > 0):
         return whole
     shorter = trial(vertex[chosen], chosen)
     better = shorter.total < whole.total[chosen]
@@ -353,11 +355,13 @@ def _conjugate_gradients(
     # Below this, a row is exact up to rounding, and more steps would add errors.
     eps = float(np.finfo(backend.dtype).eps)
     noise = xp.clip((4 * eps) ** 2 * strength, min=tiny / eps)
+    is_solved = False
     for step in range(n_steps):
         bent = product(search)
         slope = xp.sum(residual * search, axis=1)
         length = slope / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
-        goes_on = strength > noise
+        # If processes work in step, solved rows wait for those of the others.
+        goes_on = (strength > noise) & (not is_solved)
         length = xp.where(goes_on, length, 0.0)
         x = x + length[:, None] * search
         if step + 1 == n_steps:
@@ -365,7 +369,8 @@ def _conjugate_gradients(
         before, residual = residual, residual - length[:, None] * bent
         better = precondition(residual)
         renewed = xp.sum(residual * better, axis=1)
-        if solved and bool(xp.all(renewed <= enough)):
+        is_solved = is_solved or (solved > 0 and bool(xp.all(renewed <= enough)))
+        if solved and not backend.processes.any_of(not is_solved):
             break
         turned = renewed - xp.sum(before * better, axis=1)
         ratio = xp.where(goes_on, turned / xp.clip(strength, min=tiny), 0.0)

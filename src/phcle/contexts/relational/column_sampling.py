@@ -6,17 +6,19 @@ the columns, drawn in proportion to their mass, gives an unbiased estimate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.terms import Sample
 
-__all__ = ["draw_columns"]
+__all__ = ["draw_columns", "draw_in_parts"]
 
 Floats = npt.NDArray[np.floating]
 
 
-def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
+def draw_columns(mass: Floats, n: float, rng: np.random.Generator) -> Sample:
     """Draw about `n` columns in proportion to their mass.
 
     A column is in the sample with probability p = min(1, t · mass), where t makes the
@@ -29,7 +31,7 @@ def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
     ----------
     mass : array of shape (columns,)
         Mass of each column.
-    n : int
+    n : float
         About how many columns to draw.
     rng : numpy.random.Generator
         Source of randomness.
@@ -48,7 +50,45 @@ def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
     return at, mass[at] / chance[at]
 
 
-def _chances(mass: Floats, n: int) -> Floats:
+def draw_in_parts(
+    mass: Floats,
+    parts: Sequence[tuple[int, int, int]],
+    n: float,
+    total: float,
+    seed: Sequence[int],
+) -> Sample:
+    """Draw columns from each part by itself, so that no process needs all masses.
+
+    Parameters
+    ----------
+    mass : array of shape (columns,)
+        Mass of each column of this process.
+    parts : sequence of tuple of int
+        Number, first column and end of each part of this process.
+    n : float
+        About how many columns to draw from all parts of all processes.
+    total : float
+        Mass of all columns of all processes.
+    seed : sequence of int
+        Seed of the draw; every part adds its number.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and their masses divided by their chance.
+    """
+    drawn = []
+    for number, a, b in parts:
+        own = mass[a:b]
+        rng = np.random.default_rng([*seed, number])
+        at, weight = draw_columns(own, n * float(own.sum()) / total, rng)
+        drawn.append((at + a, weight))
+    none = np.empty(0)
+    at = np.concatenate([none.astype(np.int64), *(x for x, _ in drawn)])
+    return at, np.concatenate([none, *(x for _, x in drawn)])
+
+
+def _chances(mass: Floats, n: float) -> Floats:
     """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
     certain = np.zeros(len(mass), dtype=bool)
     while True:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from phcle.backends.dense import Columns, DensePart, n_sampled_columns
+from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.relational.column_sampling import draw_columns
@@ -109,6 +110,7 @@ class LogisticView(View):
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
         self.is_sampled = sample is not None
+        self.total_mass = xp.sum(term.mass)
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         self.gram = xp.matmul((other * term.mass[:, None]).T, other)
         self.columns = (
@@ -132,6 +134,20 @@ class LogisticView(View):
         other = backend.xp.take(self.other, backend.indices(at), axis=0)
         return backend.columns(other, backend.asarray(mass))
 
+    def dense(self, y: Array) -> DensePart:
+        """The dense part at some rows."""
+        return self.term.backend.dense_part(y, self.columns)
+
+    def probed(self, y: Array, dense: DensePart) -> DensePart:
+        """The dense part at some rows, for products with the curvature."""
+        if self.probe is self.columns:
+            return dense
+        return self.term.backend.dense_part(y, self.probe)
+
+    def known_entries(self, block: int, columns: Array) -> KnownEntries:
+        """Rows of the other factor at the known columns of a block."""
+        return self.term.backend.known_entries(columns, self.other)
+
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
 
@@ -150,13 +166,13 @@ class LocalLogistic(Local):
             rates = rates[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
-        self.dense = backend.dense_part(y, view.columns)
+        self.dense = view.dense(y)
         self.value = self.rate * self.dense.value
         self.gradient = self.rate[:, None] * self.dense.gradient
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.entries = backend.known_entries(self.padded.columns, view.other)
+        self.entries = view.known_entries(block, self.padded.columns)
         self.near_x = self.entries.dots(y)  # (r, width)
         self.near_sigmoid, softplus = backend.logistic(self.near_x)
         self.value = self.value + xp.sum(
@@ -168,9 +184,7 @@ class LocalLogistic(Local):
     @cached_property
     def _probed(self) -> DensePart:
         """The dense part for products with the curvature."""
-        if self.view.probe is self.view.columns:
-            return self.dense
-        return self.view.term.backend.dense_part(self.y, self.view.probe)
+        return self.view.probed(self.y, self.dense)
 
     def _shared(self, curvature: Curvature) -> Array:
         """What multiplies the shared Gram matrix; MATCHED has the exact trace: (r,)."""
@@ -198,14 +212,12 @@ class LocalLogistic(Local):
 
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
-        level = xp.mean(self._shared(curvature))
+        n_rows = max(self.y.shape[0], 1)
+        level = xp.sum(self._shared(curvature)) / n_rows
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
-            mass = xp.clip(
-                xp.sum(self.view.term.mass), min=_tiny(self.view.term.backend)
-            )
-            entries = self._entries(curvature)
-            level = level + xp.sum(entries) / (entries.shape[0] * mass)
+            mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
+            level = level + xp.sum(self._entries(curvature)) / (n_rows * mass)
         return level * self.view.gram
 
     def bound_trace(self) -> Array:
