@@ -34,11 +34,10 @@ Floats = npt.NDArray[np.floating[Any]]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-ROW_SHARE, MOST_ROWS = 0.1, 200
-"""Share of the described labels whose whole rows are hidden, and most of them."""
-
-CELL_SHARE = 0.1
-"""Share of the other known cells that is hidden."""
+SHARE, SMALL_SHARE, MOST_ROWS = 0.1, 0.05, 200
+"""Share of the described labels whose whole rows are hidden, that of a small problem,
+and most of them; the same shares of the other known cells are hidden too. A trial
+predicts worse the more it hides, most of all where little is known."""
 
 MOST_GAPPY, GAPPY_SHARE = 1_000, 0.2
 """Most labels that lose cells in a large problem, and the share that they lose."""
@@ -62,9 +61,9 @@ that are described in part, and in others. Every number counts, above its mean o
 because intervals learn from all; not in a problem with few labels, whose cells agree
 more."""
 
-MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 5
-"""Most trials, and most for a problem with few labels, whose trials take little time
-and hide few cells."""
+MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 10
+"""Most trials, and most for a problem with at most so many labels, whose trials take
+little time and hide few cells."""
 
 FEW = 0.02
 """Below this share of labels with hidden cells, only they and their factors are
@@ -120,7 +119,7 @@ def judged_tables(
 
 
 def _draw_rows_and_cells(
-    table: PredictingContext, rng: np.random.Generator, *, is_large: bool
+    table: PredictingContext, rng: np.random.Generator, *, n_labels: int
 ) -> Drawn:
     """Hide whole rows of some labels, and some cells of the others.
 
@@ -130,8 +129,8 @@ def _draw_rows_and_cells(
         The table.
     rng : numpy.random.Generator
         Draws rows and cells.
-    is_large : bool
-        Whether few labels should lose cells.
+    n_labels : int
+        Labels of the problem; in a large one, few of them lose cells.
 
     Returns
     -------
@@ -139,10 +138,10 @@ def _draw_rows_and_cells(
         What is hidden and what is left.
     """
     observed = np.flatnonzero(table.observed)
-    n = int(np.clip(round(ROW_SHARE * len(observed)), 1, MOST_ROWS))
+    share, most = SMALL_SHARE if n_labels <= SMALL else SHARE, MOST_CELLS
+    n = int(np.clip(round(share * len(observed)), 1, MOST_ROWS))
     rows = np.sort(rng.choice(observed, min(n, len(observed) - 1), replace=False))
-    share, most = CELL_SHARE, MOST_CELLS
-    if is_large:
+    if n_labels > COLD_UP_TO:
         share, most = GAPPY_SHARE, min(most, MOST_GAPPY * len(table.columns))
     left, cells = table.hide_cells(share, most, rng, rows=rows, like_gaps=True)
     assert cells is not None
@@ -183,12 +182,11 @@ def hidden_cells(
     rng = np.random.default_rng(seed)
     found: dict[str, HiddenPredictions] = {}
     n_labels = len(device.problem.labels)
-    is_large = n_labels > COLD_UP_TO
     is_small = n_labels <= SMALL
     most = MOST_SMALL_TRIALS if is_small else MOST_TRIALS
     for number in range(most if tables else 0):
         drawn = {
-            at: _draw_rows_and_cells(table, rng, is_large=is_large)
+            at: _draw_rows_and_cells(table, rng, n_labels=n_labels)
             for at, table in tables.items()
         }
         for name, cells in predict_hidden(device, state, drawn, seed=number).items():
