@@ -468,12 +468,16 @@ def side_by_side(workspace: Workspace, label: str, k: int) -> answers.SideBySide
     Returns
     -------
     SideBySide
-        Two lists of neighbours, and the share that is in both.
+        Two lists of neighbours, and the share that is in both. The list of an
+        embedding that lacks the label is empty.
     """
-    opened, other = workspace.opened, workspace.compared
-    label = opened.resolve(label)
-    one = nearest(opened, label, k).neighbours
-    two = nearest(other, label, k).neighbours
+    sides = workspace.opened, workspace.compared
+    home = sides[label not in sides[0].embedding and label in sides[1].embedding]
+    label = home.resolve(label)
+    one, two = (
+        nearest(side, label, k).neighbours if label in side.embedding else ()
+        for side in sides
+    )
     both = {near.label for near in one} & {near.label for near in two}
 
     def marked(
@@ -485,7 +489,7 @@ def side_by_side(workspace: Workspace, label: str, k: int) -> answers.SideBySide
 
     return answers.SideBySide(
         label,
-        opened.embedding.name_of(label),
+        home.embedding.name_of(label),
         marked(one),
         marked(two),
         len(both) / max(len(one), 1),

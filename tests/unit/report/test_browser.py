@@ -113,6 +113,13 @@ def test_a_phone_needs_no_scrolling_sideways(open_page):
     page.fill("#map-search", "wren")
     page.keyboard.press("Enter")
     assert page.inner_text(".map-panel h2") == "wren"
+    sheet, whole = (page.locator(x).bounding_box() for x in (".map-side", ".map-whole"))
+    assert sheet["height"] < 0.5 * whole["height"]  # the map stays in sight above it
+    assert sheet["y"] + sheet["height"] == pytest.approx(
+        whole["y"] + whole["height"], abs=2
+    )
+    page.fill("#map-search", "very long")
+    page.keyboard.press("Enter")
     page.evaluate("document.getElementById('made').open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -218,16 +225,17 @@ def test_print_shows_the_drawn_map(open_page):
     assert not page.locator("#map").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_barriers(open_page, scheme):
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1400)])
+def test_axe_finds_no_barriers(open_page, scheme, width):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
-    page = open_page(color_scheme=scheme, reduced_motion="reduce")
-    page.fill("#map-search", "robin")
-    page.keyboard.press("Enter")
+    viewport = {"width": width, "height": 850}
+    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport=viewport)
     page.get_by_role("button", name="Filters", exact=True).click()
     page.wait_for_selector(".facet")
+    page.fill("#map-search", "robin")
+    page.keyboard.press("Enter")
     page.evaluate("document.getElementById('made').open = true")
     answer = axe.Axe().run(page).response
     assert [(x["id"], x["nodes"][0]["html"]) for x in answer["violations"]] == []
