@@ -116,6 +116,7 @@
 
     async open() {
       const { data } = this;
+      delete host.dataset.ready;
       const colourings = colourings_of(data, this.entries);
       const hosts = SIDES.map((m) => element("div", { id: `map-${m + 1}`, class: "two-map" }));
       this.bar = element("div", { class: "two-bar" });
@@ -141,6 +142,8 @@
       this.build_list();
       Phcle.open_label = ({ label }) => this.go_to(label);
       this.restore();
+      // The maps know their final size after the next frame.
+      await new Promise((done) => root.requestAnimationFrame(() => setTimeout(done)));
       host.dataset.ready = "yes";
     }
 
