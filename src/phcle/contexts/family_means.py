@@ -20,13 +20,17 @@ from phcle.contexts.relational.taxonomy import Hierarchy
 if TYPE_CHECKING:
     from phcle.contexts.base import FittedContext
 
-__all__ = ["TIE", "FamilyMeans", "Groups"]
+__all__ = ["MOST_WITH_FAMILIES", "TIE", "FamilyMeans", "Groups"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""
+
+MOST_WITH_FAMILIES = 200_000
+"""Labels above which families have no share in predictions, and pages do not say what
+they say: groups of more labels take gigabytes."""
 
 COLUMNS = 16
 """Columns of a dense table that are summed at once."""

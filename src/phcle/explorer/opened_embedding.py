@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base import PredictingContext
-from phcle.contexts.family_means import Groups
+from phcle.contexts.family_means import MOST_WITH_FAMILIES, Groups
 from phcle.contexts.relational.specific_nodes import SpecificNodes
 from phcle.embedding.complete import completable
 from phcle.embedding.family_values import FamilyValues
@@ -37,9 +37,6 @@ Tell = Callable[[str], None]
 MOST_ON_MAP, N_SAMPLED = 100_000, 50_000
 """Largest number of labels that are all on the map, with a table of neighbours, and
 size of the sample of more. The map of 50,000 labels moves smoothly in a browser."""
-
-MOST_WITH_FAMILIES = 200_000
-"""Labels above which pages do not say what the family says: that takes gigabytes."""
 
 
 class Opened:

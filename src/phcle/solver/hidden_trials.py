@@ -20,7 +20,7 @@ from phcle.backends.protocol import Array
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.descriptive.confidence import support
 from phcle.contexts.descriptive.hidden_cells import HiddenCells, HiddenPredictions
-from phcle.contexts.family_means import FamilyMeans, Groups
+from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import masked_matrix
 from phcle.solver.foldin import solve_labels
@@ -249,8 +249,8 @@ def predict_hidden(
     with device.backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
         W, factors = _without_cells(device, trial, state, drawn, touched, seed)
     informed = np.any([context.observed for context in trial.contexts], axis=0)
-    groups = Groups.of_contexts(problem.labels, problem.contexts)
-    position = index_of(problem.labels)
+    groups = _groups(problem, drawn)
+    position = index_of(problem.labels) if groups.steps else {}
     found = {}
     for number, each in drawn.items():
         rows, columns = each.cells.rows, each.cells.columns
@@ -308,6 +308,14 @@ def _presence(drawn: Drawn) -> Doubles:
     n_having = matrix.n_having(known.mean) - np.bincount(columns, has_it, n)
     n_known = known.count - np.bincount(columns, minlength=n)
     return np.asarray((n_having + 0.5) / (np.maximum(n_known, 0) + 1))
+
+
+def _groups(problem: Problem, drawn: Mapping[int, Drawn]) -> Groups:
+    """Families of the labels; none where no number asks for them."""
+    has_numbers = any(each.table.is_number.any() for each in drawn.values())
+    if not has_numbers or len(problem.labels) > MOST_WITH_FAMILIES:
+        return Groups(())
+    return Groups.of_contexts(problem.labels, problem.contexts)
 
 
 def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Doubles:

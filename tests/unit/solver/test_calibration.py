@@ -34,18 +34,23 @@ def contexts(described=LABELS, seed=1):
 def test_of_what_is_said_to_be_sure_that_share_is_true():
     """Hidden labels' tags, whose chances are known, against their confidences."""
     hidden = LABELS[::4]
-    given, has_it = contexts([x for x in LABELS if x not in hidden])
-    embedding = PHCLE(dim=20).fit(given).embedding_
-    tags = next(c for c in embedding.contexts if c.name == "tags")
-    order = [int(name.split()[1]) for name in tags.columns]
-    vectors = embedding.select(hidden).vectors
-    sure = read_predictions(embedding, tags, vectors, hidden).chance
-    truth, chance = has_it[::4][:, order], CHANCE[::4][:, order]
-    for part in np.array_split(np.argsort(sure, axis=None), 5):
-        said = sure.ravel()[part].mean()
-        assert said == pytest.approx(chance.ravel()[part].mean(), abs=0.06)
-    usual = tags.calibration.presence
-    assert ((sure - truth) ** 2).mean() < 0.9 * ((usual - truth) ** 2).mean()
+    said, chance = [], []
+    for seed in range(4):
+        given, has_it = contexts([x for x in LABELS if x not in hidden], seed)
+        embedding = PHCLE(dim=20).fit(given).embedding_
+        tags = next(c for c in embedding.contexts if c.name == "tags")
+        order = [int(name.split()[1]) for name in tags.columns]
+        vectors = embedding.select(hidden).vectors
+        sure = read_predictions(embedding, tags, vectors, hidden).chance
+        truth, usual = has_it[::4][:, order], tags.calibration.presence
+        assert ((sure - truth) ** 2).mean() < 0.9 * ((usual - truth) ** 2).mean()
+        said.append(sure.ravel())
+        chance.append(CHANCE[::4][:, order].ravel())
+    all_said, all_chances = np.concatenate(said), np.concatenate(chance)
+    for part in np.array_split(np.argsort(all_said), 5):
+        assert all_said[part].mean() == pytest.approx(
+            all_chances[part].mean(), abs=0.04
+        )
 
 
 def test_noise_is_no_surer_than_it_is_common():
@@ -148,9 +153,9 @@ def test_trials_solve_labels_once_in_the_precision_of_the_sweeps(monkeypatch):
     assert set(seen) == {"float32"}
 
 
-@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 3)])
+@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 6)])
 def test_every_number_counts_unless_labels_are_few(n, n_trials, monkeypatch):
-    """A trial hides 1,200 numbers of 60 labels, or 800 of 40, and as many others."""
+    """A trial hides 1,200 numbers of 60 labels, or 400 of 20, and as many others."""
     from phcle.solver import hidden_trials
 
     seeds = []
