@@ -56,7 +56,7 @@ def changed_share(
     )
     a, b = theirs[at_old], ours[at_new]
     most = (LOOSE if loose else EXACT) * np.maximum(np.abs(a), np.abs(b))
-    n_same = np.count_nonzero(np.abs(a - b) <= most)
+    n_same = int(np.count_nonzero(np.abs(a - b) <= most))
     n_all = len(old) + len(new) - len(at_old)
     return 1.0 - n_same / n_all if n_all else 0.0
 

@@ -34,9 +34,11 @@ Floats = npt.NDArray[np.floating[Any]]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SHARE, SMALL_SHARE, MOST_ROWS = 0.1, 0.05, 200
-"""Share of the described labels whose whole rows are hidden, that of a small problem,
-and most of them; the same shares of the other known cells are hidden too. A trial
+ROW_SHARE, MOST_ROWS = 0.1, 200
+"""Share of the described labels whose whole rows are hidden, and most of them."""
+
+CELL_SHARE, SMALL_CELL_SHARE = 0.1, 0.05
+"""Share of the other known cells that is hidden, and that of a small problem: a trial
 predicts worse the more it hides, most of all where little is known."""
 
 MOST_GAPPY, GAPPY_SHARE = 1_000, 0.2
@@ -138,10 +140,12 @@ def _draw_rows_and_cells(
         What is hidden and what is left.
     """
     observed = np.flatnonzero(table.observed)
-    share, most = SMALL_SHARE if n_labels <= SMALL else SHARE, MOST_CELLS
-    n = int(np.clip(round(share * len(observed)), 1, MOST_ROWS))
+    n = int(np.clip(round(ROW_SHARE * len(observed)), 1, MOST_ROWS))
     rows = np.sort(rng.choice(observed, min(n, len(observed) - 1), replace=False))
-    if n_labels > COLD_UP_TO:
+    share, most = CELL_SHARE, MOST_CELLS
+    if n_labels <= SMALL:
+        share = SMALL_CELL_SHARE
+    elif n_labels > COLD_UP_TO:
         share, most = GAPPY_SHARE, min(most, MOST_GAPPY * len(table.columns))
     left, cells = table.hide_cells(share, most, rng, rows=rows, like_gaps=True)
     assert cells is not None

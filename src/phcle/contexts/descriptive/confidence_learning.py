@@ -51,6 +51,9 @@ AS_MANY = 10.0
 """The width of a column's own intervals counts as much as that of all columns if it has
 this many hidden cells."""
 
+PARTS = 5
+"""Labels are taken in so many parts to measure errors; each is predicted by others."""
+
 LEVEL = 30.0
 """Predicted numbers are stretched, shrunk and mixed with the mean of the family as
 hidden numbers tell, where the numbers of this many labels say that nothing need be
@@ -247,12 +250,47 @@ def _minimum(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> F
 def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> Curves:
     """Add the tilt, the share of the family and the intervals of numbers.
 
-    Tilt and share are learned in the units of the fit, or columns that vary little
-    would dominate. Widths are in standard deviations: `unit` of these is one of the
-    fit.
+    Widths are in standard deviations: `unit` of these is one of the fit. Errors of a
+    label are those of tilts, shares and widths that were learned from other labels, as
+    the labels that are asked for later are others too.
     """
     n, columns, far = len(curves.slope), hidden.columns, 1 - hidden.support
-    fitted, truth = hidden.fitted, hidden.truth
+    part = hidden.rows % PARTS
+    errors = np.empty(len(part))
+    for each in np.unique(part):
+        own, others = part == each, part != each
+        tilt, share = _tilt_and_share(hidden.where(others if others.any() else own), n)
+        errors[own] = _errors(hidden.where(own), tilt, share)
+    errors *= unit
+    widening = _widening(columns, errors, far, n)
+    relative = errors / np.exp(widening * far)
+    sizes = np.abs(relative)
+    for each in np.unique(part):
+        own, others = part == each, part != each
+        others = others if others.any() else own
+        relative[own] /= _widths(columns[others], sizes[others], n)[columns[own]]
+    # One more cell than there are: the truth that is still hidden.
+    outside = max((1 - COVERED) / 2 - 0.5 / (len(relative) + 1), 0.0)
+    low, high = np.quantile(relative, [outside, 1 - outside])
+    tilt, share = _tilt_and_share(hidden, n)
+    width = _widths(columns, sizes, n)
+    return replace(
+        curves,
+        tilt=tilt,
+        family=share,
+        low=min(low, 0.0) * width,  # a number is inside its interval
+        high=max(high, 0.0) * width,
+        widening=widening,
+    )
+
+
+def _tilt_and_share(hidden: HiddenPredictions, n: int) -> tuple[Floats, Floats]:
+    """How predictions are stretched, and the share of the family, in all columns.
+
+    Both are learned in the units of the fit, or columns that vary little would
+    dominate.
+    """
+    columns, fitted, truth = hidden.columns, hidden.fitted, hidden.truth
     n_labels = len(np.unique(np.stack([hidden.trial, hidden.rows]), axis=1).T)
     level = LEVEL / n_labels
     usual = level * float(truth @ truth)
@@ -262,25 +300,21 @@ def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> 
     away = np.nan_to_num(hidden.family - number)
     usual = level * float(away @ away)
     share = _slopes(columns, away, truth - number, n, usual, toward=0.0)
-    share = np.clip(share, 0.0, 1.0)
-    errors = (truth - with_family(number, hidden.family, share[columns])) * unit
-    widening = _widening(columns, errors, far, n)
-    relative = errors / np.exp(widening * far)
-    sizes, count = np.abs(relative), np.bincount(columns, minlength=n)
+    return tilt, np.clip(share, 0.0, 1.0)
+
+
+def _errors(hidden: HiddenPredictions, tilt: Floats, share: Floats) -> Floats:
+    """How far truths are from what is predicted, in the units of the fit."""
+    number = tilt[hidden.columns] * hidden.fitted
+    return hidden.truth - with_family(number, hidden.family, share[hidden.columns])
+
+
+def _widths(columns: Ints, sizes: Floats, n: int) -> Floats:
+    """Mean size of the errors of each column; few of them are joined by all others."""
+    count = np.bincount(columns, minlength=n)
     usual = AS_MANY * sizes.mean()
     width = (np.bincount(columns, sizes, n) + usual) / (count + AS_MANY)
-    relative = relative / np.where(width > 0, width, 1.0)[columns]
-    # One more cell than there are: the truth that is still hidden.
-    outside = max((1 - COVERED) / 2 - 0.5 / (len(relative) + 1), 0.0)
-    low, high = np.quantile(relative, [outside, 1 - outside])
-    return replace(
-        curves,
-        tilt=tilt,
-        family=share,
-        low=min(low, 0.0) * width,  # a number is inside its interval
-        high=max(high, 0.0) * width,
-        widening=widening,
-    )
+    return np.where(width > 0, width, 1.0)
 
 
 def _slopes(
