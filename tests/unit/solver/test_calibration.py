@@ -155,7 +155,7 @@ def test_trials_solve_labels_once_in_the_precision_of_the_sweeps(monkeypatch):
 
 @pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 6)])
 def test_every_number_counts_unless_labels_are_few(n, n_trials, monkeypatch):
-    """A trial hides 1,200 numbers of 60 labels, or 400 of 20, and as many others."""
+    """A trial hides 1,200 numbers of 60 labels, or 800 of 40, and some others."""
     from phcle.solver import hidden_trials
 
     seeds = []
