@@ -712,13 +712,15 @@ class FittedContext(ABC):
             The term.
         """
 
-    def floor(self, lam: Penalties) -> float:
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
         """Return a lower bound of `loss` over all factors.
 
         Parameters
         ----------
         lam : Penalties
             Penalties of the fit.
+        backend : Backend, optional
+            A GPU computes it if this is one; by default NumPy.
 
         Returns
         -------

@@ -31,6 +31,7 @@ from phcle.contexts.terms import (
 
 __all__ = [
     "LogisticTerm",
+    "floor_on_device",
     "relational_loss",
     "saturated_floor",
     "softplus",
@@ -44,6 +45,9 @@ TILE = 4_000_000
 ENTRIES = 100_000
 """Known entries computed at once, so that their vectors fit into the cache."""
 
+DEVICE_ENTRIES = 50_000_000
+"""Known entries computed at once on a GPU, which takes 2 GB."""
+
 
 class LogisticTerm(Term):
     """The term α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ.
@@ -52,7 +56,7 @@ class LogisticTerm(Term):
     ----------
     backend : Backend
         Where to compute.
-    counts : csr_array of shape (rows, columns)
+    counts : csr_array or StoredRows of shape (rows, columns)
         D.
     row_rate : array of shape (rows,)
         Rate of each row.
@@ -65,7 +69,7 @@ class LogisticTerm(Term):
     def __init__(
         self,
         backend: Backend,
-        counts: sp.csr_array,
+        counts: Any,
         row_rate: Floats,
         column_mass: Floats,
         blocks: Sequence[Block],
@@ -318,3 +322,40 @@ def saturated_floor(
     # The loss at its minimum in entropy form. Pairs without a count add zero, and so
     # does B where it is so small that it rounds to zero.
     return float(np.sum(xlogy(Q, Q) - xlogy(D.data, D.data) - xlogy(B, B)))
+
+
+def floor_on_device(
+    backend: Backend, counts: Any, row_rate: Floats, column_mass: Floats
+) -> float:
+    """Compute `saturated_floor` on a GPU, in double precision.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where the counts are.
+    counts : StoredRows of shape (labels, columns)
+        D.
+    row_rate : array of shape (labels,)
+        k times the mass of a row over the total, so that B = rate · massᵀ.
+    column_mass : array of shape (columns,)
+        Mass of every column.
+
+    Returns
+    -------
+    float
+        The lower bound.
+    """
+    xp = backend.xp
+    precise = backend.with_dtype("float64")
+    rate, mass = precise.asarray(row_rate), precise.asarray(column_mass)
+    rows, total = counts.rows, 0.0
+
+    def entropy(x: Array) -> Array:
+        return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
+
+    for start in range(0, len(counts.columns), DEVICE_ENTRIES):
+        part = slice(start, start + DEVICE_ENTRIES)
+        D = xp.astype(counts.values[part], xp.float64)
+        B = xp.take(rate, rows[part]) * xp.take(mass, counts.columns[part])
+        total += float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+    return total
