@@ -49,6 +49,8 @@ def save_contexts(contexts: list[Context], path: Path) -> None:
         key = f"{kind}/{context.name}"
         arrays[f"{key}/labels"] = np.array(context.labels)
         arrays[f"{key}/columns"] = np.array(context.columns)
+        # Words of texts are never filled in, so nothing is hidden among them.
+        arrays[f"{key}/is_text"] = getattr(context, "source", None) is not None
         for part in ("data", "indices", "indptr"):
             arrays[f"{key}/{part}"] = getattr(matrix, part)
     np.savez_compressed(path, **arrays)
@@ -61,7 +63,7 @@ def load_contexts(path: Path) -> list[Context]:
     for kind, name in dict.fromkeys(tuple(key.split("/")[:2]) for key in arrays):
         part = {
             key: arrays[f"{kind}/{name}/{key}"]
-            for key in ("labels", "columns", "data", "indices", "indptr")
+            for key in ("labels", "columns", "data", "indices", "indptr", "is_text")
         }
         labels, columns = (tuple(part[key].tolist()) for key in ("labels", "columns"))
         matrix = sp.csr_array(
@@ -71,7 +73,10 @@ def load_contexts(path: Path) -> list[Context]:
         if kind == "relational":
             contexts.append(RelationalContext(name, labels, columns, matrix))
         else:
-            contexts.append(DescriptiveContext(name, labels, columns, matrix, None))
+            is_readable = not part["is_text"]
+            contexts.append(
+                DescriptiveContext(name, labels, columns, matrix, readable=is_readable)
+            )
     return contexts
 
 

@@ -38,7 +38,7 @@ from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint, read_choice
 from phcle.solver.choosing import choose
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.foldin import fold_in, solve_labels
+from phcle.solver.foldin import fold_in, solve_labels, solves_sample
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms
 from phcle.solver.provenance import library_versions, without_times
@@ -56,15 +56,16 @@ from phcle.solver.weights import (
 
 __all__ = ["PHCLE"]
 
-EXACT_PAIRS = 300_000_000
-"""mode="auto" samples contexts with more pairs than this on a CPU, where an exact sweep
-would take longer than a few seconds."""
+EXACT_PAIRS, GPU_EXACT_PAIRS = 300_000_000, 100_000_000_000
+"""mode="auto" samples contexts with more pairs than this, on a CPU and on a GPU, where
+an exact sweep would take longer than a few seconds, or than half a second."""
 
 USUAL_TRIALS = 9
 """Settings that are tried at most, for the progress bar."""
 
-SAMPLE = 2_048
-"""Columns in the first sample; it grows with the sweeps."""
+SAMPLE, GPU_SAMPLE = 2_048, 65_536
+"""Columns in the first sample, on a CPU and on a GPU; it grows with the sweeps. With so
+many, known entries still take most of the time of a sweep."""
 
 
 @documents_options
@@ -449,13 +450,16 @@ class PHCLE(EstimatorOptions):
     def _samples(self, device: DeviceProblem) -> ColumnSamples | None:
         """What draws the columns of a sampled fit; None for an exact one."""
         n_labels = len(device.problem.labels)
-        is_large = not device.backend.is_accelerated and any(
-            n_labels * context.n_dense_columns > EXACT_PAIRS
+        is_gpu = device.backend.is_accelerated
+        most = GPU_EXACT_PAIRS if is_gpu else EXACT_PAIRS
+        is_large = any(
+            n_labels * context.n_dense_columns > most
             for context in device.problem.contexts
         )
         if self.mode == "exact" or (self.mode == "auto" and not is_large):
             return None
-        return ColumnSamples(device.problem, SAMPLE, self.random_state)
+        n = GPU_SAMPLE if is_gpu else SAMPLE
+        return ColumnSamples(device.problem, n, self.random_state)
 
     def _weights(self, problem: Problem) -> dict[str, float]:
         """The weights that the fit starts with."""
@@ -479,13 +483,18 @@ class PHCLE(EstimatorOptions):
         """Solve W once more, to the end, and pack up what was learned."""
         device, weights = solver.device, state.weights
         problem = device.problem
-        (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
             with counted_progress("last solve", enabled=self.verbose):
                 solved = solve_labels(
-                    device.backend, problem, W, factors, weights, settle=True
+                    device.backend,
+                    problem,
+                    state.W,
+                    state.factors,
+                    weights,
+                    settle=True,
+                    rows=device.labels,
                 )
             W, factors = solved.W, solved.factors
             terms = solver.terms(
@@ -493,6 +502,7 @@ class PHCLE(EstimatorOptions):
             )
         except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             interrupted, terms = error, state.history[-1]
+            (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
         penalties = problem.penalties
         if self.init == "ones":
             dim = self.chosen_.setting.dim
@@ -504,13 +514,15 @@ class PHCLE(EstimatorOptions):
         self.history_ = (*state.history, final)
         self.embedding_ = LabelEmbedding(
             labels=problem.labels,
-            vectors=W.astype(self.dtype),
+            vectors=W.astype(self.dtype, copy=False),
             names=dict(names),
             spellings=self.match_.spellings,
             # The sweeps ran in this precision, so nothing is lost by storing it.
             contexts=tuple(
                 context.learned(
-                    problem.labels, weights[context.name], factor.astype(self.dtype)
+                    problem.labels,
+                    weights[context.name],
+                    factor.astype(self.dtype, copy=False),
                 )
                 for context, factor in zip(problem.contexts, factors, strict=True)
             ),
@@ -535,6 +547,9 @@ class PHCLE(EstimatorOptions):
             "backend": backend.name,
             "device": getattr(backend, "device", "cpu"),
             "mode": "sampled" if is_sampled else "exact",
+            "last_solve": "sampled"
+            if solves_sample(backend, solver.device.problem)
+            else "exact",
             "precision": backend.precision,
             "dtype": self.dtype,
             "processes": backend.processes.size,

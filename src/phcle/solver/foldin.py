@@ -25,7 +25,7 @@ from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.problem import LabelRows, Problem
 from phcle.solver.rows import Updated, solve_rows
 
-__all__ = ["Solved", "fold_in", "solve_labels"]
+__all__ = ["Solved", "fold_in", "solve_labels", "solves_sample"]
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -43,6 +43,11 @@ DOUBLE_UP_TO = 5 * 10**7
 """Up to this many pairs, the last stage uses double precision. Above, it takes too long
 and brings rows no nearer to their optimum."""
 
+
+SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL = 10**13, 1 << 19, 1e-3
+"""Above so many pairs, a GPU ends with a sample of so many columns, to this tolerance:
+all pairs would take minutes for each step. Rows then end within about 1e-3 of their
+length from the exact optimum, so smaller steps would be wasted."""
 
 MOST_STEPS = 50
 """Most Newton steps of a row. Few rows need more than ten."""
@@ -63,12 +68,12 @@ response would save no turn."""
 
 @dataclass(frozen=True)
 class Solved:
-    """Label vectors at their optimum.
+    """Label vectors at their optimum, in the precision of the last steps.
 
     Attributes
     ----------
     W : array of shape (labels, dim)
-        Label vectors in double precision.
+        Label vectors.
     factors : tuple of arrays
         The factor of each context.
     values : array of shape (contexts,)
@@ -98,8 +103,12 @@ def solve_labels(
     *,
     tol: float = 1e-4,
     settle: bool = False,
+    rows: LabelRows | None = None,
 ) -> Solved:
     """Find the best W for fixed factors.
+
+    On a GPU, more than 10¹³ pairs are represented by a sample of their columns; see
+    `solves_sample`.
 
     Parameters
     ----------
@@ -108,20 +117,22 @@ def solve_labels(
     problem : Problem
         Labels and contexts.
     start : array of shape (labels, dim), or None
-        Where the rows begin; None is zero.
+        Where the rows begin, on any device; None is zero.
     factors : sequence of arrays
-        One for each context.
+        One for each context, on any device.
     weights : mapping
         α and β by context.
     tol : float, default 1e-4
         A row is done when a Newton step moves it by at most this share of its length.
     settle : bool, default False
         Solve the nodes of families together with W, until neither moves.
+    rows : LabelRows, optional
+        The terms of this problem, if they are on the back end already.
 
     Returns
     -------
     Solved
-        The rows and factors in double precision, and the value of each term.
+        The rows and factors, and the value of each term.
     """
     stages = _stages(backend, problem, tol, has_start=start is not None)
     W: Any = start
@@ -132,11 +143,12 @@ def solve_labels(
         if W is None:
             W = _zeros(stage.backend, problem)
         if before is None or before.dtype != stage.backend.dtype:
-            rows = LabelRows(stage.backend, problem)
             if before is not None:
                 factors = [before.to_numpy(factor) for factor in placed]
             placed = [move(factor) for factor in factors]
-        elif before is not stage.backend:
+        if rows is None or rows.backend.dtype != stage.backend.dtype:
+            rows = LabelRows(stage.backend, problem)
+        elif rows.backend is not stage.backend:
             rows = rows.on(stage.backend)
         solved = solve_rows(
             stage.backend,
@@ -150,8 +162,8 @@ def solve_labels(
         if settle and any(context.turns_with_labels for context in problem.contexts):
             solved, placed = _settle(stage, rows, solved, placed, weights)
         W, before = solved.factor, stage.backend
-    W = np.asarray(stage.backend.to_numpy(W), np.float64)
-    factors = tuple(np.asarray(stage.backend.to_numpy(x), np.float64) for x in placed)
+    W = stage.backend.to_numpy(W)
+    factors = tuple(map(stage.backend.to_numpy, placed))
     broken = [
         name
         for name, value in zip(problem.names, solved.values, strict=True)
@@ -340,17 +352,39 @@ def _stages(
     problem ends in double precision, a large one in the precision of the sweeps, and so
     does one for which rough steps are exact enough.
     """
+    samples = None
+    if solves_sample(backend, problem):
+        samples = ColumnSamples(problem, SOLVED_COLUMNS, seed=1).draw(0).columns
+        tol = max(tol, SOLVED_TOL)
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
     is_double = not is_large and tol < ROUGH_TOL[rough.precision]
     last = backend.with_dtype("float64" if is_double else backend.dtype)
-    stages = [_Stage(last, tol)]
+    stages = [_Stage(last, tol, samples)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
-        stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))
+        stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision]), samples))
     if not has_start:
         drawn = ColumnSamples(problem, SAMPLED_COLUMNS, seed=0).draw(0)
         stages.insert(0, _Stage(rough, SAMPLED_TOL, drawn.columns))
     return stages
+
+
+def solves_sample(backend: Backend, problem: Problem) -> bool:
+    """Tell whether the last solve takes a sample of the columns in place of all.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where it would run.
+    problem : Problem
+        Labels and contexts.
+
+    Returns
+    -------
+    bool
+        True on a GPU above `SOLVED_PAIRS`.
+    """
+    return backend.is_accelerated and problem.n_pairs > SOLVED_PAIRS
 
 
 def fold_in(

@@ -157,7 +157,7 @@ class LabelRows:
     def __init__(self, backend: Backend, problem: Problem) -> None:
         contexts, dim = problem.contexts, problem.dim
         widest = max((context.n_dense_columns for context in contexts), default=0)
-        self.problem = problem
+        self.backend, self.problem = backend, problem
         self.blocks = split_rows(
             backend,
             [context.entries for context in contexts],
@@ -184,6 +184,7 @@ class LabelRows:
             The rows there.
         """
         rows = copy(self)
+        rows.backend = backend
         rows.terms = [term.on(backend) for term in self.terms]
         return rows
 

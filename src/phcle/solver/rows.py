@@ -237,6 +237,11 @@ class _Place:
         gradient = sum((term.gradient for term in terms), ridge * y)
         return cls(y, terms, values, total, gradient, backend.noise * xp.abs(total))
 
+    def moved(self, direction: Array) -> _Trial:
+        """The rows after the whole step, with the values from before it."""
+        values = [value + 0 for value in self.values]  # copies, which may be changed
+        return _Trial(self.y + direction, self.total + 0, values)
+
 
 def _attempt(
     backend: Backend, here: _Place, ridge: float, curvature: Curvature
@@ -244,7 +249,9 @@ def _attempt(
     """Rows after the step with this curvature, and the slopes along it."""
     direction = _direction(backend, here, ridge, curvature)
     slope = backend.xp.sum(here.gradient * direction, axis=1)
-    return _search(backend, here, direction, slope, ridge), slope
+    is_newton = curvature is Curvature.PROBED
+    found = _search(backend, here, direction, slope, ridge, check_all=not is_newton)
+    return found, slope
 
 
 def _direction(
@@ -292,16 +299,27 @@ class _Trial:
 
 
 def _search(
-    backend: Backend, here: _Place, direction: Array, slope: Array, ridge: float
+    backend: Backend,
+    here: _Place,
+    direction: Array,
+    slope: Array,
+    ridge: float,
+    *,
+    check_all: bool,
 ) -> _Trial:
     """Try the whole step. Rows that gain too little try the vertex of a parabola.
 
     A gain that is smaller than rounding errors says nothing about the length of the
-    step.
+    step. Without `check_all`, such rows take the whole step and keep their value, which
+    spares a pass over all pairs near the end of a solve.
     """
     xp = backend.xp
-    lines = [term.along(direction) for term in here.terms]
     everyone = slice(None)
+    if not check_all:
+        checked = xp.nonzero(slope < -here.noise)[0]
+        if checked.shape[0] == 0:
+            return here.moved(direction)
+    lines = [term.along(direction) for term in here.terms]
 
     def trial(step: Array, chosen: Array | slice) -> _Trial:
         rows = here.y[chosen] + step[:, None] * direction[chosen]
@@ -310,7 +328,11 @@ def _search(
             rows, sum(values, 0.5 * ridge * xp.sum(rows * rows, axis=1)), values
         )
 
-    whole = trial(xp.ones_like(slope), everyone)
+    if check_all or checked.shape[0] == slope.shape[0]:
+        whole = trial(xp.ones_like(slope), everyone)
+    else:
+        whole = here.moved(direction)
+        whole.put(checked, trial(xp.ones_like(slope[checked]), checked))
     # The parabola through both values and the slope has its lowest point at `vertex`,
     # which is 1 where the quadratic model holds.
     bend = xp.maximum(whole.total - here.total - slope, -slope / 8)  # vertex ≤ 4
