@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import index_of, some_names
 from phcle.contexts.reasons import LACKS, UNKNOWN, Codes, Pair, Reasons, compared
 from phcle.contexts.terms import FactorUpdate, StartTarget, Term
 from phcle.errors import ContextError, ContextWarning, some
@@ -116,7 +116,7 @@ class Context(ABC):
     hierarchy: Any = None
 
     @cached_property
-    def index(self) -> dict[str, int]:
+    def index(self) -> Mapping[str, int]:
         """Position of each label."""
         return index_of(self.labels)
 
@@ -128,11 +128,7 @@ class Context(ABC):
     @cached_property
     def observed_labels(self) -> tuple[str, ...]:
         """Labels with at least one count or known value."""
-        return tuple(
-            label
-            for label, is_known in zip(self.labels, self.has_values, strict=True)
-            if is_known
-        )
+        return some_names(self.labels, np.flatnonzero(self.has_values))
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["hash_names"]
+__all__ = ["hash_bytes", "hash_names"]
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
 """Odd multiplier of the polynomial, so that no character is lost."""
@@ -35,6 +35,8 @@ def hash_names(names: Sequence[str]) -> npt.NDArray[np.uint64]:
     >>> bool(a == c), bool(a == b)
     (True, False)
     """
+    if hasattr(names, "bytes"):  # they are an array already
+        return hash_bytes(names.bytes)
     found = np.empty(len(names), dtype=np.uint64)
     for start in range(0, len(names), AT_ONCE):
         part = [name.encode("utf-8") for name in names[start : start + AT_ONCE]]

@@ -144,7 +144,7 @@ class LabelEmbedding:
         return int(self.vectors.shape[1])
 
     @cached_property
-    def _index(self) -> dict[str, int]:
+    def _index(self) -> Mapping[str, int]:
         return index_of(self.labels)
 
     @property

@@ -18,6 +18,7 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, split_rows
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import FittedContext, Penalties
+from phcle.contexts.labels import as_names
 from phcle.contexts.terms import RowUpdate, Sample, View
 
 __all__ = [
@@ -88,7 +89,7 @@ class Problem:
         """
         informed = np.any([context.informs for context in contexts], axis=0)
         told = tuple(context.beside(informed) for context in contexts)
-        return replace(self, labels=tuple(labels), contexts=told)
+        return replace(self, labels=as_names(labels), contexts=told)
 
 
 @dataclass(frozen=True)
