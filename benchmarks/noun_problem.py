@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
 from phcle.contexts.base import Context, Penalties
+from phcle.contexts.name_arrays import NameArray
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import noun_contexts
@@ -81,7 +83,12 @@ def load_contexts(path: Path) -> list[Context]:
 
 
 def random_tree_context(
-    n_labels: int, n_nonzeros: int, *, seed: int = 0, name: str = "tree"
+    n_labels: int,
+    n_nonzeros: int,
+    *,
+    seed: int = 0,
+    name: str = "tree",
+    as_array: bool = False,
 ) -> RelationalContext:
     """Leaves of a random tree, each with a count for `n_nonzeros` leaves near it.
 
@@ -103,7 +110,9 @@ def random_tree_context(
     counts = sp.csr_array(
         (np.ones(rows.size), (rows, columns)), shape=(n_labels, n_labels)
     )
-    names = tuple(map(str, range(n_labels)))
+    names: Any = tuple(map(str, range(n_labels)))
+    if as_array:  # as a user has them who gives millions
+        names = NameArray(np.arange(n_labels).astype("S"))
     return RelationalContext(name, names, names, counts)
 
 
