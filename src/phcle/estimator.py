@@ -63,7 +63,7 @@ an exact sweep would take longer than a few seconds, or than half a second."""
 USUAL_TRIALS = 9
 """Settings that are tried at most, for the progress bar."""
 
-SAMPLE, GPU_SAMPLE = 2_048, 65_536
+SAMPLE, GPU_SAMPLE = 2_048, 32_768
 """Columns in the first sample, on a CPU and on a GPU; it grows with the sweeps. With so
 many, known entries still take most of the time of a sweep."""
 

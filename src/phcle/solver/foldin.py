@@ -49,6 +49,10 @@ SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL = 10**13, 1 << 19, 1e-3
 all pairs would take minutes for each step. Rows then end within about 1e-3 of their
 length from the exact optimum, so smaller steps would be wasted."""
 
+FORESEEN_PAIRS = 10**11
+"""Above so many pairs, a step that is known to be short enough is not made: it would
+take a second or more on a GPU."""
+
 MOST_STEPS = 50
 """Most Newton steps of a row. Few rows need more than ten."""
 
@@ -158,6 +162,7 @@ def solve_labels(
             rows.blocks,
             tol=stage.tol,
             max_iter=MOST_STEPS,
+            foresee=problem.n_pairs > FORESEEN_PAIRS,
         )
         if settle and any(context.turns_with_labels for context in problem.contexts):
             solved, placed = _settle(stage, rows, solved, placed, weights)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +39,9 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.floating[Any]]
+
+TYPICAL = 1_000
+"""Rows and columns from which the mean σ of a `SampleRepair` is taken."""
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
@@ -112,24 +116,41 @@ class LogisticView(View):
     ) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
-        self.is_sampled = sample is not None
+        self.sample = sample
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
-        self.gram = xp.matmul((other * term.mass[:, None]).T, other)
-        self.columns = (
-            term.backend.columns(other, term.mass)
-            if sample is None
-            else self._pick(*sample)
-        )
+        weighted = other * term.mass[:, None]
+        self.gram = xp.matmul(weighted.T, other)
+        if sample is None:
+            self.columns = term.backend.columns(other, term.mass)
+            return
+        self.columns = self._pick(*sample)
+        # What the sample misses of the first two moments, for `SampleRepair`.
+        part = self.columns
+        self.missed_sum = xp.sum(weighted, axis=0) - xp.sum(part.weighted, axis=0)
+        self.missed_gram = self.gram - xp.matmul(part.weighted.T, part.other)
 
     @cached_property
     def probe(self) -> Columns:
         """A sample of the columns for products with the curvature."""
-        mass = self.term.column_mass
+        at, mass = None, self.term.column_mass
+        if self.sample is not None:
+            at, mass = self.sample
         n = n_sampled_columns(len(mass))
-        if self.is_sampled or n == len(mass):
+        if n == len(mass):
             return self.columns
         # Any seed works, because the optimum does not depend on it.
-        return self._pick(*draw_columns(mass, n, np.random.default_rng(0)))
+        chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
+        return self._pick(chosen if at is None else at[chosen], masses)
+
+    def repair(self, y: Array) -> SampleRepair | None:
+        """What a sampled sum lacks; the first rows that ask set its two numbers."""
+        if self.sample is None:
+            return None
+        if self._repair is None:
+            self._repair = SampleRepair.of(self, y)
+        return self._repair
+
+    _repair: SampleRepair | None = None
 
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
         backend = self.term.backend
@@ -138,6 +159,46 @@ class LogisticView(View):
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
+
+
+@dataclass(frozen=True)
+class SampleRepair:
+    """The part of a sampled sum's error that two exact moments of all columns show.
+
+    Near the typical x, softplus is a parabola. Its sum over all columns needs only
+    Σ mass z and Σ mass z zᵀ, which are exact. So the sum of the parabola over all
+    columns, less that over the sample, is added to the sum over the sample. The
+    estimate stays unbiased, and most of the error that all rows share disappears.
+    """
+
+    slope: Array  # (d,): σ at the typical x times what the sample misses of Σ mass z
+    bend: Array  # (d, d): the same for σ(1 − σ) and Σ mass z zᵀ
+
+    @classmethod
+    def of(cls, view: LogisticView, y: Array) -> SampleRepair:
+        """Take the means of σ and of σ(1 − σ) from some rows and columns."""
+        backend = view.term.backend
+        xp, columns = backend.xp, view.columns
+        step = max(1, y.shape[0] // TYPICAL), max(1, columns.other.shape[0] // TYPICAL)
+        x = xp.matmul(y[:: step[0]], columns.other[:: step[1]].T)
+        sigmoid, _ = backend.logistic(x)
+        mass = columns.mass[:: step[1]]
+        mass = mass / xp.sum(mass)
+        level = xp.mean(xp.matmul(sigmoid, mass))
+        bend = xp.mean(xp.matmul(sigmoid * (1 - sigmoid), mass))
+        # The parabola touches x = 0 with slope σ − bend · (mean of x).
+        level = level - bend * xp.mean(xp.matmul(x, mass))
+        return cls(level * view.missed_sum, bend * view.missed_gram)
+
+    def value(self, xp: Any, y: Array) -> Array:
+        """What is missing from the value: (r,)."""
+        return xp.matmul(y, self.slope) + 0.5 * xp.sum(
+            xp.matmul(y, self.bend) * y, axis=1
+        )
+
+    def gradient(self, xp: Any, y: Array) -> Array:
+        """What is missing from the gradient: (r, d)."""
+        return self.slope + xp.matmul(y, self.bend)
 
 
 class LocalLogistic(Local):
@@ -155,8 +216,13 @@ class LocalLogistic(Local):
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
         self.dense = backend.dense_part(y, view.columns)
-        self.value = self.rate * self.dense.value
-        self.gradient = self.rate[:, None] * self.dense.gradient
+        value, gradient = self.dense.value, self.dense.gradient
+        self.repair = view.repair(y)
+        if self.repair is not None:
+            value = value + self.repair.value(xp, y)
+            gradient = gradient + self.repair.gradient(xp, y)
+        self.value = self.rate * value
+        self.gradient = self.rate[:, None] * gradient
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
@@ -224,14 +290,18 @@ class LocalLogistic(Local):
 
 class _LogisticLine(Line):
     def __init__(self, local: LocalLogistic, direction: Array) -> None:
-        self.local = local
+        self.local, self.direction = local, direction
         self.dense = local.dense.along(direction)
         if local.padded is not None:
             self.near_slope = local.entries.dots(direction)
 
     def value(self, step: Array, chosen: Array | slice) -> Array:
         local, xp = self.local, self.local.xp
-        total = local.rate[chosen] * self.dense(step, chosen)
+        value = self.dense(step, chosen)
+        if local.repair is not None:
+            moved = local.y[chosen] + step[:, None] * self.direction[chosen]
+            value = value + local.repair.value(xp, moved)
+        total = local.rate[chosen] * value
         if local.padded is None:
             return total
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
