@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -39,9 +38,6 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.floating[Any]]
-
-TYPICAL = 1_000
-"""Rows and columns from which the mean σ of a `SampleRepair` is taken."""
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
@@ -124,9 +120,10 @@ class LogisticView(View):
             self.columns = term.backend.columns(other, term.mass)
             return
         self.columns = self._pick(*sample)
-        # What the sample misses of the first two moments, for `SampleRepair`.
+        # What the sample misses of the first two moments, for `_SampleRepair`.
         part = self.columns
-        self.missed_sum = xp.sum(weighted, axis=0) - xp.sum(part.weighted, axis=0)
+        self.sum = xp.sum(weighted, axis=0)
+        self.missed_sum = self.sum - xp.sum(part.weighted, axis=0)
         self.missed_gram = self.gram - xp.matmul(part.weighted.T, part.other)
 
     @cached_property
@@ -142,16 +139,6 @@ class LogisticView(View):
         chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
         return self._pick(chosen if at is None else at[chosen], masses)
 
-    def repair(self, y: Array) -> SampleRepair | None:
-        """What a sampled sum lacks; the first rows that ask set its two numbers."""
-        if self.sample is None:
-            return None
-        if self._repair is None:
-            self._repair = SampleRepair.of(self, y)
-        return self._repair
-
-    _repair: SampleRepair | None = None
-
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
         backend = self.term.backend
         other = backend.xp.take(self.other, backend.indices(at), axis=0)
@@ -161,44 +148,34 @@ class LogisticView(View):
         return LocalLogistic(self, block, y, chosen)
 
 
-@dataclass(frozen=True)
-class SampleRepair:
+class _SampleRepair:
     """The part of a sampled sum's error that two exact moments of all columns show.
 
-    Near the typical x, softplus is a parabola. Its sum over all columns needs only
-    Σ mass z and Σ mass z zᵀ, which are exact. So the sum of the parabola over all
-    columns, less that over the sample, is added to the sum over the sample. The
-    estimate stays unbiased, and most of the error that all rows share disappears.
+    Near the typical x of a row, softplus is a parabola. Its sum over all columns needs
+    only Σ mass z and Σ mass z zᵀ, which are exact. So the sum of the parabola over all
+    columns, less that over the sample, is added to the sum over the sample. This leaves
+    half of the error, or less. The parabola is fixed during a step of a row.
     """
 
-    slope: Array  # (d,): σ at the typical x times what the sample misses of Σ mass z
-    bend: Array  # (d, d): the same for σ(1 − σ) and Σ mass z zᵀ
+    def __init__(self, view: LogisticView, y: Array, value: Array) -> None:
+        xp = self.xp = view.term.backend.xp
+        self.missed_sum, self.missed_gram = view.missed_sum, view.missed_gram
+        total = xp.clip(xp.sum(view.term.mass), min=_tiny(view.term.backend))
+        level = 1 - xp.exp(-value / total)  # σ where softplus has its mean
+        self.bend = level * (1 - level)  # (r,)
+        mean = xp.matmul(y, view.sum) / total  # of x
+        self.slope = level - self.bend * mean  # (r,): of the parabola at x = 0
 
-    @classmethod
-    def of(cls, view: LogisticView, y: Array) -> SampleRepair:
-        """Take the means of σ and of σ(1 − σ) from some rows and columns."""
-        backend = view.term.backend
-        xp, columns = backend.xp, view.columns
-        step = max(1, y.shape[0] // TYPICAL), max(1, columns.other.shape[0] // TYPICAL)
-        x = xp.matmul(y[:: step[0]], columns.other[:: step[1]].T)
-        sigmoid, _ = backend.logistic(x)
-        mass = columns.mass[:: step[1]]
-        mass = mass / xp.sum(mass)
-        level = xp.mean(xp.matmul(sigmoid, mass))
-        bend = xp.mean(xp.matmul(sigmoid * (1 - sigmoid), mass))
-        # The parabola touches x = 0 with slope σ − bend · (mean of x).
-        level = level - bend * xp.mean(xp.matmul(x, mass))
-        return cls(level * view.missed_sum, bend * view.missed_gram)
-
-    def value(self, xp: Any, y: Array) -> Array:
+    def value(self, y: Array, chosen: Array | slice = slice(None)) -> Array:
         """What is missing from the value: (r,)."""
-        return xp.matmul(y, self.slope) + 0.5 * xp.sum(
-            xp.matmul(y, self.bend) * y, axis=1
-        )
+        square = self.xp.sum(self.xp.matmul(y, self.missed_gram) * y, axis=1)
+        straight = self.xp.matmul(y, self.missed_sum)
+        return self.slope[chosen] * straight + 0.5 * self.bend[chosen] * square
 
-    def gradient(self, xp: Any, y: Array) -> Array:
+    def gradient(self, y: Array) -> Array:
         """What is missing from the gradient: (r, d)."""
-        return self.slope + xp.matmul(y, self.bend)
+        bent = self.bend[:, None] * self.xp.matmul(y, self.missed_gram)
+        return self.slope[:, None] * self.missed_sum + bent
 
 
 class LocalLogistic(Local):
@@ -217,10 +194,11 @@ class LocalLogistic(Local):
         self.rate = view.weight * rates  # (r,)
         self.dense = backend.dense_part(y, view.columns)
         value, gradient = self.dense.value, self.dense.gradient
-        self.repair = view.repair(y)
-        if self.repair is not None:
-            value = value + self.repair.value(xp, y)
-            gradient = gradient + self.repair.gradient(xp, y)
+        self.repair = None
+        if view.sample is not None:
+            self.repair = _SampleRepair(view, y, value)
+            value = value + self.repair.value(y)
+            gradient = gradient + self.repair.gradient(y)
         self.value = self.rate * value
         self.gradient = self.rate[:, None] * gradient
         if self.padded is None:
@@ -300,7 +278,7 @@ class _LogisticLine(Line):
         value = self.dense(step, chosen)
         if local.repair is not None:
             moved = local.y[chosen] + step[:, None] * self.direction[chosen]
-            value = value + local.repair.value(xp, moved)
+            value = value + local.repair.value(moved, chosen)
         total = local.rate[chosen] * value
         if local.padded is None:
             return total
