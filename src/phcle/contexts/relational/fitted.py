@@ -22,7 +22,7 @@ from phcle.contexts.base import (
     warn_unknown_columns,
 )
 from phcle.contexts.column_update import ColumnUpdate
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import as_names, index_of, same_names
 from phcle.contexts.matrices import check_array, check_number, keep_entries
 from phcle.contexts.reasons import AT, HAS, LACKS, UNKNOWN, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
@@ -317,7 +317,7 @@ class FittedRelational(FittedContext):
         data = None
         if counts.nnz:
             data = RelationalContext(
-                self.name, tuple(labels), self.columns, counts, recipe
+                self.name, as_names(labels), self.columns, counts, recipe
             )
         return replace(self, data=data, counts=sp.csr_array(counts * self.scale))
 
@@ -388,7 +388,7 @@ def _on_columns(
     context: RelationalContext, columns: Sequence[str], labels: Sequence[str]
 ) -> sp.csr_array:
     """Counts of the labels on the columns of the fit; warns of columns left out."""
-    if tuple(context.columns) == tuple(columns):
+    if same_names(context.columns, columns):
         return context.rows_for(labels)
     position = index_of(columns)
     warn_unknown_columns(
