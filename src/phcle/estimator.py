@@ -10,7 +10,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
@@ -40,7 +39,7 @@ from phcle.solver.choosing import choose
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.foldin import fold_in, solve_labels, solves_sample
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms
+from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.provenance import library_versions, without_times
 from phcle.solver.settings import Chosen, Setting, pose_setting
 from phcle.solver.start import spread_ones, start_factors
@@ -497,9 +496,7 @@ class PHCLE(EstimatorOptions):
                     rows=device.labels,
                 )
             W, factors = solved.W, solved.factors
-            terms = solver.terms(
-                solved.values, weights, penalty_terms(array_api, problem, W, factors)
-            )
+            terms = solver.terms(solved.values, weights, solved.penalties)
         except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             interrupted, terms = error, state.history[-1]
             (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)

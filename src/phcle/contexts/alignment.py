@@ -26,7 +26,7 @@ from phcle.contexts.labels import (
 )
 from phcle.errors import ContextError, check_choice, did_you_mean, some
 
-__all__ = ["Aligned", "Matched", "align", "match_contexts"]
+__all__ = ["Aligned", "Matched", "align", "match_contexts", "observed_among"]
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def _informed(
     must_inform: bool,
 ) -> tuple[str, ...]:
     """The labels to keep, given what the contexts know about them."""
-    observed = [_observed(context, vocabulary) for context in contexts]
+    observed = [observed_among(context, vocabulary) for context in contexts]
     if must_inform:
         _refuse_empty(contexts, observed, vocabulary)
     if complete_only:
@@ -215,8 +215,23 @@ def _informed(
     return vocabulary
 
 
-def _observed(context: Context, vocabulary: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Which labels of the vocabulary the context knows something about."""
+def observed_among(
+    context: Context, vocabulary: Sequence[str]
+) -> npt.NDArray[np.bool_]:
+    """Tell which labels of a vocabulary a context knows something about.
+
+    Parameters
+    ----------
+    context : Context
+        The context.
+    vocabulary : sequence of str
+        The labels.
+
+    Returns
+    -------
+    array of bool of shape (labels,)
+        True where the context has a count or a known value.
+    """
     if same_names(context.labels, vocabulary):
         return context.has_values
     at = positions_of(vocabulary, context.index)

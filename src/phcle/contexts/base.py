@@ -171,6 +171,11 @@ class Context(ABC):
         return self
 
     @property
+    def may_have_gaps(self) -> bool:
+        """Whether cells can be hidden, to see how well a fit fills gaps."""
+        return True
+
+    @property
     def role_is_open(self) -> bool:
         """Whether the fit may choose between counts and a family."""
         return False

@@ -22,7 +22,7 @@ from phcle.contexts.terms import Curvature, LinearUpdate, Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.problem import LabelRows, Problem
+from phcle.solver.problem import LabelRows, Problem, penalty_terms
 from phcle.solver.rows import Updated, solve_rows
 
 __all__ = ["Solved", "fold_in", "solve_labels", "solves_sample"]
@@ -82,11 +82,14 @@ class Solved:
         The factor of each context.
     values : array of shape (contexts,)
         The value of each context's term.
+    penalties : mapping from str to float
+        The penalties there.
     """
 
     W: Floats
     factors: tuple[Floats, ...]
     values: Floats
+    penalties: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,7 @@ def solve_labels(
         if settle and any(context.turns_with_labels for context in problem.contexts):
             solved, placed = _settle(stage, rows, solved, placed, weights)
         W, before = solved.factor, stage.backend
+    penalties = penalty_terms(stage.backend.xp, problem, W, placed)
     W = stage.backend.to_numpy(W)
     factors = tuple(map(stage.backend.to_numpy, placed))
     broken = [
@@ -179,7 +183,7 @@ def solve_labels(
             f"the numbers of context {some(broken)} are not finite while labels are "
             f"solved; {TOO_LARGE}"
         )
-    return Solved(W, factors, solved.values)
+    return Solved(W, factors, solved.values, penalties)
 
 
 def _settle(

@@ -110,6 +110,11 @@ class RelationalContext(Context):
         return None
 
     @property
+    def may_have_gaps(self) -> bool:
+        """Never: a pair without a count is known to have none."""
+        return False
+
+    @property
     def role_is_open(self) -> bool:
         """Whether the fit may choose between counts and a family."""
         return self.role == "auto" and self.relatives() is not None
