@@ -240,7 +240,7 @@ def main() -> None:
     """Make, fit, measure and search."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--labels", type=int, default=10_000_000)
-    parser.add_argument("--drawn", type=int, default=40)
+    parser.add_argument("--drawn", type=int, default=41)
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--solved", type=int, default=10_000)
