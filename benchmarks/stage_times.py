@@ -62,7 +62,8 @@ def synchronise() -> None:
 class StageTimes:
     """Seconds by stage, and the share of a fit that no stage has."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_told: bool = False) -> None:
+        self.is_told = is_told  # print every stage when it ends
         self.seconds: dict[str, float] = {}
         self.inside: list[float] = [0.0]
 
@@ -84,6 +85,8 @@ class StageTimes:
                 own = took - self.inside.pop()
                 self.inside[-1] += took
                 self.seconds[own_name] = self.seconds.get(own_name, 0.0) + own
+                if self.is_told:
+                    print(f"  {own_name}: {own:.2f} s", flush=True)
 
         return call
 
@@ -114,18 +117,36 @@ def peak_gb() -> tuple[float, float]:
     return host, torch.cuda.max_memory_allocated() / 1e9
 
 
-def measure(contexts: list[Context], **options: Any) -> tuple[dict[str, Any], PHCLE]:
-    """Fit once; seconds by stage, and when the fit came near its end."""
-    times = StageTimes()
+def measure(
+    contexts: list[Context],
+    *,
+    is_told: bool = False,
+    sweep_until: float = float("inf"),
+    **options: Any,
+) -> tuple[dict[str, Any], PHCLE]:
+    """Fit once; seconds by stage, and when the fit came near its end.
+
+    After `sweep_until` seconds, sweeps are stopped as Ctrl-C would stop them: the fit
+    solves for the labels and keeps the result.
+    """
+    times = StageTimes(is_told=is_told)
     timeline: list[tuple[float, float]] = []
     began = time.perf_counter()
 
     def note(state: State) -> None:
         timeline.append((time.perf_counter() - began, state.history[-1]["gap"]))
+        if is_told:
+            print("  {:.1f} s: gap {:.6g}".format(*timeline[-1]), flush=True)
+        if timeline[-1][0] > sweep_until:
+            raise KeyboardInterrupt
 
+    model = PHCLE(**options)
     with times.watching(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = PHCLE(**options).fit(contexts, on_step=note)
+        try:
+            model.fit(contexts, on_step=note)
+        except KeyboardInterrupt:
+            print(f"sweeps stopped after {len(timeline)}", flush=True)
     seconds = time.perf_counter() - began
     gap = model.history_[-1]["gap"]
     near = [after for after, there in timeline if there <= NEAR * gap]

@@ -16,6 +16,7 @@ import argparse
 import json
 import resource
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from stage_times import measure, show
 
 from phcle import PHCLE, LabelEmbedding, RelationalContext
 from phcle.contexts.name_arrays import NameArray
+from phcle.errors import ConvergenceWarning
 from phcle.uses.neighbour_search import Neighbours
 
 BRANCHING = 4
@@ -243,6 +245,7 @@ def main() -> None:
     parser.add_argument("--drawn", type=int, default=41)
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
+    parser.add_argument("--sweep-until", type=float, default=float("inf"))
     parser.add_argument("--solved", type=int, default=10_000)
     parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument("--json", type=Path)
@@ -250,7 +253,9 @@ def main() -> None:
     chosen = {"dim": options.dim, "backend": "torch", "device": options.device}
     chosen["precision"] = "mixed" if options.device == "cuda" else "full"
     if options.device == "cuda":
-        PHCLE(max_iter=2, **chosen).fit(random_tree_context(WARM_UP, 10))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            PHCLE(max_iter=2, **chosen).fit(random_tree_context(WARM_UP, 10))
     report: dict[str, Any] = {}
 
     def keep(**parts: Any) -> None:
@@ -267,7 +272,9 @@ def main() -> None:
         contexts=[repr(context) for context in contexts],
         entries_a_label=n_entries / options.labels,
     )
-    line, model = measure(contexts, verbose=True, **chosen)
+    line, model = measure(
+        contexts, is_told=True, sweep_until=options.sweep_until, **chosen
+    )
     show(line)
     keep(fit=line, run=model.embedding_.origin["run"])
     if options.device == "cuda":

@@ -63,8 +63,8 @@ USUAL_TRIALS = 9
 """Settings that are tried at most, for the progress bar."""
 
 SAMPLE, GPU_SAMPLE = 2_048, 32_768
-"""Columns in the first sample, on a CPU and on a GPU; it grows with the sweeps. With so
-many, known entries still take most of the time of a sweep."""
+"""Columns in the first sample, on a CPU and on a GPU. It grows with the sweeps, on a GPU
+to twice as many: with more, they would take longer than known entries do."""
 
 
 @documents_options
@@ -457,8 +457,11 @@ class PHCLE(EstimatorOptions):
         )
         if self.mode == "exact" or (self.mode == "auto" and not is_large):
             return None
-        n = GPU_SAMPLE if is_gpu else SAMPLE
-        return ColumnSamples(device.problem, n, self.random_state)
+        if not is_gpu:
+            return ColumnSamples(device.problem, SAMPLE, self.random_state)
+        return ColumnSamples(
+            device.problem, GPU_SAMPLE, self.random_state, most=2 * GPU_SAMPLE
+        )
 
     def _weights(self, problem: Problem) -> dict[str, float]:
         """The weights that the fit starts with."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,14 +66,18 @@ class ColumnSamples:
         Number of columns at the first sweep.
     seed : int
         Seed of the samples.
+    most : int, optional
+        Largest number of columns; by default there is no limit.
     """
 
-    def __init__(self, problem: Problem, n: int, seed: int) -> None:
+    def __init__(
+        self, problem: Problem, n: int, seed: int, most: int = sys.maxsize
+    ) -> None:
         self.masses = [
             None if context.masses is None else tuple(map(_Masses, context.masses))
             for context in problem.contexts
         ]
-        self.n, self.seed = n, seed
+        self.n, self.seed, self.most = n, seed, most
 
     def draw(self, sweep: int) -> Drawn:
         """Draw the samples of a sweep; they grow during the fit.
@@ -87,7 +92,7 @@ class ColumnSamples:
         Drawn
             A sample for each context.
         """
-        n = self.n * (1 + sweep // GROWS_EVERY)
+        n = min(self.n * (1 + sweep // GROWS_EVERY), self.most)
         rng = np.random.default_rng([self.seed, sweep])
 
         def sample(masses: _Masses) -> Sample | None:

@@ -44,10 +44,11 @@ DOUBLE_UP_TO = 5 * 10**7
 and brings rows no nearer to their optimum."""
 
 
-SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL = 10**13, 1 << 19, 1e-3
-"""Above so many pairs, a GPU ends with a sample of so many columns, to this tolerance:
-all pairs would take minutes for each step. Rows then end within about 1e-3 of their
-length from the exact optimum, so smaller steps would be wasted."""
+SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL, SOLVED_STEPS = 10**13, 1 << 18, 1e-3, 5
+"""Above so many pairs, a GPU ends with a sample of so many columns, to this tolerance,
+after so many steps at most: all pairs would take minutes for each step. Rows then end
+within about 1e-3 of their length from the exact optimum, so smaller steps, and products
+in full precision, would be wasted."""
 
 FORESEEN_PAIRS = 10**11
 """Above so many pairs, a step that is known to be short enough is not made: it would
@@ -99,6 +100,7 @@ class _Stage:
     backend: Backend
     tol: float
     samples: list[Sample | None] | None = None
+    most_steps: int = MOST_STEPS
 
 
 def solve_labels(
@@ -164,7 +166,7 @@ def solve_labels(
             problem.penalties.ridge,
             rows.blocks,
             tol=stage.tol,
-            max_iter=MOST_STEPS,
+            max_iter=stage.most_steps,
             foresee=problem.n_pairs > FORESEEN_PAIRS,
         )
         if settle and any(context.turns_with_labels for context in problem.contexts):
@@ -361,17 +363,16 @@ def _stages(
     problem ends in double precision, a large one in the precision of the sweeps, and so
     does one for which rough steps are exact enough.
     """
-    samples = None
-    if solves_sample(backend, problem):
-        samples = ColumnSamples(problem, SOLVED_COLUMNS, seed=1).draw(0).columns
-        tol = max(tol, SOLVED_TOL)
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
+    if solves_sample(backend, problem):
+        samples = ColumnSamples(problem, SOLVED_COLUMNS, seed=1).draw(0).columns
+        return [_Stage(rough, max(tol, SOLVED_TOL), samples, SOLVED_STEPS)]
     is_double = not is_large and tol < ROUGH_TOL[rough.precision]
     last = backend.with_dtype("float64" if is_double else backend.dtype)
-    stages = [_Stage(last, tol, samples)]
+    stages = [_Stage(last, tol)]
     if (rough.dtype, rough.precision) != (last.dtype, last.precision):
-        stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision]), samples))
+        stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))
     if not has_start:
         drawn = ColumnSamples(problem, SAMPLED_COLUMNS, seed=0).draw(0)
         stages.insert(0, _Stage(rough, SAMPLED_TOL, drawn.columns))
