@@ -45,6 +45,8 @@ class TorchIndex:
 
     Attributes
     ----------
+    units : ndarray of shape (vectors, dim)
+        The vectors on the host, for the checksum of a file.
     vectors : Tensor of shape (vectors, dim)
         The vectors of the first cell, then those of the second, and so on.
     rows : Tensor of shape (vectors,)
@@ -57,6 +59,7 @@ class TorchIndex:
         Cells that a search visits.
     """
 
+    units: Floats
     vectors: torch.Tensor
     rows: torch.Tensor
     first: torch.Tensor
@@ -88,7 +91,7 @@ class TorchIndex:
         centers = known[:: max(1, len(known) // n_cells)][:n_cells].clone()
         for _ in range(ROUNDS):
             centers = _moved(known, _nearest_cells(known, centers), centers)
-        return cls._sorted(vectors, _nearest_cells(vectors, centers), centers)
+        return cls._sorted(units, vectors, _nearest_cells(vectors, centers), centers)
 
     @classmethod
     def load(cls, path: Path, units: Floats, device: str) -> TorchIndex:
@@ -111,6 +114,7 @@ class TorchIndex:
         centers, cells = read_cells(path, units)
         vectors = torch.from_numpy(np.ascontiguousarray(units, np.float32)).to(device)
         return cls._sorted(
+            units,
             vectors,
             torch.from_numpy(cells.astype(np.int64)).to(device),
             torch.from_numpy(np.array(centers)).to(device),
@@ -118,12 +122,16 @@ class TorchIndex:
 
     @classmethod
     def _sorted(
-        cls, vectors: torch.Tensor, cells: torch.Tensor, centers: torch.Tensor
+        cls,
+        units: Floats,
+        vectors: torch.Tensor,
+        cells: torch.Tensor,
+        centers: torch.Tensor,
     ) -> TorchIndex:
         rows = torch.sort(cells, stable=True).indices
         sizes = torch.bincount(cells, minlength=len(centers))
         first = torch.nn.functional.pad(torch.cumsum(sizes, dim=0), (1, 0))
-        return cls(vectors[rows], rows, first, centers)
+        return cls(units, vectors[rows], rows, first, centers)
 
     def save(self, path: Path) -> None:
         """Write the cells to a file, which replaces an old one only when complete.
@@ -137,13 +145,11 @@ class TorchIndex:
         cells = torch.empty_like(self.rows)
         numbers = torch.arange(len(sizes), device=cells.device)
         cells[self.rows] = torch.repeat_interleave(numbers, sizes)
-        units = torch.empty_like(self.vectors)
-        units[self.rows] = self.vectors
         write_cells(
             path,
             self.centers.cpu().numpy(),
             cells.cpu().numpy().astype(np.int32),
-            digest_of(units.cpu().numpy()),
+            digest_of(self.units),
         )
 
     def candidates(self, queries: Floats, k: int) -> Iterator[npt.NDArray[np.int64]]:

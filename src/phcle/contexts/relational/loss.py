@@ -152,30 +152,29 @@ class _SampleRepair:
     """The part of a sampled sum's error that two exact moments of all columns show.
 
     Near the typical x of a row, softplus is a parabola. Its sum over all columns needs
-    only Σ mass z and Σ mass z zᵀ, which are exact. So the sum of the parabola over all
-    columns, less that over the sample, is added to the sum over the sample. This leaves
-    half of the error, or less. The parabola is fixed during a step of a row.
+    only Σ mass z and Σ mass z zᵀ, which are exact. So its gradient over all columns,
+    less that over the sample, is added to the gradient over the sample, which leaves
+    half of the error or less. During a step this is a constant, so that the row's
+    objective stays convex: the parabola itself may fall without limit, because the
+    sample's Gram matrix can be larger than that of all columns.
     """
 
-    def __init__(self, view: LogisticView, y: Array, value: Array) -> None:
+    def __init__(self, view: LogisticView, y: Array, dense: DensePart) -> None:
         xp = self.xp = view.term.backend.xp
-        self.missed_sum, self.missed_gram = view.missed_sum, view.missed_gram
         total = xp.clip(xp.sum(view.term.mass), min=_tiny(view.term.backend))
-        level = 1 - xp.exp(-value / total)  # σ where softplus has its mean
-        self.bend = level * (1 - level)  # (r,)
-        mean = xp.matmul(y, view.sum) / total  # of x
-        self.slope = level - self.bend * mean  # (r,): of the parabola at x = 0
+        level = 1 - xp.exp(-dense.value / total)  # σ where softplus has its mean
+        # No more than the row's own curvature, or steps would not settle.
+        bend = xp.minimum(level * (1 - level), dense.spread)
+        slope = level - bend * xp.matmul(y, view.sum) / total  # at x = 0
+        straight = slope[:, None] * view.missed_sum
+        bent = bend[:, None] * xp.matmul(y, view.missed_gram)
+        self.y, self.gradient = y, straight + bent  # (r, d) each
+        self.here = xp.sum((straight + 0.5 * bent) * y, axis=1)  # (r,): the value at y
 
-    def value(self, y: Array, chosen: Array | slice = slice(None)) -> Array:
-        """What is missing from the value: (r,)."""
-        square = self.xp.sum(self.xp.matmul(y, self.missed_gram) * y, axis=1)
-        straight = self.xp.matmul(y, self.missed_sum)
-        return self.slope[chosen] * straight + 0.5 * self.bend[chosen] * square
-
-    def gradient(self, y: Array) -> Array:
-        """What is missing from the gradient: (r, d)."""
-        bent = self.bend[:, None] * self.xp.matmul(y, self.missed_gram)
-        return self.slope[:, None] * self.missed_sum + bent
+    def value(self, y: Array, chosen: Array | slice) -> Array:
+        """What is missing from the value at rows on the way: (r,)."""
+        way = self.gradient[chosen] * (y - self.y[chosen])
+        return self.here[chosen] + self.xp.sum(way, axis=1)
 
 
 class LocalLogistic(Local):
@@ -196,9 +195,9 @@ class LocalLogistic(Local):
         value, gradient = self.dense.value, self.dense.gradient
         self.repair = None
         if view.sample is not None:
-            self.repair = _SampleRepair(view, y, value)
-            value = value + self.repair.value(y)
-            gradient = gradient + self.repair.gradient(y)
+            self.repair = _SampleRepair(view, y, self.dense)
+            value = value + self.repair.here
+            gradient = gradient + self.repair.gradient
         self.value = self.rate * value
         self.gradient = self.rate[:, None] * gradient
         if self.padded is None:
