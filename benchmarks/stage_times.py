@@ -3,9 +3,9 @@
     PYTHONPATH=src python benchmarks/stage_times.py --synthetic 1000000 --mixed
     PYTHONPATH=src python benchmarks/stage_times.py --nouns nouns.npz
 
-The functions of the library that make up a fit are wrapped by timers, which wait for the
-GPU before they read the clock. Waiting costs nothing worth mentioning: a stage begins
-when the one before has ended.
+The functions of the library that make up a fit are wrapped by timers, which wait for
+the GPU before they read the clock. Waiting costs next to nothing: a stage begins when
+the one before has ended.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STAGES = {
     "embedding": (phcle.estimator, "LabelEmbedding"),
     "calibration": (phcle.estimator, "calibrate"),
 }
-"""Stages by the function that does them. A stage inside another is not counted twice."""
+"""Stages by their function. A stage inside another is not counted twice."""
 
 WARM_UP = 10_000
 """Labels of a fit before the clock starts, which loads torch and compiles kernels; so
@@ -98,7 +98,9 @@ class StageTimes:
                 timed = self.timed(stage, getattr(owner, name))
                 if isinstance(owner, type):  # a method needs its object
 
-                    def method(self: Any, *args: Any, _to: Any = timed, **o: Any) -> Any:
+                    def method(
+                        self: Any, *args: Any, _to: Any = timed, **o: Any
+                    ) -> Any:
                         return _to(self, *args, **o)
 
                     timed = method
@@ -176,7 +178,9 @@ def show(line: dict[str, Any]) -> None:
     for stage, seconds in line["stages"].items():
         print(f"  {stage:<20} {seconds:8.2f} s")
     print("  sweeps end at " + ", ".join(f"{t:.2f}" for t, _ in line["timeline"]))
-    print("  gaps " + ", ".join(f"{gap:.5g}" for _, gap in line["timeline"]), flush=True)
+    print(
+        "  gaps " + ", ".join(f"{gap:.5g}" for _, gap in line["timeline"]), flush=True
+    )
 
 
 def main() -> None:

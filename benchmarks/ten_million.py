@@ -83,7 +83,9 @@ class RandomTree:
         for leaves in self._blocks():
             columns, offset = [], 0
             for cuts in self.levels:
-                columns.append(torch.searchsorted(cuts, leaves, right=True) - 1 + offset)
+                columns.append(
+                    torch.searchsorted(cuts, leaves, right=True) - 1 + offset
+                )
                 offset += len(cuts)
             indices = torch.stack(columns, dim=1).to(torch.int32).cpu().numpy()
             yield sp.csr_array(
@@ -99,7 +101,9 @@ class RandomTree:
         """Blocks of rows: how often each leaf was drawn near a leaf."""
         least = SMALLEST * min(1.0, self.n_leaves / 10_000)
         sizes = [self.n_leaves / len(cuts) for cuts in self.levels]
-        used = [cuts for cuts, size in zip(self.levels, sizes, strict=True) if size > least]
+        used = [
+            cuts for cuts, size in zip(self.levels, sizes, strict=True) if size > least
+        ]
         chance = torch.tensor([0.75**i for i in range(len(used))], device=self.device)
         for leaves in self._blocks():
             drawn = torch.multinomial(

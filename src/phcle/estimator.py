@@ -63,8 +63,8 @@ USUAL_TRIALS = 9
 """Settings that are tried at most, for the progress bar."""
 
 SAMPLE, GPU_SAMPLE = 2_048, 32_768
-"""Columns in the first sample, on a CPU and on a GPU. It grows with the sweeps, on a GPU
-to twice as many: with more, they would take longer than known entries do."""
+"""Columns in the first sample, on a CPU and on a GPU. It grows with the sweeps, on a
+GPU to twice as many: with more, they would take longer than known entries do."""
 
 
 @documents_options

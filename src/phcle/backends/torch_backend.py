@@ -137,9 +137,7 @@ class TorchBackend(Backend):
             matrix = self.stored(matrix)
         return matrix.turned()
 
-    def sparse(
-        self, matrix: sp.csr_array | StoredRows
-    ) -> torch.Tensor | SparseRows:
+    def sparse(self, matrix: sp.csr_array | StoredRows) -> torch.Tensor | SparseRows:
         """Move a sparse matrix to the device."""
         if self.is_accelerated or isinstance(matrix, StoredRows):
             return SparseRows(self, matrix)

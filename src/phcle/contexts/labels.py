@@ -5,8 +5,8 @@ Labels are converted to Unicode's normal form C, so that files from different pr
 agree. Characters that only look alike, such as a Latin and a Cyrillic a, stay
 different. Spaces around a label are removed; spaces inside stay.
 
-Labels are a tuple of texts. Millions of them can be a `NameArray` instead, which behaves
-like one; whoever needs speed with so many asks the functions below.
+Labels are a tuple of texts. Millions of them can be a `NameArray` instead, which
+behaves like one; the functions below are fast for both.
 """
 
 from __future__ import annotations

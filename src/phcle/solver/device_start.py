@@ -2,7 +2,7 @@
 
 It is the start of `start_factors` with other noise: a label's numbers are hashes of its
 name, because to draw them in the order of sorted names would take longer than all the
-rest. Nothing but 32-byte scalars and d × d matrices leaves the device.
+rest. Only d × d matrices leave the device.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -135,7 +136,7 @@ def _device_start(
     return Factors(parts[0], tuple(parts[1:]))
 
 
-def spread_ones(factor: Floats, dim: int) -> Floats:
+def spread_ones(factor: npt.NDArray[Any], dim: int) -> npt.NDArray[Any]:
     """Turn the one dimension of a fit from "ones" into `dim` equal dimensions.
 
     Parameters

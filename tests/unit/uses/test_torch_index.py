@@ -9,7 +9,7 @@ from phcle import LabelEmbedding
 from phcle.uses.neighbour_search import Neighbours
 
 pytest.importorskip("torch")
-from phcle.uses.torch_index import TorchIndex  # noqa: E402
+from phcle.uses.torch_index import TorchIndex
 
 
 def test_nearest_labels_and_a_file(tmp_path: Path) -> None:

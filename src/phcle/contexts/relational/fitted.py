@@ -419,7 +419,7 @@ class _LogRatioTarget(StartTarget):
         low = np.log1p(negatives) + BELOW
         tiny = np.finfo(backend.dtype).tiny
         above: Any
-        if sp.issparse(counts):
+        if isinstance(counts, sp.csr_array):
             D = sp.coo_array(counts)
             expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
             ratio = np.log(D.data / np.maximum(expected, tiny)) + low

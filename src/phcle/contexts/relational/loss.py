@@ -39,6 +39,10 @@ __all__ = [
 
 Floats = npt.NDArray[np.floating[Any]]
 
+REPAIRED = 64
+"""Columns in a sample for each dimension from which on `_SampleRepair` is used. Of
+fewer, the Gram matrix is so far off that steps may not settle."""
+
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
 
@@ -112,7 +116,7 @@ class LogisticView(View):
     ) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
-        self.sample = sample
+        self.sample, self.is_repaired = sample, False
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         weighted = other * term.mass[:, None]
         self.gram = xp.matmul(weighted.T, other)
@@ -120,6 +124,7 @@ class LogisticView(View):
             self.columns = term.backend.columns(other, term.mass)
             return
         self.columns = self._pick(*sample)
+        self.is_repaired = len(sample[0]) >= REPAIRED * other.shape[1]
         # What the sample misses of the first two moments, for `_SampleRepair`.
         part = self.columns
         self.sum = xp.sum(weighted, axis=0)
@@ -194,7 +199,7 @@ class LocalLogistic(Local):
         self.dense = backend.dense_part(y, view.columns)
         value, gradient = self.dense.value, self.dense.gradient
         self.repair = None
-        if view.sample is not None:
+        if view.is_repaired:
             self.repair = _SampleRepair(view, y, self.dense)
             value = value + self.repair.here
             gradient = gradient + self.repair.gradient
