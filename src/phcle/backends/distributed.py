@@ -20,13 +20,25 @@ import numpy.typing as npt
 from phcle.backends.torchrun import is_shared_run
 from phcle.errors import BackendError
 
-__all__ = ["Processes", "TorchProcesses", "current_processes"]
+__all__ = ["Processes", "TorchProcesses", "clear_errors", "current_processes"]
 
 
 class Processes:
-    """A single process: all blocks are its own, and there is nothing to exchange."""
+    """A single process: all blocks are its own, and there is nothing to exchange.
+
+    Attributes
+    ----------
+    rank : int
+        Number of this process.
+    size : int
+        Number of processes.
+    in_step : bool
+        Whether all processes update a block of their own at the same time, and exchange
+        rows while they do. Otherwise each updates its blocks by itself.
+    """
 
     rank, size = 0, 1
+    in_step = False
 
     def own_blocks(self, n_blocks: int) -> range:
         """Numbers of the blocks that this process updates.
@@ -75,6 +87,21 @@ class Processes:
         """
         return numbers
 
+    def any_of(self, flag: bool) -> bool:
+        """Whether a flag is set in any process that works in step with this one.
+
+        Parameters
+        ----------
+        flag : bool
+            The flag of this process.
+
+        Returns
+        -------
+        bool
+            The flag itself, if this process works by itself.
+        """
+        return flag
+
 
 class TorchProcesses(Processes):
     """One of several processes, connected by gloo or NCCL."""
@@ -90,7 +117,7 @@ class TorchProcesses(Processes):
         # NCCL needs a GPU for every process; with gloo several can share one.
         has_gpu_each = n_gpus >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
         if not dist.is_initialized():
-            with _clear_errors():
+            with clear_errors():
                 dist.init_process_group("nccl" if n_gpus and has_gpu_each else "gloo")
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
 
@@ -101,7 +128,7 @@ class TorchProcesses(Processes):
         rows = self.torch.as_tensor(own_rows, device=whole.device)
         sent = self.torch.zeros_like(whole)
         sent[rows] = whole[rows]
-        with _clear_errors():
+        with clear_errors():
             self.dist.all_reduce(sent)
         return sent.numpy() if is_numpy else sent
 
@@ -109,14 +136,20 @@ class TorchProcesses(Processes):
         """Sum numbers over all processes."""
         device = "cuda" if self.dist.get_backend() == "nccl" else "cpu"
         sent = self.torch.tensor(numbers, device=device)
-        with _clear_errors():
+        with clear_errors():
             self.dist.all_reduce(sent)
         return np.asarray(sent.cpu().numpy())
 
 
 @contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Explain what a broken connection means, and what to do."""
+def clear_errors() -> Iterator[None]:
+    """Explain what a broken connection means, and what to do.
+
+    Yields
+    ------
+    None
+        Hold it around calls that need the other processes.
+    """
     try:
         yield
     except RuntimeError as error:

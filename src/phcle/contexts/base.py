@@ -243,6 +243,27 @@ class Context(ABC):
             Dense or sparse arrays.
         """
 
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """Names of the columns of `stored_cells`."""
+        return self.columns
+
+    def stored_cells(self) -> tuple[Ints, Ints, Floats]:
+        """Return the numbers that take memory, to compare contexts cell by cell.
+
+        Returns
+        -------
+        rows : array of int
+            Positions of the labels.
+        columns : array of int
+            Positions of the columns.
+        values : array
+            Their numbers.
+        """
+        found = sp.coo_array(self.fingerprint_arrays()[0])
+        rows, columns = (axis.astype(np.int64) for axis in found.coords)
+        return rows, columns, np.asarray(found.data, np.float64)
+
     def of_kind(self, kind: str) -> Context:
         """Turn the hierarchy of the context into counts in another way.
 
@@ -465,6 +486,7 @@ class FittedContext(ABC):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, to see how well a fit predicts them.
 
@@ -482,6 +504,8 @@ class FittedContext(ABC):
         start : float, default 0.0
             Where the share begins. With generators of one seed, shares that do not
             overlap hide different cells.
+        like_gaps : bool, default False
+            Whether columns whose gaps are in the same rows are hidden together.
 
         Returns
         -------
@@ -1166,6 +1190,7 @@ class PredictingContext(Protocol):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedContext, HiddenCells | None]:
         """Hide some known cells, as in `FittedContext`.
 
@@ -1181,6 +1206,8 @@ class PredictingContext(Protocol):
             Positions of labels that are hidden altogether.
         start : float, default 0.0
             Where the share begins.
+        like_gaps : bool, default False
+            Whether columns whose gaps are in the same rows are hidden together.
 
         Returns
         -------
@@ -1243,7 +1270,11 @@ class PredictingContext(Protocol):
         """
 
     def read(
-        self, vectors: Floats, is_described: Flags, supports: npt.NDArray[np.float64]
+        self,
+        vectors: Floats,
+        is_described: Flags,
+        supports: npt.NDArray[np.float64],
+        family: npt.NDArray[np.float64] | None = None,
     ) -> Read:
         """Read predictions with the calibration, which must be there.
 
@@ -1255,6 +1286,8 @@ class PredictingContext(Protocol):
             Labels of which the context knows a cell.
         supports : array of shape (rows,)
             Support of each label.
+        family : array of shape (rows, columns), optional
+            Means of the families on the scale of the fit; NaN where none is known.
 
         Returns
         -------

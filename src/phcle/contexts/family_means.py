@@ -157,34 +157,41 @@ class FamilyMeans:
         total = _dense(sums[[-1]])[0]
         self.overall = total / np.maximum(_dense(counts[[-1]])[0], 1)
 
-    def at(self, labels: Ints) -> Floats:
+    def at(self, labels: Ints, columns: slice = slice(None)) -> Floats:
         """Compute the means for some labels.
 
         Parameters
         ----------
         labels : array of int
             Positions of the labels.
+        columns : slice, optional
+            Columns that are asked for; by default all.
 
         Returns
         -------
         array of shape (labels, columns)
             The means; NaN where no other label of any group has a known value.
         """
-        found = np.full((len(labels), self.values.shape[1]), np.nan)
+        n_columns = len(range(self.values.shape[1])[columns])
+        found = np.full((len(labels), n_columns), np.nan)
         if not self.steps:
             return found
+        all_sums, all_counts = self.sums[:, columns], _columns(self.counts, columns)
         own = self.row_of[labels]
         is_member = np.flatnonzero(own >= 0)
         filled, known = _filled_and_known(self.values.take(own[is_member]))
-        own_values, own_known = _dense(filled), _dense(known)
+        own_values, own_known = filled[:, columns], _columns(known, columns)
+        own_values, own_known = _dense(own_values), _dense(own_known)
         for step in self.steps:
             part = sp.csr_array(step[labels])
-            counts, sums = _dense(part @ self.counts), _dense(part @ self.sums)
+            counts, sums = _dense(part @ all_counts), _dense(part @ all_sums)
             times = np.diff(part.indptr)[is_member, None]  # once in every group
             counts[is_member] -= times * own_known
             sums[is_member] -= times * own_values
             is_first = np.isnan(found) & (counts > 0.5)
             np.divide(sums, counts, out=found, where=is_first)
+            if not np.isnan(found).any():  # larger groups are not asked
+                break
         return found
 
 
@@ -197,6 +204,11 @@ def _filled_and_known(values: MaskedMatrix) -> tuple[Any, Any]:
     if not sp.issparse(stored):
         return np.nan_to_num(stored, nan=0.0), (~np.isnan(stored)).astype(np.float64)
     return stored, np.ones((values.shape[0], 1)) if mask is None else mask
+
+
+def _columns(known: Any, columns: slice) -> Any:
+    """Some columns; one column of ones stands for all."""
+    return known if known.shape[1] == 1 else known[:, columns]
 
 
 def _sums(below: sp.csr_array, values: MaskedMatrix) -> tuple[Any, Any]:

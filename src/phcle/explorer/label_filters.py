@@ -19,7 +19,7 @@ import numpy.typing as npt
 from fastapi import Query
 
 from phcle.errors import OptionError
-from phcle.explorer.workspace import Opened
+from phcle.explorer.opened_embedding import Opened
 from phcle.uses.label_columns import FieldColumn
 
 __all__ = [
@@ -212,7 +212,7 @@ def _passing(opened: Opened, each: Filter, *, observed_only: bool) -> Flags:
         return np.ones(n, dtype=bool)
     passes = np.zeros(n, dtype=bool)
     if each.field == TEXT:
-        passes[opened.suggestions.containing(each.values[0])] = True
+        passes[opened.lookup.suggestions.containing(each.values[0])] = True
     elif each.field == BRANCH:
         for node in each.values:
             passes[opened.rows_below(node)] = True

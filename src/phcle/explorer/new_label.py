@@ -15,7 +15,7 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.base import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
-from phcle.explorer.workspace import Opened
+from phcle.explorer.opened_embedding import Opened
 from phcle.uses.attribute_search import descriptive_context
 from phcle.uses.named_answers import describe_label, explain_pair, nearest_labels
 from phcle.uses.node_names import NodeNames

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.answers import Answer, Named, Node
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import number_text
 from phcle.errors import UnknownLabelError
-from phcle.explorer.workspace import LabelNotFound, Opened
+from phcle.explorer.label_lookup import LabelNotFound
+from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named
 
 __all__ = ["NodePage", "node_page"]
@@ -186,24 +186,23 @@ def node_page(opened: Opened, text: str) -> NodePage:
         Its place, labels, what they share and what is odd.
     """
     node = _resolved(opened, text)
-    index = opened.taxonomy_index
-    assert index is not None
     assert opened.taxonomy is not None
-    rows = index.rows_below(node)
-    children = [
-        ChildNode(**vars(_node(opened, x)), n_labels=len(index.rows_below(x)))
-        for x in index.children(node)
-    ]
-    children.sort(key=lambda x: -x.n_labels)
+    context, tree = opened.taxonomy
+    rows = opened.rows_below(node)
+    children = [(x, len(opened.rows_below(x))) for x in tree.children_of(node)]
+    children.sort(key=lambda x: -x[1])
     labels = opened.embedding.labels
     nearness, order = _typical(opened, rows)
     shared, odd_cells = _attributes(opened, rows)
     return NodePage(
         **vars(_node(opened, node)),
-        context=opened.taxonomy[0],
-        path=tuple(_node(opened, x) for x in index.path(node)),
-        parents=tuple(_node(opened, x) for x in index.parents(node)),
-        children=tuple(children[:MOST_CHILDREN]),
+        context=context,
+        path=tuple(_node(opened, x) for x in tree.path_to(node)),
+        parents=tuple(_node(opened, x) for x in tree.parents_of(node)),
+        children=tuple(
+            ChildNode(**vars(_node(opened, x)), n_labels=n)
+            for x, n in children[:MOST_CHILDREN]
+        ),
         n_children=len(children),
         labels=tuple(
             named(opened.embedding, labels[rows[i]]) for i in order[:MOST_LABELS]
@@ -217,12 +216,12 @@ def node_page(opened: Opened, text: str) -> NodePage:
 
 def _resolved(opened: Opened, text: str) -> str:
     """The node with an id or a name."""
-    index = opened.taxonomy_index
-    if index is None:
+    if opened.taxonomy is None:
         raise UnknownLabelError("this embedding has no hierarchy, so it has no nodes.")
-    if text in index.tree.index:
+    tree = opened.taxonomy[1]
+    if text in tree.index:
         return text
-    nodes = index.tree.nodes
+    nodes = tree.nodes
     exact = [nodes[i] for i in opened.node_suggestions.exactly(text)]
     if len(exact) == 1:
         return exact[0]
@@ -282,7 +281,7 @@ def _attributes(
         if inside.sum() < FEWEST:
             continue
         if table.fields and table.fields[0].kind == "tag":
-            shared += _shared_tags(table, inside)
+            shared += _shared_tags(table, *opened.columns.tags(table), inside)
             continue
         for field in table.fields:
             columns = [
@@ -322,13 +321,17 @@ def _surprise(
 
 
 def _shared_tags(
-    table: PredictingContext, inside: npt.NDArray[np.bool_]
+    table: PredictingContext,
+    rows: Ints,
+    columns: Ints,
+    inside: npt.NDArray[np.bool_],
 ) -> list[tuple[float, SharedAttribute]]:
     """Tags that are common inside and rare outside."""
     described = np.asarray(table.data.has_values)
-    has_it = sp.csr_array(table.data.matrix.arrays[0]) > 0
-    n_in = np.asarray(has_it[inside].sum(axis=0)).ravel().astype(np.float64)
-    n_out = np.asarray(has_it[~inside].sum(axis=0)).ravel().astype(np.float64)
+    n_in, n_out = (
+        np.bincount(columns[x[rows]], minlength=len(table.columns)).astype(np.float64)
+        for x in (inside, ~inside)
+    )
     known_in, known_out = (
         float((inside & described).sum()),
         float((~inside & described).sum()),

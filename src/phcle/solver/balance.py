@@ -63,11 +63,11 @@ def balance(device: DeviceProblem, state: State) -> State:
         return sum(device.penalties(W, factors).values()) + 0.5 * terms
 
     before = cost(state.W, state.factors)
-    own = lam.ridge * _gram(xp, state.W)
+    own = lam.ridge * device.gram(state.W)
     for term, penalty in turning(state.W, state.factors):
         own = own + term + penalty
     others = sum(
-        context.factor_ridge(lam) * _gram(xp, factor)
+        context.factor_ridge(lam) * device.gram(factor)
         for context, factor in zip(contexts, state.factors, strict=True)
         if not context.turns_with_labels
     )
@@ -84,12 +84,6 @@ def balance(device: DeviceProblem, state: State) -> State:
         if cost(W, factors) < (1 - WORTH) * before:
             return replace(state, W=W, factors=factors)
     return state
-
-
-def _gram(xp: Any, factor: Array) -> Array:
-    """factorᵀ factor in double precision."""
-    precise = xp.astype(factor, xp.float64)
-    return xp.matmul(precise.T, precise)
 
 
 def _full(xp: Any, own: Array, others: Array) -> tuple[Array, Array]:

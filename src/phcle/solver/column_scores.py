@@ -182,9 +182,11 @@ def read_cells(
         n = int(row.max()) + 1
         steps = np.zeros((n, len(unit)))
         steps[row, column] = cells.fitted[inside] * unit[column]
+        family = np.full_like(steps, np.nan)
+        family[row, column] = cells.family[inside] * unit[column]
         is_alone, supports = np.zeros(n, dtype=bool), np.zeros(n)
         is_alone[row], supports[row] = cells.is_alone[inside], cells.support[inside]
-        read = calibration.read(steps, table.fields, ~is_alone, supports)
+        read = calibration.read(steps, table.fields, ~is_alone, supports, family)
         for name, own in vars(read).items():
             getattr(found, name)[inside] = own[row, column]
     return found

@@ -20,6 +20,9 @@ from phcle.backends.protocol import Array
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.descriptive.confidence import support
 from phcle.contexts.descriptive.hidden_cells import HiddenCells, HiddenPredictions
+from phcle.contexts.family_means import FamilyMeans, Groups
+from phcle.contexts.labels import index_of
+from phcle.contexts.masked import masked_matrix
 from phcle.solver.foldin import solve_labels
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.start import start_factors
@@ -141,7 +144,7 @@ def _draw_rows_and_cells(
     share, most = CELL_SHARE, MOST_CELLS
     if is_large:
         share, most = GAPPY_SHARE, min(most, MOST_GAPPY * len(table.columns))
-    left, cells = table.hide_cells(share, most, rng, rows=rows)
+    left, cells = table.hide_cells(share, most, rng, rows=rows, like_gaps=True)
     assert cells is not None
     return Drawn(table, left, cells)
 
@@ -248,6 +251,8 @@ def predict_hidden(
     with device.backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
         W, factors = _without_cells(device, trial, state, drawn, touched, seed)
     informed = np.any([context.observed for context in trial.contexts], axis=0)
+    groups = Groups.of_contexts(problem.labels, problem.contexts)
+    position = index_of(problem.labels)
     found = {}
     for number, each in drawn.items():
         rows, columns = each.cells.rows, each.cells.columns
@@ -259,6 +264,7 @@ def predict_hidden(
             np.einsum("ij,ij->i", W[rows], factors[number][columns]),
             _support(each.left, W, rows),
             _presence(each)[columns],
+            _family(each, groups, position),
             np.full(len(rows), seed),
         )
         found[each.table.name] = hidden.where(informed[rows])
@@ -304,6 +310,28 @@ def _presence(drawn: Drawn) -> Doubles:
     n_having = matrix.n_having(known.mean) - np.bincount(columns, has_it, n)
     n_known = known.count - np.bincount(columns, minlength=n)
     return np.asarray((n_having + 0.5) / (np.maximum(n_known, 0) + 1))
+
+
+def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Doubles:
+    """Scaled means of families at the hidden numbers, without the hidden cells."""
+    table, cells = drawn.table, drawn.cells
+    found = np.full(len(cells.rows), np.nan)
+    at = np.flatnonzero(table.is_number[cells.columns])
+    if not len(at) or not groups.steps:
+        return found
+    labels = np.array([position[x] for x in table.data.labels], dtype=np.int64)
+    matrix = table.data.on_fit_scale().matrix
+    row_of = np.full(len(position), -1)
+    row_of[labels] = np.arange(len(labels))
+    rows, columns = cells.rows[at], cells.columns[at]
+    numbers, number = np.unique(columns, return_inverse=True)
+    values = np.column_stack([matrix.column(i) for i in numbers.tolist()])
+    values[row_of[rows], number] = np.nan
+    means = FamilyMeans(masked_matrix(values, None, table.name), groups, labels)
+    asked, row = np.unique(rows, return_inverse=True)
+    found[at] = means.at(asked)[row, number]
+    found[at] = (found[at] - table.offset[columns]) / table.scale[columns]
+    return found
 
 
 def _fitted_anew(

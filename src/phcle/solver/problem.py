@@ -317,6 +317,23 @@ class DeviceProblem:
         """
         return penalty_terms(self.backend.xp, self.problem, W, factors)
 
+    def gram(self, factor: Array) -> Array:
+        """Compute factorᵀ factor in double precision.
+
+        Parameters
+        ----------
+        factor : array of shape (rows, dim)
+            W or the factor of a context.
+
+        Returns
+        -------
+        array of shape (dim, dim)
+            The Gram matrix.
+        """
+        xp = self.backend.xp
+        precise = xp.astype(factor, xp.float64)
+        return xp.matmul(precise.T, precise)
+
     def to_numpy(self, factors: Sequence[Array]) -> tuple[np.ndarray, ...]:
         """Copy factors to NumPy arrays in double precision.
 

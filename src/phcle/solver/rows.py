@@ -140,7 +140,7 @@ def solve_rows(
         going = xp.nonzero(lengths > tol)[0]
         y, lengths = moved, lengths[going]
         for _ in range(max_iter - 1):
-            if going.shape[0] == 0:
+            if not backend.processes.any_of(going.shape[0] > 0):
                 break
             before = y[going]
             moved, renewed = _step(
@@ -182,9 +182,11 @@ def _over_blocks(
     processes = backend.processes
     own = processes.own_blocks(len(blocks))
     totals = np.zeros((len(blocks), n_terms))
-    for number, found in zip(
-        own, backend.map_blocks(lambda i: one(own[i]), len(own)), strict=True
-    ):
+    if processes.in_step:  # blocks exchange rows, so they run one after the other
+        all_found = [one(number) for number in own]
+    else:
+        all_found = backend.map_blocks(lambda i: one(own[i]), len(own))
+    for number, found in zip(own, all_found, strict=True):
         totals[number] = found
     none = np.empty(0, dtype=np.int64)
     own_rows = np.concatenate([none, *(blocks[number].rows for number in own)])
@@ -206,7 +208,7 @@ def _step(
     here = _Place.of(backend, y, views, ridge, block, chosen)
     best, slope = _attempt(backend, here, ridge, curvature)
     stuck = xp.nonzero((best.total >= here.total) & (slope < -here.noise))[0]
-    if stuck.shape[0] > 0:
+    if backend.processes.any_of(stuck.shape[0] > 0):
         rows = stuck if chosen is None else chosen[stuck]
         again = _Place.of(backend, y[stuck], views, ridge, block, rows)
         best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND)[0])
@@ -329,7 +331,7 @@ def _search(
     everyone = slice(None)
     if not check_all:
         checked = xp.nonzero(slope < -here.noise)[0]
-        if checked.shape[0] == 0:
+        if not backend.processes.any_of(checked.shape[0] > 0):
             return here.moved(direction)
     lines = [term.along(direction) for term in here.terms]
 
@@ -352,7 +354,7 @@ def _search(
     vertex = xp.clip(vertex, min=0.05)
     is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
     chosen = xp.nonzero(is_off)[0]
-    if chosen.shape[0] == 0:
+    if not backend.processes.any_of(chosen.shape[0] > 0):
         return whole
     shorter = trial(vertex[chosen], chosen)
     better = shorter.total < whole.total[chosen]
@@ -387,11 +389,13 @@ def _conjugate_gradients(
     # Below this, a row is exact up to rounding, and more steps would add errors.
     eps = float(np.finfo(backend.dtype).eps)
     noise = xp.clip((4 * eps) ** 2 * strength, min=tiny / eps)
+    is_solved = False
     for step in range(n_steps):
         bent = product(search)
         slope = xp.sum(residual * search, axis=1)
         length = slope / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
-        goes_on = strength > noise
+        # If processes work in step, solved rows wait for those of the others.
+        goes_on = (strength > noise) & (not is_solved)
         length = xp.where(goes_on, length, 0.0)
         x = x + length[:, None] * search
         if step + 1 == n_steps:
@@ -399,7 +403,10 @@ def _conjugate_gradients(
         before, residual = residual, residual - length[:, None] * bent
         better = precondition(residual)
         renewed = xp.sum(residual * better, axis=1)
-        if solved and int(xp.sum(renewed > enough)) <= UNSOLVED * len(renewed):
+        if solved and not is_solved:
+            n_unsolved = int(xp.sum(renewed > enough))
+            is_solved = n_unsolved <= UNSOLVED * len(renewed)
+        if solved and not backend.processes.any_of(not is_solved):
             break
         turned = renewed - xp.sum(before * better, axis=1)
         ratio = xp.where(goes_on, turned / xp.clip(strength, min=tiny), 0.0)

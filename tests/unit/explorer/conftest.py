@@ -124,6 +124,15 @@ def patchy_client(patchy_workspace):
 
 
 @pytest.fixture
+def bare_client(bare_embedding):
+    """A client of an explorer of vectors without contexts."""
+    from phcle.explorer.workspace import Opened, Workspace
+
+    with _client(Workspace(Opened(bare_embedding, "bare"))) as client:
+        yield client
+
+
+@pytest.fixture
 def fresh_patchy_client(patchy):
     """A client of a server that no other test has asked for anything."""
     from phcle.explorer.workspace import Opened, Workspace
@@ -180,3 +189,9 @@ def serving():
 def address(workspace, serving):
     with serving(workspace) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def patchy_address(patchy_workspace, serving):
+    with serving(patchy_workspace) as address:
+        yield address.rstrip("/")

@@ -11,7 +11,7 @@ pytest.importorskip("starlette.testclient", reason="no client for tests is insta
 
 from starlette.testclient import TestClient
 
-from phcle.explorer import workspace as workspace_module
+from phcle.explorer import opened_embedding
 from phcle.explorer.app import make_app
 from phcle.explorer.security import Rules
 from phcle.explorer.workspace import Opened, Workspace
@@ -21,8 +21,8 @@ from phcle.explorer.workspace import Opened, Workspace
 def large(patchy):
     """The embedding of 120 labels, of which the map can hold 40."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workspace_module, "MOST_ON_MAP", 100)
-        patch.setattr(workspace_module, "N_SAMPLED", 40)
+        patch.setattr(opened_embedding, "MOST_ON_MAP", 100)
+        patch.setattr(opened_embedding, "N_SAMPLED", 40)
         made = Workspace(Opened(patchy, "large"))
         made.opened.on_map.background.wait()
         yield made

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from patchy_table import WRONG
 
-from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.explorer.taxonomy_index import TaxonomyIndex
+from phcle import LabelEmbedding, RelationalContext
+from phcle.explorer.opened_embedding import Opened
 
 
 def test_a_node_has_its_labels_children_and_place(client):
@@ -81,8 +81,9 @@ def test_an_embedding_without_a_hierarchy_has_no_nodes(bare_embedding):
 
 def test_labels_below_a_node_with_several_parents_count_once():
     edges = [("a", "x"), ("a", "y"), ("x", "top"), ("y", "top"), ("b", "y")]
-    index = TaxonomyIndex(Hierarchy.from_edges(edges), ("b", "a", "other", "y"))
-    assert index.rows_below("top").tolist() == [0, 1, 3]
-    assert index.rows_below("x").tolist() == [1]
-    assert index.parents("a") == ["x", "y"]
-    assert index.path("b") == ["top", "y", "b"]
+    tree = RelationalContext.from_hierarchy(edges, labels=["b", "a", "y"])
+    labels = ("b", "a", "other", "y")
+    context = tree.in_fit(labels).learned(labels, 1.0, np.zeros((1, 2)))
+    opened = Opened(LabelEmbedding(labels, np.eye(4, 2), contexts=(context,)), "")
+    assert opened.rows_below("top").tolist() == [0, 1, 3]
+    assert opened.rows_below("x").tolist() == [1]

@@ -1,4 +1,8 @@
-"""The map in headless Chromium, alone in a file: no server, both painters and sizes."""
+"""The map in headless Chromium, alone in a file without a server.
+
+Gestures and controls on both painters and sizes are tested in the explorer's
+test_map_controls.py.
+"""
 
 from __future__ import annotations
 
@@ -176,38 +180,6 @@ def css_rgb(text):
 # -- Where things are
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_show_all_shows_all_labels_beside_the_panels(open_map, kind, size):
-    page = open_map(kind, **SIZES[size])
-    page.evaluate("Phcle.map.view.zoom(5)")
-    page.get_by_role("button", name="Show all").click()
-    outside = page.evaluate(
-        """() => {
-          const {left, right, top, bottom} = Phcle.map.room();
-          return Phcle.map.data.names.filter((_, i) => {
-            const [x, y] = Phcle.map.view.place(i);
-            return x < left || x > right || y < top || y > bottom;
-          }).length;
-        }"""
-    )
-    assert outside == 0
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= SIZES[size]["viewport"]["width"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_wheel_zooms_about_the_pointer(open_map, kind):
-    page = open_map(kind)
-    x, y = place(page, 900)
-    page.mouse.move(x, y)
-    reach = where(page)[2]
-    page.mouse.wheel(0, -400)
-    page.wait_for_function("before => Phcle.map.view.reach < before / 2", arg=reach)
-    # The browser rounds the pointer's place.
-    np.testing.assert_allclose(place(page, 900), (x, y), atol=2)
-
-
 def touch(page, *steps):
     """Put fingers on the page, move them and take them off; a step has their places."""
     session = page.context.new_cdp_session(page)
@@ -216,31 +188,6 @@ def touch(page, *steps):
         at = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
     session.detach()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_fingers_drag_pinch_and_tap(open_map, kind):
-    page = open_map(kind, **PHONE)
-    page.locator(".map-stage").scroll_into_view_if_needed()
-    stage = page.locator(".map-stage").bounding_box()
-    x, y = stage["x"] + 180, stage["y"] + stage["height"] / 2
-    before = np.array(place(page, 500))
-    touch(page, *([(x + step, y + step)] for step in (0, 10, 30, 60)))
-    settle(page)
-    np.testing.assert_allclose(np.array(place(page, 500)) - before, 60, atol=2)
-    reach = where(page)[2]
-    middle = page.evaluate(
-        "([x, y]) => Phcle.map.view.map_place(x, y)", [180, stage["height"] / 2]
-    )
-    touch(page, *([(x - step, y), (x + step, y)] for step in (20, 30, 50, 80)))
-    settle(page)
-    assert where(page)[2] == pytest.approx(reach / 4, rel=0.05)
-    after = page.evaluate("([x, y]) => Phcle.map.view.place_of(x, y)", middle)
-    np.testing.assert_allclose(after, (180, stage["height"] / 2), atol=2)
-    assert page.evaluate("Phcle.map.chosen") is None  # no gesture was a tap
-    page.get_by_role("button", name="Show all").tap()
-    page.touchscreen.tap(*place(page, 500))
-    assert page.evaluate("Phcle.map.chosen") is not None
 
 
 def test_a_phone_scrolls_the_page_beside_the_stage(open_map):
@@ -345,6 +292,54 @@ def test_labels_that_have_it_are_drawn_above_the_rest(open_map, kind):
     assert "has it" in page.locator(".map-legend button").first.inner_text()
     shown = pixel(page, *place(page, 707))
     np.testing.assert_allclose(shown, css_rgb(colour), atol=2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_points_that_touch_are_kept_apart_by_a_rim(open_map, kind):
+    page = open_map(kind)
+    # Two labels of one group side by side, so that one covers a part of the other.
+    page.evaluate(
+        """() => {
+          const {view, data} = Phcle.map;
+          Phcle.draw_names = () => {};
+          view.look_at([700]);
+          view.zoom(12);
+          const {unit, radius} = view.frame();
+          [data.x[701], data.y[701]] = [data.x[700] + radius / unit, data.y[700]];
+          Phcle.map.clouds.hidden = true;
+          view.painter.colour(view.order, view.rgba, view.page);
+          view.draw();
+        }"""
+    )
+    settle(page)
+    x, y = place(page, 701)
+    radius = page.evaluate("Phcle.map.view.frame().radius")
+    below = css_rgb(page.evaluate("Phcle.as_css(Phcle.map.colour_of('--page'))"))
+    shown = [pixel(page, x - radius - step, y) for step in (0, 0.5, 1)]
+    nearest = min(np.abs(np.subtract(each, below)).max() for each in shown)
+    assert nearest < 100  # half of what it is without a rim
+    np.testing.assert_allclose(pixel(page, x, y), pixel(page, x - 1, y), atol=2)
+
+
+def test_density_lies_under_the_points_and_fades_as_one_zooms_in(open_map):
+    page = open_map()
+    opacities = page.evaluate(
+        """() => {
+          const {clouds} = Phcle.map;
+          const [pen, {width, height}] = [clouds.getContext("2d"), clouds];
+          const {data} = pen.getImageData(0, 0, width, height);
+          return Array.from(data).filter((_, k) => k % 4 === 3);
+        }"""
+    )
+    assert page.locator(".map-density").is_visible()
+    assert 0.1 < np.mean(np.array(opacities) > 10) < 0.9
+    style = "Number(getComputedStyle(Phcle.map.clouds).opacity)"
+    assert page.evaluate(style) == 1
+    page.evaluate("Phcle.map.view.zoom(4)")
+    settle(page)
+    assert page.evaluate(style) < 0.6
+    page.evaluate("Phcle.map.show_group(2)")  # too few for a density
+    assert not page.locator(".map-density").is_visible()
 
 
 def test_numbers_have_a_scale(open_map):
@@ -471,7 +466,7 @@ def test_the_graphics_card_may_go(open_map):
     assert page.evaluate("Phcle.map.chosen") is not None
 
 
-# -- Saving, hostile names, accessibility
+# -- Saving, hostile names
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -517,18 +512,3 @@ def test_hostile_names_stay_text_and_inside(open_map, size):
         page.evaluate("Phcle.map.hover(null)")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("#map img").count() == 0
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_an_accessibility_check_has_nothing_to_say(open_map, size, scheme):
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe is not installed"
-    )
-    page = open_map(color_scheme=scheme, **SIZES[size])
-    page.evaluate("Phcle.map.choose(500)")
-    answer = axe.Axe().run(page).response
-    found = [
-        (x["id"], [y["html"][:150] for y in x["nodes"]]) for x in answer["violations"]
-    ]
-    assert found == []

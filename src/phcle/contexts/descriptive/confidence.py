@@ -6,7 +6,8 @@ Curves turn a prediction into what a user can rely on:
   logistic curve in the prediction gives the chance;
 - which value of a category it has: a softmax over its values gives chances that add up
   to one;
-- which number: a factor corrects it, and an interval holds 80 of 100 truths.
+- which number: a factor corrects it, the mean of the label's family has a share in it,
+  and an interval holds 80 of 100 truths.
 
 There are two sets of curves: one for gaps of labels that the table describes in part,
 and one for labels that it does not describe at all. `confidence_learning` learns both
@@ -34,6 +35,7 @@ __all__ = [
     "softmax",
     "steps_per_unit",
     "support",
+    "with_family",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -60,8 +62,9 @@ class Curves:
         constant, are intercept + slope · prediction.
     low, high : arrays of shape (columns,)
         Ends of the interval around a number; NaN where no number was hidden.
-    tilt : float
-        A number is tilt · prediction.
+    tilt, family : arrays of shape (columns,)
+        A number is (1 - family) · tilt · prediction + family · mean of the family.
+        Where no family is known, it is tilt · prediction.
     widening : float
         Logarithm of how much wider intervals are without any support.
     least_support : float
@@ -75,7 +78,8 @@ class Curves:
     slope: Floats
     low: Floats
     high: Floats
-    tilt: float
+    tilt: Floats
+    family: Floats
     widening: float
     least_support: float
     n_values: int
@@ -100,9 +104,18 @@ class Curves:
         Curves
             The curves.
         """
-        nothing = np.full(len(intercept), np.nan)
+        n = len(intercept)
+        nothing, tilt, family = np.full(n, np.nan), np.ones(n), np.zeros(n)
         return cls(
-            intercept, slope, nothing, nothing, 1.0, 0.0, least_support, n_values
+            intercept,
+            slope,
+            nothing,
+            nothing,
+            tilt,
+            family,
+            0.0,
+            least_support,
+            n_values,
         )
 
     def on_columns(self, at: Ints) -> Curves:
@@ -124,6 +137,8 @@ class Curves:
             slope=self.slope[at],
             low=self.low[at],
             high=self.high[at],
+            tilt=self.tilt[at],
+            family=self.family[at],
         )
 
 
@@ -173,6 +188,11 @@ class Calibration:
         """Number of hidden cells that the curves were learned from."""
         return self.gaps.n_values + self.alone.n_values
 
+    @property
+    def asks_family(self) -> bool:
+        """Whether the family of a label has a share in any number."""
+        return any((x.family > 0).any() for x in (self.gaps, self.alone))
+
     def check(self, n_columns: int, what: str) -> None:
         """Refuse what a damaged or forged file may hold.
 
@@ -221,6 +241,7 @@ class Calibration:
         table: Sequence[Field],
         is_described: Flags,
         supports: Floats,
+        family: Floats | None = None,
     ) -> Read:
         """Read predictions.
 
@@ -234,6 +255,9 @@ class Calibration:
             Labels of which the table knows a cell.
         supports : array of shape (labels,)
             Support of each label.
+        family : array of shape (labels, columns), optional
+            Means of their families, in standard deviations from the mean of the
+            column; NaN where none is known. By default none is.
 
         Returns
         -------
@@ -243,7 +267,8 @@ class Calibration:
         found = Read(*(np.empty_like(steps) for _ in range(4)))
         for curves, rows in ((self.gaps, is_described), (self.alone, ~is_described)):
             if rows.any():
-                _read(curves, steps[rows], table, supports[rows], found, rows)
+                own = None if family is None else family[rows]
+                _read(curves, steps[rows], table, supports[rows], own, found, rows)
         return found
 
 
@@ -252,6 +277,7 @@ def _read(
     steps: Floats,
     table: Sequence[Field],
     supports: Floats,
+    family: Floats | None,
     found: Read,
     rows: Flags,
 ) -> None:
@@ -267,11 +293,33 @@ def _read(
         if each.kind == "category":
             chance[:, each.at] = softmax(logs[:, each.at])
     found.chance[rows] = chance
-    number = curves.tilt * steps
+    number = with_family(curves.tilt * steps, family, curves.family)
     width = np.exp(curves.widening * (1 - supports))[:, None]
     found.number[rows] = number
     found.low[rows] = number + curves.low * width
     found.high[rows] = number + curves.high * width
+
+
+def with_family(number: Floats, family: Floats | None, share: Floats) -> Floats:
+    """Give the mean of the family a share in numbers.
+
+    Parameters
+    ----------
+    number : array
+        Numbers without the family.
+    family : array of the same shape, or None
+        Means of the families; NaN where none is known.
+    share : array
+        Shares of the families, from 0 to 1.
+
+    Returns
+    -------
+    array
+        The numbers; unchanged where no family is known.
+    """
+    if family is None:
+        return number
+    return np.where(np.isnan(family), number, number + share * (family - number))
 
 
 def steps_per_unit(scale: Floats, deviation: Floats) -> Floats:
@@ -370,9 +418,11 @@ class Described:
             own = np.full(len(vectors), -1)
         own = np.where((own >= 0) & (own % step == 0), own // step, -1)
         best = np.zeros(len(vectors))
+        room = np.empty((min(BLOCK, len(vectors)), len(self.units)), np.float32)
         for start in range(0, len(vectors), BLOCK):
             block = slice(start, start + BLOCK)
-            cosine = _unit(vectors[block]) @ self.units.T
+            units = _unit(vectors[block])
+            cosine = np.matmul(units, self.units.T, out=room[: len(units)])
             is_own = np.flatnonzero(own[block] >= 0)
             cosine[is_own, own[block][is_own]] = 0.0
             best[block] = cosine.max(axis=1, initial=0.0)

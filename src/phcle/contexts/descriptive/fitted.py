@@ -57,8 +57,8 @@ Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-CURVES = ("intercept", "slope", "low", "high")
-CURVE_NUMBERS = ("tilt", "widening", "least_support", "n_values")
+CURVES = ("intercept", "slope", "low", "high", "tilt", "family")
+CURVE_NUMBERS = ("widening", "least_support", "n_values")
 """Parts of a calibration's curves that a file stores as arrays, and as JSON."""
 
 NO_VALUES = ScaledValues.nothing(0, 0)
@@ -137,6 +137,7 @@ class FittedDescriptive(FittedContext):
         *,
         rows: Ints | None = None,
         start: float = 0.0,
+        like_gaps: bool = False,
     ) -> tuple[FittedDescriptive, HiddenCells | None]:
         if not self.can_be_completed:
             return self, None
@@ -144,9 +145,11 @@ class FittedDescriptive(FittedContext):
         for number, each in enumerate(self.fields):
             groups[each.at] = number  # the values of a category belong together
         values, hidden = self.values, None
+        if like_gaps:
+            groups = values.joined_by_gaps(groups)
         if rows is not None and len(rows):
             _, own = values.take(rows).hide_cells(groups, 1.0, most, rng)
-            hidden = replace(own, rows=rows[own.rows], is_alone=~own.is_alone)
+            hidden = replace(own, rows=rows[own.rows])
             values = values.hide_rows(rows)
         values, cells = values.hide_cells(groups, share, most, rng, start)
         return replace(self, values=values), cells.joined(hidden) if hidden else cells
@@ -411,7 +414,13 @@ class FittedDescriptive(FittedContext):
         unit = steps_per_unit(self.scale, self.calibration.deviation)
         return np.asarray(fitted * unit)
 
-    def read(self, vectors: Floats, is_described: Flags, supports: Doubles) -> Read:
+    def read(
+        self,
+        vectors: Floats,
+        is_described: Flags,
+        supports: Doubles,
+        family: Doubles | None = None,
+    ) -> Read:
         """Read predictions with the calibration, which must be there.
 
         Parameters
@@ -422,6 +431,9 @@ class FittedDescriptive(FittedContext):
             Labels of which the context knows a cell.
         supports : array of shape (rows,)
             Support of each label.
+        family : array of shape (rows, columns), optional
+            Means of the families on the scale of the fit; NaN where none is known. By
+            default none is.
 
         Returns
         -------
@@ -429,8 +441,12 @@ class FittedDescriptive(FittedContext):
             Chances; numbers and intervals in the user's units.
         """
         assert self.calibration is not None
+        if family is not None:
+            deviation = self.calibration.deviation
+            steps = (family - self.offset) / np.where(deviation > 0, deviation, 1.0)
+            family = np.where(deviation > 0, steps, np.nan)
         found = self.calibration.read(
-            self.steps(vectors), self.fields, is_described, supports
+            self.steps(vectors), self.fields, is_described, supports, family
         )
         numbers = (found.number, found.low, found.high)
         return Read(found.chance, *(self._from_steps(x) for x in numbers))
@@ -687,10 +703,13 @@ def _unpacked_calibration(packed: Mapping[str, Any], store: TensorStore) -> Cali
             packed["n_values"],
         )
         return Calibration(presence, deviation, curves, curves)
-    found = [
-        Curves(*store[name], **{x: packed[name][x] for x in CURVE_NUMBERS})
-        for name in ("gaps", "alone")
-    ]
+    found = []
+    for name in ("gaps", "alone"):
+        arrays, numbers = store[name], packed[name]
+        if "tilt" in numbers:  # older files have one factor for all columns
+            tilt = np.full(len(presence), float(numbers["tilt"]))
+            arrays = np.vstack([arrays, tilt, np.zeros(len(presence))])
+        found.append(Curves(*arrays, **{x: numbers[x] for x in CURVE_NUMBERS}))
     return Calibration(presence, deviation, *found)
 
 

@@ -122,6 +122,9 @@ class HiddenPredictions(HiddenCells):
         How near another described label is.
     presence : array of float
         Share of the labels that have the attribute, without the hidden cells.
+    family : array of float
+        Mean of the label's family without the hidden cells, scaled as `truth` is. NaN
+        where none is known, and in columns that hold no numbers.
     trial : array of int
         Number of the trial that hid the cell.
     """
@@ -129,4 +132,5 @@ class HiddenPredictions(HiddenCells):
     fitted: Floats
     support: Floats
     presence: Floats
+    family: Floats
     trial: Ints

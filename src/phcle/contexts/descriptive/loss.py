@@ -243,8 +243,8 @@ class ScaledValues:
         is_drawn = (place >= start) & (place < start + share)
         hidden = known & is_drawn[:, groups]
         at, columns = np.nonzero(hidden)
-        is_alone = np.zeros(len(at), dtype=bool)
-        cells = HiddenCells(known_rows[at], columns, values[at, columns], is_alone)
+        is_alone = ~(known & ~hidden).any(axis=1)
+        cells = HiddenCells(known_rows[at], columns, values[at, columns], is_alone[at])
         touched = np.flatnonzero(hidden.any(axis=1))
         others = self.hide_rows(known_rows[touched])
         r, c = np.nonzero((known & ~hidden)[touched])
@@ -252,6 +252,34 @@ class ScaledValues:
             known_rows[touched][r], c, values[touched][r, c], (n_rows, n_columns)
         )
         return replace(others, entries=_joined(others.entries, left)), cells
+
+    def joined_by_gaps(self, groups: Ints) -> Ints:
+        """Join groups of columns that are unknown in the same rows.
+
+        Tags of one facet are an example: they are all known, or none of them is. If
+        one is asked for, the others cannot help to predict it.
+
+        Parameters
+        ----------
+        groups : array of int of shape (columns,)
+            Group of each column.
+
+        Returns
+        -------
+        array of int of shape (columns,)
+            Groups, some of them joined. A column that every described label has in
+            common stays as it is: it has no gaps.
+        """
+        lengths = np.diff(self.entries.indptr)
+        columns, n = self.entries.indices, len(groups)
+        _, first = np.unique(groups, return_index=True)  # a column of each group
+        # Columns have the same sum if they are known in the same rows.
+        keys = np.random.default_rng(0).random(len(lengths))
+        sums = np.bincount(columns, np.repeat(keys, lengths), n)[first]
+        has_gaps = np.bincount(columns, minlength=n)[first] < np.count_nonzero(lengths)
+        sums[~has_gaps] = -1.0 - np.flatnonzero(~has_gaps)
+        _, joined, where = np.unique(sums, return_index=True, return_inverse=True)
+        return np.asarray(joined[where][groups])
 
     def noise_level(self) -> float:
         """Compute about the largest singular value that pure noise would have.

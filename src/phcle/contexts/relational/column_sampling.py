@@ -6,12 +6,14 @@ the columns, drawn in proportion to their mass, gives an unbiased estimate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.terms import Sample
 
-__all__ = ["SHUFFLED", "draw_columns", "draw_strata"]
+__all__ = ["SHUFFLED", "draw_columns", "draw_in_parts", "draw_strata"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -20,7 +22,7 @@ SHUFFLED = 1_000_000
 second, as long as a sampled sweep over them on a GPU."""
 
 
-def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
+def draw_columns(mass: Floats, n: float, rng: np.random.Generator) -> Sample:
     """Draw about `n` columns in proportion to their mass.
 
     A column is in the sample with probability p = min(1, t · mass), where t makes the
@@ -34,7 +36,7 @@ def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
     ----------
     mass : array of shape (columns,)
         Mass of each column.
-    n : int
+    n : float
         About how many columns to draw.
     rng : numpy.random.Generator
         Source of randomness.
@@ -45,7 +47,7 @@ def draw_columns(mass: Floats, n: int, rng: np.random.Generator) -> Sample:
         Positions of the drawn columns, and their masses divided by p.
     """
     if len(mass) > SHUFFLED:
-        return draw_strata(np.cumsum(mass), n, rng)
+        return draw_strata(np.cumsum(mass), round(n), rng)
     chance = _chances(mass, n)
     order = rng.permutation(len(mass))
     passed = np.cumsum(chance[order]) + rng.random()
@@ -85,7 +87,45 @@ def draw_strata(passed: Floats, n: int, rng: np.random.Generator) -> Sample:
     return at, times * share
 
 
-def _chances(mass: Floats, n: int) -> Floats:
+def draw_in_parts(
+    mass: Floats,
+    parts: Sequence[tuple[int, int, int]],
+    n: float,
+    total: float,
+    seed: Sequence[int],
+) -> Sample:
+    """Draw columns from each part by itself, so that no process needs all masses.
+
+    Parameters
+    ----------
+    mass : array of shape (columns,)
+        Mass of each column of this process.
+    parts : sequence of tuple of int
+        Number, first column and end of each part of this process.
+    n : float
+        About how many columns to draw from all parts of all processes.
+    total : float
+        Mass of all columns of all processes.
+    seed : sequence of int
+        Seed of the draw; every part adds its number.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and their masses divided by their chance.
+    """
+    drawn = []
+    for number, a, b in parts:
+        own = mass[a:b]
+        rng = np.random.default_rng([*seed, number])
+        at, weight = draw_columns(own, n * float(own.sum()) / total, rng)
+        drawn.append((at + a, weight))
+    none = np.empty(0)
+    at = np.concatenate([none.astype(np.int64), *(x for x, _ in drawn)])
+    return at, np.concatenate([none, *(x for _, x in drawn)])
+
+
+def _chances(mass: Floats, n: float) -> Floats:
     """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
     certain = np.zeros(len(mass), dtype=bool)
     while True:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from phcle.backends.dense import Columns, DensePart, n_sampled_columns
+from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.relational.column_sampling import draw_columns
@@ -107,6 +108,8 @@ class LogisticTerm(Term):
 class LogisticView(View):
     """The term with given other factor, for all blocks."""
 
+    is_repaired = False  # whether sums over a sample are corrected
+
     def __init__(
         self,
         term: LogisticTerm,
@@ -116,7 +119,8 @@ class LogisticView(View):
     ) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
-        self.sample, self.is_repaired = sample, False
+        self.sample = sample
+        self.total_mass = xp.sum(term.mass)
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         weighted = other * term.mass[:, None]
         self.gram = xp.matmul(weighted.T, other)
@@ -149,6 +153,20 @@ class LogisticView(View):
         other = backend.xp.take(self.other, backend.indices(at), axis=0)
         return backend.columns(other, backend.asarray(mass))
 
+    def dense(self, y: Array) -> DensePart:
+        """The dense part at some rows."""
+        return self.term.backend.dense_part(y, self.columns)
+
+    def probed(self, y: Array, dense: DensePart) -> DensePart:
+        """The dense part at some rows, for products with the curvature."""
+        if self.probe is self.columns:
+            return dense
+        return self.term.backend.dense_part(y, self.probe)
+
+    def known_entries(self, block: int, columns: Array) -> KnownEntries:
+        """Rows of the other factor at the known columns of a block."""
+        return self.term.backend.known_entries(columns, self.other)
+
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
 
@@ -166,7 +184,7 @@ class _SampleRepair:
 
     def __init__(self, view: LogisticView, y: Array, dense: DensePart) -> None:
         xp = self.xp = view.term.backend.xp
-        total = xp.clip(xp.sum(view.term.mass), min=_tiny(view.term.backend))
+        total = xp.clip(view.total_mass, min=_tiny(view.term.backend))
         level = 1 - xp.exp(-dense.value / total)  # σ where softplus has its mean
         # No more than the row's own curvature, or steps would not settle.
         bend = xp.minimum(level * (1 - level), dense.spread)
@@ -196,7 +214,7 @@ class LocalLogistic(Local):
             rates = rates[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
-        self.dense = backend.dense_part(y, view.columns)
+        self.dense = view.dense(y)
         value, gradient = self.dense.value, self.dense.gradient
         self.repair = None
         if view.is_repaired:
@@ -208,7 +226,7 @@ class LocalLogistic(Local):
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.entries = backend.known_entries(self.padded.columns, view.other)
+        self.entries = view.known_entries(block, self.padded.columns)
         self.near_x = self.entries.dots(y)  # (r, width)
         self.near_sigmoid, softplus = backend.logistic(self.near_x)
         self.value = self.value + xp.sum(
@@ -220,9 +238,7 @@ class LocalLogistic(Local):
     @cached_property
     def _probed(self) -> DensePart:
         """The dense part for products with the curvature."""
-        if self.view.probe is self.view.columns:
-            return self.dense
-        return self.view.term.backend.dense_part(self.y, self.view.probe)
+        return self.view.probed(self.y, self.dense)
 
     def _shared(self, curvature: Curvature) -> Array:
         """What multiplies the shared Gram matrix; MATCHED has the exact trace: (r,)."""
@@ -250,14 +266,12 @@ class LocalLogistic(Local):
 
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
-        level = xp.mean(self._shared(curvature))
+        n_rows = max(self.y.shape[0], 1)
+        level = xp.sum(self._shared(curvature)) / n_rows
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
-            mass = xp.clip(
-                xp.sum(self.view.term.mass), min=_tiny(self.view.term.backend)
-            )
-            entries = self._entries(curvature)
-            level = level + xp.sum(entries) / (entries.shape[0] * mass)
+            mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
+            level = level + xp.sum(self._entries(curvature)) / (n_rows * mass)
         return level * self.view.gram
 
     def bound_trace(self) -> Array:

@@ -147,6 +147,16 @@ class Hierarchy:
             if not internal
         )
 
+    @cached_property
+    def _above(self) -> _Grouped:
+        """Parents of every node."""
+        return _Grouped(self.edges[:, 0], self.edges[:, 1], len(self.nodes))
+
+    @cached_property
+    def _below(self) -> _Grouped:
+        """Children of every node."""
+        return _Grouped(self.edges[:, 1], self.edges[:, 0], len(self.nodes))
+
     def parents_of(self, node: str) -> tuple[str, ...]:
         """Return the direct parents of a node.
 
@@ -158,10 +168,10 @@ class Hierarchy:
         Returns
         -------
         tuple of str
-            Its parents.
+            Its parents, in the order of the edges.
         """
-        above = self.edges[self.edges[:, 0] == self.index[node], 1]
-        return tuple(self.nodes[i] for i in above)
+        above = self._above.of(self.index[node])
+        return tuple(self.nodes[i] for i in above.tolist())
 
     def children_of(self, node: str) -> tuple[str, ...]:
         """Return the direct children of a node.
@@ -174,10 +184,63 @@ class Hierarchy:
         Returns
         -------
         tuple of str
-            Its children.
+            Its children, in the order of the edges.
         """
-        below = self.edges[self.edges[:, 1] == self.index[node], 0]
-        return tuple(self.nodes[i] for i in below)
+        below = self._below.of(self.index[node])
+        return tuple(self.nodes[i] for i in below.tolist())
+
+    def path_to(self, node: str) -> tuple[str, ...]:
+        """Find the way from a root down to a node, along first parents.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        tuple of str
+            The nodes, the root first.
+
+        Examples
+        --------
+        >>> tree = Hierarchy.from_edges([("cat", "pet"), ("pet", "animal")])
+        >>> tree.path_to("cat")
+        ('animal', 'pet', 'cat')
+        """
+        found = [node]
+        while above := self.parents_of(found[-1]):
+            found.append(above[0])
+        return tuple(found[::-1])
+
+    def nodes_below(self, node: str) -> Ints:
+        """Find a node and all nodes below it.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        array of int
+            Their positions in `nodes`, each once, in ascending order.
+
+        Examples
+        --------
+        >>> tree = Hierarchy.from_edges([("cat", "pet"), ("pet", "animal")])
+        >>> tree.nodes_below("pet").tolist()
+        [0, 1]
+        """
+        level = np.array([self.index[node]], np.int64)
+        if not self.has_children[level[0]]:
+            return level
+        is_seen = np.zeros(len(self.nodes), dtype=bool)
+        while len(level):
+            is_seen[level] = True
+            level = np.unique(self._below.of_all(level))
+            level = level[~is_seen[level]]
+        return np.flatnonzero(is_seen)
 
     def extended(self, edges: Hierarchy, *, name: str) -> Hierarchy:
         """Add edges below nodes of the hierarchy.
@@ -261,20 +324,13 @@ class Hierarchy:
         """
         rows = np.arange(len(labels))
         nodes = np.array([self.index[label] for label in labels], dtype=np.int64)
-        order = np.argsort(self.edges[:, 0], kind="stable")
-        child, parent = self.edges[order, 0], self.edges[order, 1]
-        first = np.searchsorted(child, np.arange(len(self.nodes) + 1))
         found = [(rows, nodes, np.zeros_like(rows))]
         steps = 0
         while len(rows):
             steps += 1
             # Replace each (row, node) by (row, parent) for all parents of the node.
-            n_parents = first[nodes + 1] - first[nodes]
-            rows = np.repeat(rows, n_parents)
-            offset = np.arange(len(rows)) - np.repeat(
-                np.cumsum(n_parents) - n_parents, n_parents
-            )
-            nodes = parent[np.repeat(first[nodes], n_parents) + offset]
+            rows = np.repeat(rows, self._above.counts(nodes))
+            nodes = self._above.of_all(nodes)
             rows, nodes = np.divmod(
                 np.unique(rows * len(self.nodes) + nodes), len(self.nodes)
             )
@@ -340,6 +396,30 @@ class Hierarchy:
         if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
             self.refuse_cycles(name)
             raise ContextError(f"a node of {name!r} is its own parent")
+
+
+class _Grouped:
+    """Values by key, in the order in which they came; found without a search."""
+
+    def __init__(self, keys: Ints, values: Ints, n: int) -> None:
+        order = np.argsort(keys, kind="stable")
+        self.values = np.asarray(values[order], np.int64)
+        self.starts = np.searchsorted(keys[order], np.arange(n + 1))
+
+    def of(self, key: int) -> Ints:
+        """Values of one key."""
+        return self.values[self.starts[key] : self.starts[key + 1]]
+
+    def counts(self, keys: Ints) -> Ints:
+        """Number of values of each key."""
+        return np.asarray(self.starts[keys + 1] - self.starts[keys], np.int64)
+
+    def of_all(self, keys: Ints) -> Ints:
+        """Values of several keys, one after the other."""
+        counts = self.counts(keys)
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        at = np.arange(counts.sum()) - before + np.repeat(self.starts[keys], counts)
+        return np.asarray(self.values[at])
 
 
 def _pairs_of(edges: Any, name: str) -> Iterable[Any]:

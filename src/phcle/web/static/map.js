@@ -17,17 +17,25 @@
 //                       because the map shows a sample
 //
 // Options: search (default true); panels (default true; without them only the stage);
-// changed(map, what) is called when the "choice", the "colours" or the "view" change.
+// changed(map, what) is called when the "choice", the "colours" or the "view" change,
+// moved(map) in every step of a move, hovered(map, point or null) when the pointer goes on;
+// arrows(map) returns [[from x, from y, to x, to y, is_strong]], places on the map; hollow
+// lists points to draw as rings; about (such as "labels of zoo") and file_name name the map.
 // Text from the data is inserted as text, never as HTML.
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
   const element = Phcle.element;
   const MOST_LISTED = 300;
+  const MOST_TOLD = 4; // colourings in a tooltip
   const STEP = 80; // pixels that an arrow key with Shift moves the map
   const SETTLED_MS = 110;
+  const HEAD = 7; // pixels of the head of an arrow
   const SLOW_MS = 45; // between frames, from which on names are drawn when the map rests
-  const PANELS = ".map-controls, .map-side > :not([hidden]), .map-tools, .map-note";
+  const PANELS = ".map-controls, .map-side > :not([hidden]), .map-tools, .map-note, .map-title";
+  const SVG = "http://www.w3.org/2000/svg";
+  // Parts of the map that the sheet of a phone covers, and where it turns to another of them.
+  const [HALF, WHOLE, WHOLE_FROM, CLOSED_BELOW] = [0.45, 0.92, 0.68, 0.25];
   const TYPES = { f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 
   const unpacked = (Phcle.unpacked_array = function (text) {
@@ -55,14 +63,49 @@
     };
   }
 
+  const bytes = (colour) => [colour & 255, (colour >>> 8) & 255, (colour >>> 16) & 255];
   const count = (n) => n.toLocaleString("en");
   const button = (text, onclick, attributes) =>
     element("button", { type: "button", onclick, ...attributes }, text);
 
+  const DEFAULTS = {
+    search: true,
+    panels: true,
+    changed: () => {},
+    moved: () => {},
+    hovered: () => {},
+    arrows: () => [],
+    hollow: [],
+    about: "labels",
+    file_name: "map",
+  };
+
+  // Icons of the tool bar: paths in a box of 24, drawn as lines.
+  const ICONS = {
+    plus: "M12 5v14M5 12h14",
+    minus: "M5 12h14",
+    all: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+    filter: "M3 5h18l-7 8v6l-4-2v-4z",
+    lasso: "M8 16c-3-.8-5-2.8-5-5.5C3 7 7 4 12 4s9 3 9 6.5S17 17 12 17c-1.3 0-2.500-.2-4-1zm0 0c-2 0-2.600 1.200-2.400 2.400S7.500 20 7.500 22",
+    list: "M9 6h12M9 12h12M9 18h12M4 6h.01M4 12h.01M4 18h.01",
+  };
+
+  function tool(name, icon, onclick, attributes) {
+    const made = button("", onclick, { "aria-label": name, title: name, ...attributes });
+    const drawing = document.createElementNS(SVG, "svg");
+    drawing.setAttribute("viewBox", "0 0 24 24");
+    drawing.setAttribute("aria-hidden", "true");
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", ICONS[icon]);
+    drawing.append(path);
+    made.append(drawing);
+    return made;
+  }
+
   class LabelMap {
     constructor(host, provider, data, options) {
       Object.assign(this, { host, provider });
-      this.options = { search: true, panels: true, changed: () => {}, ...options };
+      this.options = { ...DEFAULTS, ...options };
       this.data = unpack(data);
       this.n = this.data.names.length;
       this.per_label = this.n ? this.data.neighbours.length / this.n : 0;
@@ -107,8 +150,8 @@
         tabindex: "0",
         role: "application",
         "aria-label":
-          `Map of ${count(this.n)} labels. Arrow keys go from label to label, with Shift ` +
-          "they move the map. Plus and minus zoom, 0 shows all, Escape clears.",
+          `Map of ${count(this.n)} ${this.options.about}. Arrow keys go from label to label, ` +
+          "with Shift they move the map. Plus and minus zoom, 0 shows all, Escape clears.",
         onkeydown: (event) => this.on_key(event),
       });
       const layer = (name) => element("canvas", { class: name, "aria-hidden": "true" });
@@ -123,7 +166,8 @@
         button("×", () => this.clear_choice(), { class: "map-close", "aria-label": "Close" }),
         this.panel,
       );
-      this.side = element("div", { class: "map-side" }, this.card); // pages may add panels
+      this.side = element("div", { class: "map-side" }, this.handle(), this.card);
+      this.closers = [() => this.clear_choice()]; // close the panels of the side
       this.legend = element("div", { class: "map-legend", role: "group", tabindex: "0" });
       this.status = element("p", { class: "map-note", role: "status" });
       const panels = [this.controls(), this.side, this.tools(), this.status];
@@ -201,21 +245,91 @@
       return made.whole;
     }
 
+    // On a phone the side is a sheet above the map: drag its handle up for more of it and
+    // down to close it. A tap or a key changes between half and whole.
+    handle() {
+      let held = null;
+      let is_dragged = false;
+      const part = () => this.side.clientHeight / this.host.clientHeight;
+      const made = button("", () => {
+        if (!is_dragged) this.set_sheet(part() > WHOLE_FROM ? HALF : WHOLE);
+        is_dragged = false;
+      }, { class: "map-handle", "aria-label": "More or less of this panel" });
+      made.addEventListener("pointerdown", (event) => {
+        made.setPointerCapture(event.pointerId);
+        held = { y: event.clientY, high: this.side.clientHeight };
+        is_dragged = false;
+      });
+      made.addEventListener("pointermove", (event) => {
+        if (!held) return;
+        is_dragged ||= Math.abs(event.clientY - held.y) > 5;
+        const high = held.high + held.y - event.clientY;
+        if (is_dragged) this.side.style.setProperty("--sheet", `${high}px`);
+      });
+      const drop = () => {
+        if (held && is_dragged) {
+          if (part() < CLOSED_BELOW) this.close_side();
+          this.set_sheet(part() > WHOLE_FROM ? WHOLE : HALF);
+        }
+        held = null;
+      };
+      made.addEventListener("pointerup", drop);
+      made.addEventListener("pointercancel", drop);
+      return made;
+    }
+
+    set_sheet(part) {
+      this.side.style.setProperty("--sheet", `${100 * part}%`);
+    }
+
+    close_side() {
+      for (const close of this.closers) close();
+    }
+
+    // A panel at the side, which a button of the tool bar opens. opened() is called when it is
+    // shown. Returns {section, show(on)}.
+    add_panel(title, icon, content, opened) {
+      const show = (on) => {
+        section.hidden = !on;
+        opener.ariaPressed = String(on);
+        if (on) {
+          this.set_sheet(HALF);
+          opened();
+        }
+      };
+      const opener = tool(title, icon, () => show(section.hidden), { "aria-pressed": "false" });
+      const section = element(
+        "section",
+        { class: "map-card", "aria-label": title, tabindex: "0", hidden: "" },
+        button("×", () => show(false), { class: "map-close", "aria-label": `Close ${title}` }),
+        element("h2", {}, title),
+        content,
+      );
+      this.closers.push(() => show(false));
+      // The panel takes room from the map, and more when its content has come.
+      new ResizeObserver(() => this.view.resize()).observe(section);
+      this.side.append(section);
+      this.bar.insertBefore(opener, this.circler);
+      return { section, show };
+    }
+
     tools() {
       const list = () => this.choose_many(this.view.in_view());
-      this.circler = button("Lasso", () => this.encircle(!this.view.is_encircling), {
-        "aria-pressed": "false",
-      });
-      const save = (kind) => () => Phcle.save_map(this, kind);
-      const saves = (kind) => button(kind.toUpperCase(), save(kind), { "aria-label": `Save as ${kind.toUpperCase()}` });
+      const turn = () => this.encircle(!this.view.is_encircling);
+      this.circler = tool("Lasso", "lasso", turn, { "aria-pressed": "false" });
+      const saves = (kind) => {
+        const name = `Save as ${kind.toUpperCase()}`;
+        const save = () => Phcle.save_map(this, kind);
+        return button(kind.toUpperCase(), save, { "aria-label": name, title: name });
+      };
       this.bar = element(
         "div",
         { class: "map-tools", role: "toolbar", "aria-label": "Map" },
-        button("+", () => this.view.zoom(1.6), { "aria-label": "Zoom in" }),
-        button("−", () => this.view.zoom(1 / 1.6), { "aria-label": "Zoom out" }),
-        button("Show all", () => this.clear()),
+        tool("Zoom in", "plus", () => this.view.zoom(1.6)),
+        tool("Zoom out", "minus", () => this.view.zoom(1 / 1.6)),
+        tool("Show all", "all", () => this.clear()),
         this.circler,
-        button("List", list, { "aria-label": "List what is in view" }),
+        tool("List what is in view", "list", list),
         saves("png"),
         saves("svg"),
       );
@@ -251,7 +365,6 @@
 
     // Boxes of the panels that lie on the stage: [left, top, right, bottom].
     covered() {
-      if (!this.options.panels) return [];
       const stage = this.stage.getBoundingClientRect();
       return [...this.host.querySelectorAll(PANELS)]
         .map((panel) => panel.getBoundingClientRect())
@@ -264,16 +377,20 @@
         ]);
     }
 
-    // The part of the stage beside the panels, which stand at its left and right.
+    // The part of the stage beside the panels, which stand at its left and right, and above
+    // the sheet of a phone.
     room() {
       const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
-      let [left, right] = [0, width];
+      let [left, right, low] = [0, width, height];
       for (const [from, top, to, bottom] of this.covered()) {
-        if (bottom - top < 0.2 * height || to - from > 0.6 * width) continue;
-        if (from + to < width) left = Math.max(left, to);
-        else right = Math.min(right, from);
+        if (to - from > 0.6 * width) {
+          if (top > 0.2 * height) low = Math.min(low, top);
+        } else if (bottom - top > 0.2 * height) {
+          if (from + to < width) left = Math.max(left, to);
+          else right = Math.min(right, from);
+        }
       }
-      return { left, right, top: 0, bottom: height };
+      return { left, right, top: 0, bottom: low };
     }
 
     // -- Colours
@@ -341,7 +458,7 @@
       this.legend_now = Phcle.paint_colouring(this.colouring, this.colour_of, kept, this.colours);
       Phcle.draw_density(this.clouds, this.data, this.colours.rgba, kept);
       this.ink_now = this.ink();
-      this.view.colour(this.colours.order, this.colours.rgba);
+      this.view.colour(this.colours.order, this.colours.rgba, this.colour_of("--page"));
       this.draw_legend();
       this.place_names();
     }
@@ -369,7 +486,7 @@
     }
 
     draw_scale() {
-      const { ramp, low, high, has_faint, none } = this.legend_now;
+      const { ramp, low, high, has_faint, missing } = this.legend_now;
       const digits = Math.max(0, 2 - Math.floor(Math.log10(high - low || 1)));
       const tick = (value) => String(Number(value.toFixed(Math.min(20, digits))));
       const bar = element("div", { class: "map-ramp" });
@@ -381,7 +498,7 @@
       );
       const notes = [];
       if (has_faint) notes.push("faint: predicted");
-      if (none) notes.push("grey: unknown");
+      if (missing) notes.push(`grey: ${missing}`);
       const note = element("p", { class: "map-hint" }, notes.join(" · "));
       this.legend.ariaLabel = "Scale";
       this.legend.replaceChildren(bar, ends, ...(notes.length ? [note] : []));
@@ -415,9 +532,9 @@
     said_by(colouring, point) {
       if (colouring.groups) return this.group_name(colouring, point);
       const value = colouring.values[point];
-      if (Number.isNaN(value)) return "unknown";
+      if (Number.isNaN(value)) return colouring.missing ?? "unknown";
       const is_guess = colouring.is_known && !colouring.is_known[point];
-      return Phcle.number(value) + (is_guess ? ", predicted" : "");
+      return Phcle.number(value) + (colouring.unit ?? "") + (is_guess ? ", predicted" : "");
     }
 
     hover(point) {
@@ -426,11 +543,9 @@
       this.tip.hidden = point === null;
       this.stage.classList.toggle("is-over", point !== null);
       this.view.draw_soon();
+      this.options.hovered(this, point);
       if (point === null) return;
-      this.tip.replaceChildren(
-        element("strong", {}, Phcle.name(this.data.names[point], { title: "" })),
-        element("span", { class: "map-count" }, this.said_by(this.colouring, point)),
-      );
+      this.tip.replaceChildren(...this.told_of(point));
       const [x, y] = this.view.place(point);
       const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
       const [is_right, is_low] = [x > width * 0.6, y > height * 0.7];
@@ -438,6 +553,32 @@
       this.tip.style.right = is_right ? `${width - x + 14}px` : "";
       this.tip.style.top = is_low ? "" : `${y + 14}px`;
       this.tip.style.bottom = is_low ? `${height - y + 14}px` : "";
+    }
+
+    // The content of a tooltip: name, what the colours say, and the nearest labels.
+    told_of(point) {
+      const { names, labels, colourings } = this.data;
+      const name = (text) => Phcle.name(text, { title: "" });
+      const swatch = element("span", { class: "map-swatch" });
+      swatch.style.background = Phcle.as_css(bytes(this.colours.rgba[point]));
+      const id = labels[point] === names[point] ? [] : [name(labels[point])];
+      const own = this.colouring.title;
+      const others = colourings.filter(({ title, groups }) => groups && title !== own);
+      const facts = [this.colouring, ...others].slice(0, MOST_TOLD).map((each) =>
+        element(
+          "span",
+          { class: "map-fact" },
+          element("span", { class: "map-count" }, each.title),
+          name(this.said_by(each, point)),
+        ),
+      );
+      const near = this.nearest_to(point).slice(0, 3).map((i) => Phcle.shortened(names[i]));
+      return [
+        element("strong", {}, swatch, name(names[point])),
+        ...id.map((each) => element("span", { class: "map-count" }, each)),
+        element("span", { class: "map-facts" }, ...facts),
+        ...(near.length ? [element("span", { class: "map-hint" }, `near ${near.join(", ")}`)] : []),
+      ];
     }
 
     // The id of the chosen label, or null.
@@ -456,6 +597,7 @@
     }
 
     choose(point) {
+      if (!this.has_choice()) this.set_sheet(HALF);
       this.set_choice(point ?? null, []);
       this.redraw_card();
       if (this.chosen !== null) this.view.bring_in(this.chosen); // the card may cover it
@@ -614,6 +756,7 @@
 
     on_move() {
       this.is_moving = true;
+      this.options.moved(this);
       if (this.hovered !== undefined && this.hovered !== null) this.hover(null);
       clearTimeout(this.settling);
       this.settling = setTimeout(() => {
@@ -627,7 +770,7 @@
     pin(x, y, name, near) {
       this.pinned = [x, y, name];
       this.many = near.filter((i) => i >= 0); // a sample may lack some
-      this.view.look_at(this.many, [x, y]);
+      this.view.look_at(this.many, [[x, y]]);
       this.place_names();
     }
 
@@ -670,9 +813,56 @@
       if (!is_short) {
         Phcle.move_density(this.clouds, frame, this.view.home_reach() / this.view.reach);
       }
+      this.draw_hollows(pen, frame);
+      this.draw_arrows(pen);
       this.draw_marks(pen, frame);
       if (!is_short) Phcle.draw_names(pen, frame, this.placed, this.ink_now);
       this.draw_lasso(pen);
+    }
+
+    // Points that are rings: their middle gets the colour of the page.
+    draw_hollows(pen, { radius, width, height }) {
+      pen.fillStyle = this.ink_now.page;
+      pen.beginPath();
+      for (const i of this.options.hollow) {
+        const [x, y] = this.view.place(i);
+        if (x < 0 || y < 0 || x > width || y > height) continue;
+        pen.moveTo(x + 0.55 * radius, y);
+        pen.arc(x, y, 0.55 * radius, 0, 2 * Math.PI);
+      }
+      pen.fill();
+    }
+
+    // The arrows in pixels: a line that ends with its head. Short ones have no head.
+    arrows() {
+      return this.options.arrows(this).map(([from_x, from_y, to_x, to_y, is_strong]) => {
+        const [from, to] = [this.view.place_of(from_x, from_y), this.view.place_of(to_x, to_y)];
+        const [right, down] = [to[0] - from[0], to[1] - from[1]];
+        const long = Math.hypot(right, down);
+        if (long < 2 * HEAD) return { line: [from, to], is_strong };
+        const [along, across] = [HEAD / long, HEAD / long / 2];
+        const side = (way) => [
+          to[0] - right * along - way * down * across,
+          to[1] - down * along + way * right * across,
+        ];
+        return { line: [from, to, side(1), to, side(-1)], is_strong };
+      });
+    }
+
+    draw_arrows(pen) {
+      const { ink, accent, page } = this.ink_now;
+      for (const { line, is_strong } of this.arrows()) {
+        pen.beginPath();
+        for (const place of line) pen.lineTo(...place);
+        // A border keeps the arrow apart from the points below it.
+        for (const [colour, wide] of [[page, 3.5], [is_strong ? accent : ink, is_strong ? 2 : 1]]) {
+          pen.strokeStyle = colour;
+          pen.lineWidth = wide;
+          pen.globalAlpha = is_strong ? 1 : 0.6;
+          pen.stroke();
+        }
+      }
+      pen.globalAlpha = 1;
     }
 
     draw_marks(pen, { radius }) {

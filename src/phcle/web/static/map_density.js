@@ -1,4 +1,4 @@
-// The density of the map: a soft cloud under the points, in the colours of the points.
+// The density of the map: a soft cloud with contours under the points, in their colours.
 //
 //   Phcle.draw_density(canvas, points, rgba, kept)   draws the cloud, once for a colouring
 //   Phcle.move_density(canvas, frame, closer)        moves it; the browser scales it
@@ -7,10 +7,12 @@
 (function (root) {
   "use strict";
   const Phcle = (root.Phcle = root.Phcle || {});
-  const SIDE = 192; // cells
+  const SIDE = 256; // cells
   const HALF = 1.15; // the grid reaches a little beyond the map, for the blur
-  const BLUR = 3; // cells, three times
+  const BLUR = 4; // cells, three times
   const STRONGEST = 0.42; // opacity of the densest part
+  const LEVELS = 4; // contours
+  const LINE = 0.24; // opacity of a contour
   const FEWEST = 150; // labels below which a cloud says nothing
 
   // The mean of 2·BLUR + 1 cells in a row or column.
@@ -55,18 +57,28 @@
     canvas.hidden = n < FEWEST;
     if (canvas.hidden) return;
     const [red, green, blue, count] = cloud(points, rgba, kept);
-    const filled = count.filter((value) => value > 1e-3).sort();
+    // Some cells are enough to find a usual density.
+    const filled = count.filter((value, k) => k % 7 === 0 && value > 5e-4).sort();
     const usual = filled[Math.floor(0.6 * filled.length)] || 1;
+    const strength = count.map((here) => 1 - Math.exp(-here / usual / 1.4));
+    // How much of a cell a contour covers: it lies where LEVELS · strength is half an integer.
+    const line = (k) => {
+      const off = strength[k] * LEVELS - Math.floor(strength[k] * LEVELS) - 0.5;
+      const right = strength[k + 1] - strength[k - 1];
+      const down = strength[k + SIDE] - strength[k - SIDE];
+      const rise = 0.5 * LEVELS * Math.sqrt(right * right + down * down);
+      return Math.max(0, 1 - Math.abs(off) / rise);
+    };
     canvas.width = canvas.height = SIDE;
     const pen = Phcle.pen_of(canvas);
     const image = pen.createImageData(SIDE, SIDE);
-    for (let k = 0; k < SIDE * SIDE; k++) {
+    for (let k = SIDE; k < SIDE * (SIDE - 1); k++) {
       const here = count[k];
-      if (here < 1e-4) continue;
+      if (here < 5e-5) continue;
       image.data[4 * k] = red[k] / here;
       image.data[4 * k + 1] = green[k] / here;
       image.data[4 * k + 2] = blue[k] / here;
-      image.data[4 * k + 3] = 255 * STRONGEST * (1 - Math.exp(-here / usual / 1.4));
+      image.data[4 * k + 3] = 255 * (STRONGEST * strength[k] + LINE * line(k));
     }
     pen.putImageData(image, 0, 0);
   };

@@ -2,11 +2,14 @@
 //
 //   Phcle.open_painter(make_canvas, points, lost) -> {kind, colour, paint}
 //
-//   colour(order, rgba)  order: points, those to be drawn last at the end; rgba: the colour
-//                        of each point, as the bytes red, green, blue, alpha
+//   colour(order, rgba, page)  order: points, those to be drawn last at the end; rgba: the
+//                        colour of each point, as the bytes red, green, blue, alpha; page:
+//                        [red, green, blue] of the rim that keeps points apart
 //   paint(frame)         frame: {left, top, unit} place the map, {width, height, sharp} are
-//                        the stage in pixels and its device pixels, radius that of a point
+//                        the stage in pixels and its device pixels, radius that of a point,
+//                        rim the width of its rim
 //
+// Points that are not opaque have no rim.
 // Pixels of a point: left + unit * x, top - unit * y. lost() is called when the browser
 // takes the graphics card away. Both painters show the same colours at every size.
 (function (root) {
@@ -17,23 +20,27 @@
     in vec2 place;
     in vec4 colour;
     uniform vec2 scale, shift;
-    uniform float radius;
+    uniform float radius, rim;
     out vec4 fill;
     void main() {
       gl_Position = vec4(place * scale + shift, 0.0, 1.0);
-      gl_PointSize = 2.0 * radius + 2.0;
+      gl_PointSize = 2.0 * (radius + rim) + 2.0;
       fill = colour;
     }`;
   const FRAGMENT = `#version 300 es
     precision highp float;
     in vec4 fill;
-    uniform float radius;
+    uniform float radius, rim;
+    uniform vec3 page;
     out vec4 pixel;
     void main() {
-      float far = length(gl_PointCoord - 0.5) * (2.0 * radius + 2.0);
-      float alpha = fill.a * clamp(radius + 0.5 - far, 0.0, 1.0);
+      float far = length(gl_PointCoord - 0.5) * (2.0 * (radius + rim) + 2.0);
+      bool has_rim = rim > 0.0 && fill.a == 1.0;
+      float inside = clamp(radius + 0.5 - far, 0.0, 1.0);
+      float whole = has_rim ? clamp(radius + rim + 0.5 - far, 0.0, 1.0) : inside;
+      float alpha = fill.a * whole;
       if (alpha == 0.0) discard;
-      pixel = vec4(fill.rgb * alpha, alpha);
+      pixel = vec4((has_rim ? mix(page, fill.rgb, inside) : fill.rgb) * alpha, alpha);
     }`;
 
   function fit(canvas, { width, height, sharp }) {
@@ -66,7 +73,8 @@
     canvas.addEventListener("webglcontextlost", lost);
     const program = compiled(gl);
     const place_of = (name) => gl.getUniformLocation(program, name);
-    const [scale, shift, radius] = ["scale", "shift", "radius"].map(place_of);
+    const uniforms = ["scale", "shift", "radius", "rim", "page"];
+    const [scale, shift, radius, rim, around] = uniforms.map(place_of);
     const [places, colours] = [gl.createBuffer(), gl.createBuffer()];
     const sorted_places = new Float32Array(2 * n);
     const sorted_colours = new Uint32Array(n);
@@ -82,7 +90,8 @@
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     return {
       kind: "webgl",
-      colour(order, rgba) {
+      colour(order, rgba, page) {
+        gl.uniform3f(around, ...page.map((x) => x / 255));
         for (let k = 0; k < n; k++) {
           const i = order[k];
           sorted_places[2 * k] = points.x[i];
@@ -99,22 +108,25 @@
         gl.uniform2f(scale, (2 * unit) / width, (2 * unit) / height);
         gl.uniform2f(shift, (2 * left) / width - 1, 1 - (2 * top) / height);
         gl.uniform1f(radius, frame.radius * sharp);
+        gl.uniform1f(rim, frame.rim * sharp);
         gl.clear(gl.COLOR_BUFFER_BIT);
         gl.drawArrays(gl.POINTS, 0, n);
       },
     };
   }
 
-  // How much of each pixel a disc covers, 0 … 255; its centre is that of the middle pixel.
-  function disc(radius) {
-    const half = Math.ceil(radius);
+  // How much of each pixel a disc and the same with its rim cover, 0 … 255; its centre is
+  // that of the middle pixel.
+  function disc(radius, rim) {
+    const half = Math.ceil(radius + rim);
     const side = 2 * half + 1;
-    const cover = new Uint8Array(side * side);
-    for (let i = 0; i < cover.length; i++) {
+    const [inside, whole] = [new Uint8Array(side * side), new Uint8Array(side * side)];
+    for (let i = 0; i < inside.length; i++) {
       const far = Math.hypot((i % side) - half, Math.floor(i / side) - half);
-      cover[i] = 255 * Math.min(1, Math.max(0, radius + 0.5 - far));
+      inside[i] = 255 * Math.min(1, Math.max(0, radius + 0.5 - far));
+      whole[i] = 255 * Math.min(1, Math.max(0, radius + rim + 0.5 - far));
     }
-    return { half, side, cover };
+    return { half, side, inside, whole, has_rim: rim > 0 };
   }
 
   // A colour over another, both as little-endian bytes that are not premultiplied.
@@ -137,10 +149,13 @@
     let shape_radius = 0;
     let order = [];
     let rgba = [];
+    let page = 0; // the colour of rims
 
     function stamp(column, row, colour, wide, high) {
-      const { half, side, cover } = shape;
+      const { half, side, inside, whole } = shape;
       const alpha = colour >>> 24;
+      const has_rim = shape.has_rim && alpha === 255;
+      const cover = has_rim ? whole : inside;
       const [left, top] = [column - half, row - half];
       const [from_x, to_x] = [Math.max(0, -left), Math.min(side, wide - left)];
       const [from_y, to_y] = [Math.max(0, -top), Math.min(side, high - top)];
@@ -149,16 +164,19 @@
         for (let k = y * side + from_x; k < y * side + to_x; k++, at++) {
           const part = cover[k];
           if (!part) continue;
-          if (part + alpha === 510) pixels[at] = colour;
-          else pixels[at] = over(colour, (part * alpha) / 255, pixels[at]);
+          const is_edge = has_rim && inside[k] < 255;
+          const own = is_edge ? over(colour, inside[k], page) : colour;
+          if (part + alpha === 510) pixels[at] = own;
+          else pixels[at] = over(own, (part * alpha) / 255, pixels[at]);
         }
       }
     }
 
     return {
       kind: "canvas",
-      colour(new_order, new_rgba) {
+      colour(new_order, new_rgba, [red, green, blue]) {
         [order, rgba] = [new_order, new_rgba];
+        page = ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
       },
       paint(frame) {
         if (fit(canvas, frame) || !picture) {
@@ -169,7 +187,7 @@
         const [left, top, unit] = [frame.left * sharp, frame.top * sharp, frame.unit * sharp];
         if (shape_radius !== frame.radius * sharp) {
           shape_radius = frame.radius * sharp;
-          shape = disc(shape_radius);
+          shape = disc(shape_radius, frame.rim * sharp);
         }
         const [wide, high, edge] = [canvas.width, canvas.height, shape.half];
         for (let k = 0; k < n; k++) {

@@ -16,6 +16,7 @@
   const NEAREST = 0.06; // smallest half side that a search zooms to
   const MARGIN = 28; // pixels around all labels
   const REACH = { mouse: 12, touch: 24 }; // pixels from the pointer to the point it means
+  const SMALL = 1.6; // pixels: the radius of points that have no rim
   const STILL = 5; // pixels that a click may move
 
   const is_still = () => root.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -96,12 +97,13 @@
     // The graphics card is gone: go on with the plain canvas.
     lose() {
       this.open_painter(Phcle.open_plain_painter);
-      if (this.order) this.colour(this.order, this.rgba);
+      if (this.order) this.colour(this.order, this.rgba, this.page);
     }
 
-    colour(order, rgba) {
-      [this.order, this.rgba] = [order, rgba];
-      this.painter.colour(order, rgba);
+    // `page` is the colour around the points: red, green and blue.
+    colour(order, rgba, page) {
+      Object.assign(this, { order, rgba, page });
+      this.painter.colour(order, rgba, page);
       this.draw_soon();
     }
 
@@ -125,6 +127,7 @@
 
     frame() {
       const { width, height } = this;
+      const radius = this.radius();
       const unit = Math.min(width, height) / 2 / this.reach;
       return {
         width,
@@ -133,7 +136,8 @@
         sharp: root.devicePixelRatio || 1,
         left: width / 2 - this.x * unit,
         top: height / 2 + this.y * unit,
-        radius: this.radius(),
+        radius,
+        rim: radius < SMALL ? 0 : Math.min(1, radius / 4),
       };
     }
 
@@ -237,10 +241,10 @@
       this.fly(...this.whole(), true);
     }
 
-    // Show some points, and perhaps a place beside them.
-    look_at(wanted, place = null) {
+    // Show some points, and perhaps places beside them.
+    look_at(wanted, places = []) {
       let [left, low, right, high] = this.box(wanted);
-      if (place) {
+      for (const place of places) {
         [left, right] = [Math.min(left, place[0]), Math.max(right, place[0])];
         [low, high] = [Math.min(low, place[1]), Math.max(high, place[1])];
       }

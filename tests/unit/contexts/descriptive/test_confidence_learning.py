@@ -6,6 +6,7 @@ import pytest
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.descriptive import confidence_learning as learning
 from phcle.contexts.descriptive.confidence import softmax
+from phcle.embedding.read import read_predictions
 
 RNG = np.random.default_rng(0)
 
@@ -121,3 +122,81 @@ def test_chances_and_intervals_hold_for_hidden_cells_of_every_type(role, hides):
         share = np.mean(np.array(truth)[part])
         error = 2 * np.sqrt(share * (1 - share) / len(part))
         assert np.mean(np.array(said)[part]) == pytest.approx(share, abs=0.03 + error)
+
+
+def tags_in_facets(seed, n=400, n_facets=8, n_tags=6):
+    """Labels have a tag or two of each facet; of some facets, none is known."""
+    rng = np.random.default_rng(seed)
+    labels = tuple(f"label {i}" for i in range(n))
+    family = rng.integers(0, 20, n)
+    edges = [
+        (label, f"family {g}") for label, g in zip(labels, family, strict=True)
+    ] + [(f"family {g}", "all") for g in range(20)]
+    taste = rng.normal(size=(20, 6))[family] + 0.7 * rng.normal(size=(n, 6))
+    has_it = np.zeros((n, n_facets, n_tags))
+    for facet in range(n_facets):
+        logs = 0.9 * taste @ rng.normal(size=(6, n_tags))
+        logs += 0.7 * rng.normal(size=n_tags)
+        first = (logs + rng.gumbel(size=logs.shape)).argmax(axis=1)
+        has_it[np.arange(n), facet, first] = 1.0
+        has_it[:, facet][rng.random(logs.shape) < 0.15 * softmax(logs)] = 1.0
+    known = (rng.random((n, n_facets)) >= 0.3).repeat(n_tags, axis=1)
+    return labels, edges, has_it.reshape(n, -1), known
+
+
+def test_chances_hold_for_tags_that_are_unknown_together():
+    """A tag whose siblings are known is easier to predict than the gaps are."""
+    said, truth = [], []
+    for seed in range(2):
+        labels, edges, has_it, known = tags_in_facets(seed)
+        columns = tuple(f"{j // 6}::{j % 6}" for j in range(has_it.shape[1]))
+        tree = RelationalContext.from_hierarchy(edges, name="tree")
+        given = np.where(known, has_it, np.nan)
+        table = DescriptiveContext("tags", labels, columns, given)
+        embedding = PHCLE(random_state=seed).fit([tree, table]).embedding_
+        tags = next(x for x in embedding.contexts if x.name == "tags")
+        read = read_predictions(embedding, tags, embedding.vectors, embedding.labels)
+        row = [labels.index(label) for label in embedding.labels]
+        said.append(read.chance[~known[row]])
+        truth.append(has_it[row][~known[row]])
+    chance, right = np.concatenate(said), np.concatenate(truth)
+    bins = np.minimum((10 * chance).astype(int), 9)
+    for number in range(10):
+        own = bins == number
+        share = right[own].mean()
+        error = 2 * np.sqrt(share * (1 - share) / own.sum())
+        assert chance[own].mean() == pytest.approx(share, abs=0.03 + error)
+
+
+def test_columns_with_gaps_in_the_same_rows_are_hidden_together():
+    values = np.random.default_rng(0).normal(size=(200, 6))
+    values[::2, 2:5] = np.nan  # c, d and e are unknown together
+    values[::3, 5] = np.nan
+    labels = tuple(f"label {i}" for i in range(200))
+    table = DescriptiveContext("table", labels, tuple("abcdef"), values)
+    fitted = table.in_fit(labels)
+    _, cells = fitted.hide_cells(0.3, 10**6, np.random.default_rng(1), like_gaps=True)
+    hidden = np.zeros((200, 6), dtype=bool)
+    hidden[cells.rows, cells.columns] = True
+    assert (hidden[:, 2] == hidden[:, 3]).all()
+    assert (hidden[:, 2] == hidden[:, 4]).all()
+    assert hidden[:, 2].any()
+    assert (hidden[:, 0] != hidden[:, 1]).any()  # no gaps, so each for itself
+    assert (hidden[1::2, 2] != hidden[1::2, 5]).any()
+    _, single = fitted.hide_cells(0.3, 10**6, np.random.default_rng(1))
+    assert np.bincount(single.columns)[2:5].min() > 0
+    assert set(single.rows[single.columns == 2]) != set(
+        single.rows[single.columns == 3]
+    )
+
+
+def test_a_label_that_loses_all_cells_counts_as_not_described():
+    values = np.full((100, 4), np.nan)
+    values[:, 0] = np.arange(100)
+    values[50:, 1:] = 1.0
+    labels = tuple(f"label {i}" for i in range(100))
+    table = DescriptiveContext("table", labels, tuple("abcd"), values)
+    left, cells = table.in_fit(labels).hide_cells(0.3, 10**6, np.random.default_rng(0))
+    assert (cells.is_alone == ~left.observed[cells.rows]).all()
+    assert cells.is_alone[cells.rows < 50].all()
+    assert not cells.is_alone.all()

@@ -108,6 +108,17 @@ def test_leaves_are_nodes_without_children_and_roots_may_be_many():
     assert Hierarchy.from_edges([("a", "r"), ("b", "s")]).leaves == ("a", "b")
 
 
+def test_a_path_follows_first_parents_and_nodes_below_count_once():
+    edges = [("a", "x"), ("a", "y"), ("x", "top"), ("y", "top"), ("b", "y")]
+    tree = Hierarchy.from_edges(edges)
+    assert tree.path_to("a") == ("top", "x", "a")
+    assert tree.path_to("b") == ("top", "y", "b")
+    assert tree.children_of("y") == ("a", "b")
+    assert {tree.nodes[i] for i in tree.nodes_below("y")} == {"a", "b", "y"}
+    assert len(tree.nodes_below("top")) == len(tree.nodes) == 5
+    assert [tree.nodes[i] for i in tree.nodes_below("b")] == ["b"]
+
+
 def test_pairs_frames_and_graphs_give_the_same_hierarchy():
     frame = pd.DataFrame(PETS, columns=["child", "parent"])
     for edges in (

@@ -1,0 +1,204 @@
+"""Factors in shards: time, memory and bytes sent, with one process and with several.
+
+    python benchmarks/several_processes.py --labels 100000 --processes 1 2
+
+Every label has about 20 counts with labels of its group, which lie anywhere. Each
+process makes the counts of its own labels. All runs have the same parts, so they make
+the same sweeps. The cores may be busy with other work, so compare CPU times. "Held" is
+the most rows of W and C that a process has at once, its own and those it asked for, as
+a share of all. "Estimate" is computed from sizes alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.backends.shard_exchange import ShardExchange
+from phcle.contexts.relational.sharded import ShardedTerm
+from phcle.errors import ConvergenceWarning
+from phcle.solver import sharded_fit
+from phcle.solver.sharded_problem import CountRows, ShardedProblem
+
+PER_LABEL = 20
+GROUP = 200
+"""Labels of a group."""
+
+AT_ONCE = 1000
+"""Labels whose counts are drawn with one seed."""
+
+HUB_USES = 15
+"""Times that an update collects the rows of a hub: two for the gradient, two for each
+of six conjugate gradients, one for the line search."""
+
+PASSES = 3
+"""Times that an exact update of a block needs all rows of the other factor: gradient,
+the whole step, and another length of the step."""
+
+
+def counts_of(n_labels: int) -> CountRows:
+    """Counts that are drawn when they are read."""
+    n_groups = max(1, n_labels // GROUP)
+
+    def read(start: int, stop: int) -> sp.csr_array:
+        first = start // AT_ONCE * AT_ONCE
+        parts = []
+        for chunk in range(first, stop, AT_ONCE):
+            n = min(AT_ONCE, n_labels - chunk)
+            rng = np.random.default_rng([1, chunk])
+            label = np.repeat(np.arange(chunk, chunk + n), PER_LABEL)
+            step = rng.integers(0, GROUP, len(label))
+            column = (label % n_groups + step * n_groups) % n_labels
+            column = np.where(rng.random(len(label)) < 0.1, 0, 1) * column
+            at = (label - chunk, column)
+            shape = (n, n_labels)
+            parts.append(sp.csr_array((np.ones(len(label)), at), shape=shape))
+        whole = sp.csr_array(sp.vstack(parts, format="csr"))
+        return whole[start - first : stop - first]
+
+    return CountRows("groups", n_labels, read)
+
+
+class _Watched(ShardedProblem):
+    """Keeps the problem of the fit, to look into its blocks."""
+
+    seen: ShardedProblem
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        _Watched.seen = self
+
+
+def estimated(term: ShardedTerm, size: int, dim: int, item: int, mode: str) -> float:
+    """Bytes that a process sends while the rows of one term are updated."""
+    hubs = [plans for plans in term.plans if len(plans) > 1]
+    n_blocks, n_others = len(term.plans) - len(hubs), term.others.n_rows
+    in_hubs = sum(sum(plan.received) for plans in hubs for plan in plans)
+    # Drawn at random, m entries of a block are in n (1 − e^(−m/n)) different columns.
+    per_block = n_others * -np.expm1(-(term.n_entries - in_hubs) / n_blocks / n_others)
+    n_rows = n_blocks * per_block + HUB_USES * in_hubs
+    rows = n_rows * (size - 1) / size * dim * item
+    if mode == "sampled":
+        drawn = min(sharded_fit.SAMPLE, n_others)
+        return rows + (size - 1) * drawn / size * (dim + 1) * item
+    own = n_others / size
+    return rows + n_blocks * PASSES * (size - 1) * own * (dim + 1) * item
+
+
+def worker(options: argparse.Namespace, folder: str) -> None:
+    """Fit in this process, and write what it took."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    marks: list[tuple[float, float]] = []
+
+    def on_step(_: Any) -> None:
+        marks.append((time.perf_counter(), time.process_time()))
+
+    sharded_fit.SAMPLE = sharded_fit.LAST_SAMPLE = options.sample
+    sharded_fit.ShardedProblem = _Watched  # type: ignore[misc]
+    began = time.perf_counter(), time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = sharded_fit.fit_shards(
+            counts_of(options.labels),
+            options.labels,
+            folder,
+            n_parts=options.parts,
+            dim=options.dim,
+            mode=options.mode,
+            init=options.init,
+            max_iter=options.sweeps,
+            tol=0.0,
+            backend=options.backend,
+            on_step=on_step,
+        )
+    whole = time.perf_counter() - began[0], time.process_time() - began[1]
+    problem = _Watched.seen
+    exchange: ShardExchange = problem.exchange
+    (context,) = problem.problem.contexts
+    terms: list[ShardedTerm] = [context.label_rows, context.column_rows]  # type: ignore[attr-defined]
+    own = sum(layout.stop - layout.start for layout in problem.layouts)
+    asked = max(
+        sum(plan.received) for term in terms for plans in term.plans for plan in plans
+    )
+    all_rows = sum(layout.n_rows for layout in problem.layouts)
+    size = exchange.size
+    sent = {
+        key.removeprefix("sent:"): value
+        for key, value in found.history[-2].items()
+        if key.startswith("sent:")
+    }
+    answer = {
+        "sweep_seconds": np.diff([x[0] for x in marks]).mean(),
+        "sweep_cpu": np.diff([x[1] for x in marks]).mean(),
+        "seconds": whole[0],
+        "cpu": whole[1],
+        "blocks": [len(term.plans) for term in terms],
+        "held": (own + (asked if size > 1 else 0)) / all_rows,
+        "sent": sent,
+        "estimate": sum(
+            estimated(term, size, options.dim, 4, options.mode) for term in terms
+        ),
+        "setup": exchange.sent["setup"],
+        "before_mb": before,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "gap": found.history[-1]["gap"],
+    }
+    path = Path(folder) / f"process-{exchange.rank}.json"
+    path.write_text(json.dumps(answer))
+
+
+def main() -> None:
+    """Run with each number of processes, and print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--labels", type=int, default=20_000)
+    parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--mode", default="sampled", choices=("sampled", "exact"))
+    parser.add_argument("--init", default="spectral", choices=("spectral", "random"))
+    parser.add_argument("--sample", type=int, default=512)
+    parser.add_argument("--sweeps", type=int, default=3)
+    parser.add_argument("--parts", type=int, default=4)
+    parser.add_argument("--backend", default="numpy")
+    parser.add_argument("--processes", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--folder", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.folder:
+        worker(options, options.folder)
+        return
+    factors = 2 * options.labels * options.dim * 4 / 1e6
+    print(f"{options.labels:,} labels, d = {options.dim}: W and C are {factors:.0f} MB")
+    for n in options.processes:
+        with tempfile.TemporaryDirectory() as folder:
+            launcher = ["-m", "torch.distributed.run", "--standalone"]
+            command = [sys.executable, *launcher, f"--nproc-per-node={n}", *sys.argv]
+            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            subprocess.run([*command, "--folder", folder], check=True, env=environment)
+            found = [
+                json.loads(path.read_text())
+                for path in sorted(Path(folder).glob("process-*.json"))
+            ]
+        for rank, x in enumerate(found):
+            sent = sum(x["sent"].values())
+            print(
+                f"{n} processes, number {rank}: sweep {x['sweep_seconds']:.1f} s, "
+                f"{x['sweep_cpu']:.1f} CPU s; fit {x['cpu']:.0f} CPU s; held "
+                f"{x['held']:.0%} of the rows, {x['before_mb']:.0f} → "
+                f"{x['peak_mb']:.0f} MB; sent {sent / 1e6:.1f} MB a sweep, estimate "
+                f"{x['estimate'] / 1e6:.1f} MB; blocks {x['blocks']}; gap "
+                f"{x['gap']:.6g}\n    {x['sent']}"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,502 @@
+"""A relational context in shards: each process has the rows that it owns, no other.
+
+A process owns some labels, with their counts and their rows of W, and some columns,
+with their counts and their rows of C. To update its rows it needs rows of the other
+factor: those at known entries, block by block, and for the dense part either all, piece
+by piece, or a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.backends.dense import Columns, DensePart, LineValue, n_sampled_columns
+from phcle.backends.known_entries import KnownEntries
+from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block, PaddedRows, pad_rows
+from phcle.backends.shard_exchange import Layout, Plan, ShardExchange
+from phcle.contexts.base import Penalties
+from phcle.contexts.column_update import ColumnUpdate
+from phcle.contexts.relational.column_sampling import draw_in_parts
+from phcle.contexts.relational.fitted import FittedRelational
+from phcle.contexts.relational.loss import LogisticTerm, LogisticView, saturated_floor
+from phcle.contexts.terms import Sample, Term
+
+__all__ = ["ShardedRelational", "ShardedTerm", "cut_blocks", "sum_of"]
+
+Doubles = npt.NDArray[np.float64]
+
+MOST_ROWS = 8192
+"""Most rows of a block. More need fewer exchanges and more memory."""
+
+MOST_GATHERED = 32_000_000
+"""Most numbers in the rows at known entries of a block (rows × width × dim): 128 MB in
+single precision."""
+
+FEWEST_NEAR = 1024
+"""Rows of the other factor that a process may always ask for at once, however small the
+factor is. Otherwise half a part: so a process holds little more than its own rows."""
+
+PIECE = 4096
+"""Rows that are passed on at once: 2 MB at 128 dimensions."""
+
+
+def sum_of(exchange: ShardExchange, backend: Backend, array: Array) -> Array:
+    """Sum an array over all processes, in double precision on the way.
+
+    Parameters
+    ----------
+    exchange : ShardExchange
+        The processes.
+    backend : Backend
+        Of the array.
+    array : array
+        That of this process.
+
+    Returns
+    -------
+    array
+        The sum, of the same shape.
+    """
+    own = np.asarray(backend.to_numpy(array), np.float64)
+    return backend.asarray(exchange.sum_over(own))
+
+
+def cut_blocks(
+    exchange: ShardExchange,
+    backend: Backend,
+    layout: Layout,
+    patterns: Sequence[sp.csr_array],
+    dim: int,
+) -> list[Block]:
+    """Partition the rows of this process into blocks; all processes have as many.
+
+    Parameters
+    ----------
+    exchange : ShardExchange
+        The processes.
+    backend : Backend
+        Where blocks are updated.
+    layout : Layout
+        Parts of the rows. No block has rows of two parts.
+    patterns : sequence of csr_array
+        Known entries of the own rows in each context.
+    dim : int
+        Length of a vector.
+
+    Returns
+    -------
+    list of Block
+        Every own row is in one block; some blocks may be empty. A row with more known
+        entries than a process may ask for, a hub, has a block of its own, after those
+        of all other rows.
+    """
+    width = np.zeros(layout.stop - layout.start, dtype=np.int64)
+    for pattern in patterns:
+        width = np.maximum(width, np.diff(pattern.indptr))
+    allowed = [_most_near(pattern.shape[1], layout.n_parts) for pattern in patterns]
+
+    def fits(rows: npt.NDArray[np.int64]) -> bool:
+        if len(rows) > MOST_ROWS or len(rows) * width[rows[-1]] * dim > MOST_GATHERED:
+            return False
+        return all(
+            len(np.unique(pattern[rows].indices)) <= most
+            for pattern, most in zip(patterns, allowed, strict=True)
+        )
+
+    usual: list[npt.NDArray[np.int64]] = []
+    hubs: list[npt.NDArray[np.int64]] = []
+    for _, a, b in layout.parts:
+        at = np.arange(a, b) - layout.start
+        at = at[np.argsort(width[at], kind="stable")]
+        left = [at] if len(at) else []
+        while left:
+            rows = left.pop()
+            if fits(rows):
+                usual.append(np.sort(rows))
+            elif len(rows) == 1:
+                hubs.append(rows)
+            else:
+                left += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+    none = np.empty(0, dtype=np.int64)
+    for blocks in (usual, hubs):  # hubs of all processes have the same numbers
+        blocks += [none] * (exchange.most(len(blocks)) - len(blocks))
+    return [Block(rows, backend.indices(rows)) for rows in (*usual, *hubs)]
+
+
+def _most_near(n_rows: int, n_parts: int) -> int:
+    """Most rows of the other factor that a process asks for at once."""
+    return max(FEWEST_NEAR, n_rows // (2 * n_parts))
+
+
+class ShardedTerm(LogisticTerm):
+    """The logistic term at the own rows, while the other factor is in shards.
+
+    Parameters
+    ----------
+    exchange : ShardExchange
+        The processes.
+    backend : Backend
+        Where to compute.
+    counts : csr_array of shape (own rows, all columns)
+        D.
+    row_rate : array of shape (own rows,)
+        Rate of each row.
+    column_mass : array of shape (own columns,)
+        Mass of each column that this process owns.
+    blocks : sequence of Block
+        Blocks of rows that are updated together.
+    others : Layout
+        Which process owns which columns.
+
+    Attributes
+    ----------
+    floor : float
+        The saturated floor of the term over all processes.
+    n_entries : int
+        Known entries of the own rows.
+    """
+
+    def __init__(
+        self,
+        exchange: ShardExchange,
+        backend: Backend,
+        counts: sp.csr_array,
+        row_rate: Doubles,
+        column_mass: Doubles,
+        blocks: Sequence[Block],
+        others: Layout,
+    ) -> None:
+        self.exchange, self.backend, self.others = exchange, backend, others
+        self.bounds, self.n_entries = others.bounds, counts.nnz
+        self.column_mass = column_mass
+        self.mass = backend.asarray(column_mass)
+        self.total_mass = float(exchange.sum_over(column_mass.sum()[None])[0])
+        self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
+        self.padded: list[PaddedRows] = []  # type: ignore[assignment]
+        self.plans: list[list[Plan]] = []
+        self.n_rows = len(row_rate)
+        self.rows = [block.at for block in blocks]
+        floor = 0.0
+        for block in blocks:
+            own = counts[block.rows]
+            near, at = np.unique(own.indices, return_inverse=True)
+            if not len(near):  # rows without entries point to any row, with weight 0
+                near = np.zeros(min(len(block.rows), 1), dtype=np.int64)
+            compact = sp.csr_array(
+                (own.data, at, own.indptr), shape=(len(block.rows), len(near))
+            )
+            self.plans.append(self._plans(near.astype(np.int64)))
+            taken = [
+                exchange.take(column_mass[:, None], plan) for plan in self.plans[-1]
+            ]
+            mass = np.concatenate(taken)[:, 0]
+            floor += saturated_floor(compact, row_rate[block.rows], mass)
+            all_rows = np.arange(len(block.rows))
+            padded = pad_rows(compact, all_rows, backend)
+            self.padded.append(padded or _no_entries(backend, len(block.rows)))
+        self.floor = float(exchange.sum_over(np.array([floor]))[0])
+
+    def _plans(self, near: npt.NDArray[np.int64]) -> list[Plan]:
+        """How a block gets its rows: at once, or those of a hub in several portions."""
+        most = _most_near(self.others.n_rows, self.others.n_parts)
+        n_portions = self.exchange.most(max(1, -(-len(near) // most)))
+        return [
+            self.exchange.plan(near[i * most : (i + 1) * most], self.bounds)
+            for i in range(n_portions)
+        ]
+
+    def at(
+        self, other: Array, weight: float, *, sample: Sample | None = None
+    ) -> ShardedView:
+        """Fix the other factor; sampled positions are among the own columns."""
+        return ShardedView(self, other, weight, sample)
+
+    def known_entries(self, block: int, columns: Array, other: Array) -> KnownEntries:
+        """Collect rows of the other factor at the known columns of a block.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block.
+        columns : array of shape (rows, width)
+            Positions among the rows that the block asks for.
+        other : array of shape (own columns, dim)
+            Own rows of the other factor.
+
+        Returns
+        -------
+        KnownEntries
+            Products and sums with these rows.
+        """
+        plans = self.plans[block]
+        if len(plans) > 1:
+            return _HubEntries(self, plans, other)
+        near = self.exchange.take(other, plans[0])
+        return self.backend.known_entries(columns, near)
+
+    def log_ratio_product(self, other: Array, low: float) -> Array:
+        """Multiply the target of a spectral start by the other factor.
+
+        Parameters
+        ----------
+        other : array of shape (own columns, width)
+            Own rows of the other factor.
+        low : float
+            What pairs without a count have instead of log(D/B) is −low.
+
+        Returns
+        -------
+        array of shape (own rows, width)
+            Own rows of the product.
+        """
+        backend, xp = self.backend, self.backend.xp
+        everything = sum_of(self.exchange, backend, xp.sum(other, axis=0))
+        # As many rows as the term has, and as wide as the other factor.
+        result = backend.asarray(np.zeros((self.n_rows, other.shape[1])))
+        tiny = float(np.finfo(backend.dtype).tiny)
+        for number, padded in enumerate(self.padded):
+            portions = [
+                self.exchange.take(self.mass[:, None], plan)
+                for plan in self.plans[number]
+            ]
+            mass = xp.concat(portions, axis=0)[:, 0]
+            at = xp.reshape(padded.columns, (-1,))
+            expected = xp.reshape(xp.take(mass, at, axis=0), padded.columns.shape)
+            expected = expected * self.rates[number][:, None]
+            is_known = padded.known > 0
+            ratio = xp.where(is_known, padded.values / xp.clip(expected, min=tiny), 1.0)
+            above = padded.known * (xp.log(ratio) + low)
+            found = self.known_entries(number, padded.columns, other).sums(above)
+            known = backend.asarray(self.rates[number] > 0)
+            result[self.rows[number]] = found - low * known[:, None] * everything
+        return result
+
+
+class _HubEntries(KnownEntries):
+    """Known entries of one row with very many, collected anew for every use.
+
+    Its entries are in the order of the rows that it asks for, one after the other.
+    """
+
+    def __init__(self, term: ShardedTerm, plans: Sequence[Plan], other: Array) -> None:
+        self.term, self.plans, self.other = term, plans, other
+        self.edges = np.cumsum([0, *(sum(plan.received) for plan in plans)])
+
+    def _portions(self) -> Iterator[tuple[int, int, Array]]:
+        for plan, a, b in zip(self.plans, self.edges, self.edges[1:], strict=False):
+            yield int(a), int(b), self.term.exchange.take(self.other, plan)
+
+    def dots(self, y: Array) -> Array:
+        xp = self.term.backend.xp
+        found = [xp.matmul(y, near.T) for _, _, near in self._portions()]
+        return _at_least_one(xp, xp.concat(found, axis=1))
+
+    def sums(self, weights: Array) -> Array:
+        xp = self.term.backend.xp
+        return sum(xp.matmul(weights[:, a:b], near) for a, b, near in self._portions())
+
+    def norms(self, weights: Array) -> Array:
+        xp = self.term.backend.xp
+        return sum(
+            xp.matmul(weights[:, a:b], xp.sum(near * near, axis=1))
+            for a, b, near in self._portions()
+        )
+
+
+def _no_entries(backend: Backend, n_rows: int) -> PaddedRows:
+    """Known entries of rows that have none, one column wide."""
+    nothing = np.zeros((n_rows, 1))
+    zero = backend.asarray(nothing)
+    return PaddedRows(backend.indices(nothing.astype(np.int64)), zero, zero)
+
+
+def _at_least_one(xp: Any, dots: Array) -> Array:
+    """Products as wide as the entries, which are padded to one column."""
+    if dots.shape[1]:
+        return dots
+    return xp.zeros((dots.shape[0], 1), dtype=dots.dtype, device=dots.device)
+
+
+class ShardedView(LogisticView):
+    """The term with given other factor, of which this process has its own rows."""
+
+    term: ShardedTerm
+
+    def __init__(
+        self, term: ShardedTerm, other: Array, weight: float, sample: Sample | None
+    ) -> None:
+        xp = term.backend.xp
+        self.term, self.other, self.weight = term, other, weight
+        self.is_sampled = sample is not None
+        self.total_mass = term.backend.asarray(np.array(term.total_mass))
+        own = xp.matmul((other * term.mass[:, None]).T, other)
+        self.gram = sum_of(term.exchange, term.backend, own)
+        self.trace = float(xp.sum(xp.linalg.diagonal(self.gram)))
+        if sample is not None:
+            self.drawn = self._gathered(*sample)
+        else:
+            self.with_mass = xp.concat([other, term.mass[:, None]], axis=1)
+
+    def _gathered(self, at: npt.NDArray[np.int64], mass: Doubles) -> Array:
+        """Rows that all processes have drawn, with the mass that each represents."""
+        backend, xp = self.term.backend, self.term.backend.xp
+        own = xp.take(self.other, backend.indices(at), axis=0)
+        return self.term.exchange.gather(
+            xp.concat([own, backend.asarray(mass)[:, None]], axis=1)
+        )
+
+    def pieces(self) -> Iterator[Columns]:
+        """All columns, or those of the sample, piece by piece."""
+        if self.is_sampled:
+            for start in range(0, len(self.drawn), PIECE):
+                yield self._columns(self.drawn[start : start + PIECE])
+            return
+        exchange, bounds = self.term.exchange, self.term.bounds
+        for piece in exchange.around(self.with_mass, bounds, PIECE):
+            yield self._columns(piece)
+
+    def _columns(self, piece: Array) -> Columns:
+        xp = self.term.backend.xp
+        parts = piece[:, :-1], piece[:, -1]
+        other, mass = (xp.asarray(part, copy=True) for part in parts)
+        return self.term.backend.columns(other, mass)
+
+    @cached_property
+    def probe(self) -> Columns:
+        """A sample of the columns for products with the curvature."""
+        term = self.term
+        layout, start = term.others, term.others.start
+        parts = [(number, a - start, b - start) for number, a, b in layout.parts]
+        n = n_sampled_columns(layout.n_rows)
+        drawn = draw_in_parts(term.column_mass, parts, n, term.total_mass, [0])
+        return self._columns(self._gathered(*drawn))
+
+    def dense(self, y: Array) -> DensePart:
+        return _PassedPart(self.term.backend, y, self.pieces, self.trace)
+
+    def probed(self, y: Array, dense: DensePart) -> DensePart:
+        return self.term.backend.dense_part(y, self.probe)
+
+    def known_entries(self, block: int, columns: Array) -> KnownEntries:
+        return self.term.known_entries(block, columns, self.other)
+
+
+class _PassedPart(DensePart):
+    """The dense part at a block of rows, summed over pieces of the columns."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        y: Array,
+        pieces: Callable[[], Iterable[Columns]],
+        trace: float,
+    ) -> None:
+        xp = backend.xp
+        self.backend, self.y, self.pieces = backend, y, pieces
+        self._value = xp.sum(y, axis=1) * 0
+        self._gradient, self._spread = xp.zeros_like(y), self._value * 0
+        tiny = float(np.finfo(backend.dtype).tiny)
+        for columns in pieces():
+            squares = xp.sum(columns.other * columns.other, axis=1)
+            share = xp.sum(columns.mass * squares) / max(trace, tiny)
+            for rows in self._tiles(y, columns):
+                part = backend.dense_part(y[rows], columns)
+                self._value[rows] += part.value
+                self._gradient[rows] += part.gradient
+                self._spread[rows] += share * part.spread
+
+    @property
+    def value(self) -> Array:
+        return self._value
+
+    @property
+    def gradient(self) -> Array:
+        return self._gradient
+
+    @property
+    def spread(self) -> Array:
+        return self._spread
+
+    def _tiles(self, y: Array, columns: Columns) -> Iterator[slice]:
+        """Rows whose products with the columns fit into the cache."""
+        n_columns, dim = columns.other.shape
+        width = max(self.backend.columns_in_memory(n_columns, dim), 1)
+        height = max(1, self.backend.tile // width)
+        for start in range(0, y.shape[0], height):
+            yield slice(start, start + height)
+
+    def product(self, z: Array) -> Array:
+        result = self.backend.xp.zeros_like(z)
+        for columns in self.pieces():
+            for rows in self._tiles(self.y, columns):
+                part = self.backend.dense_part(self.y[rows], columns)
+                result[rows] += part.product(z[rows])
+        return result
+
+    def along(self, direction: Array) -> LineValue:
+        backend, xp = self.backend, self.backend.xp
+
+        def value(step: Array, chosen: Any) -> Array:
+            y = self.y[chosen] + step[:, None] * direction[chosen]
+            total = xp.sum(y, axis=1) * 0
+            for columns in self.pieces():
+                for rows in self._tiles(y, columns):
+                    x = xp.matmul(y[rows], columns.other.T)
+                    total[rows] += xp.matmul(backend.softplus(x), columns.mass)
+            return total
+
+        return value
+
+
+class _ShardedColumns(ColumnUpdate):
+    """Updates the own rows of C."""
+
+    def __init__(
+        self, term: ShardedTerm, blocks: Sequence[Block], ridge: float
+    ) -> None:
+        self.term, self.blocks, self.ridge = term, list(blocks), ridge
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShardedRelational(FittedRelational):
+    """A relational context, of which this process has its own rows and columns.
+
+    Attributes
+    ----------
+    own_row_mass : array of shape (own labels,)
+        Sum of D over the columns.
+    label_rows : ShardedTerm
+        The term as seen from W.
+    column_rows : ShardedTerm
+        The term as seen from C.
+    column_blocks : sequence of Block
+        Blocks of the own columns.
+    """
+
+    own_row_mass: Doubles
+    label_rows: ShardedTerm
+    column_rows: ShardedTerm
+    column_blocks: Sequence[Block]
+
+    @property
+    def masses(self) -> tuple[Doubles, Doubles]:
+        return self.own_row_mass, self.column_mass
+
+    def label_term(
+        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
+    ) -> Term:
+        return self.label_rows
+
+    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
+        return _ShardedColumns(self.column_rows, self.column_blocks, lam.context_ridge)
+
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
+        return self.label_rows.floor

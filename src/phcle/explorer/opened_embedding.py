@@ -1,0 +1,326 @@
+"""An embedding that is open in the explorer, with what makes answers quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.base import PredictingContext
+from phcle.contexts.family_means import Groups
+from phcle.contexts.relational.specific_nodes import SpecificNodes
+from phcle.embedding.complete import completable
+from phcle.embedding.family_values import FamilyValues
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import OptionError
+from phcle.explorer.background_work import BackgroundWork
+from phcle.explorer.label_lookup import LabelLookup
+from phcle.explorer.label_suggestions import Suggestions
+from phcle.files.archive import checksum
+from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
+from phcle.report.map_layout import principal_layout
+from phcle.uses.label_columns import LabelColumns
+from phcle.uses.neighbour_table import StoredNeighbours
+
+if TYPE_CHECKING:
+    from phcle.contexts.relational.taxonomy import Hierarchy
+
+__all__ = ["Opened"]
+
+Tell = Callable[[str], None]
+
+MOST_ON_MAP, N_SAMPLED = 100_000, 50_000
+"""Largest number of labels that are all on the map, with a table of neighbours, and
+size of the sample of more. The map of 50,000 labels moves smoothly in a browser."""
+
+MOST_WITH_FAMILIES = 200_000
+"""Labels above which pages do not say what the family says: that takes gigabytes."""
+
+
+class Opened:
+    """An embedding, with what makes questions about it quick.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    title : str
+        Its title on pages.
+    file : Path or None, default=None
+        Its file. Results of background work are stored beside it; None stores nothing.
+    tell : callable
+        Called with messages about faults of background work. Default: ignores them.
+    tell_progress : callable or None, default=None
+        Called with its stages; None calls `tell`.
+    whole : LabelEmbedding or None, default=None
+        The embedding that this one is a sample of, if any.
+
+    Attributes
+    ----------
+    on_map : Opened
+        What the map shows: this embedding, or a sample of it if it is large.
+    sample : array of int or None
+        Rows of the labels of that sample.
+    """
+
+    def __init__(
+        self,
+        embedding: LabelEmbedding,
+        title: str,
+        file: Path | None = None,
+        tell: Tell = lambda message: None,
+        tell_progress: Tell | None = None,
+        *,
+        whole: LabelEmbedding | None = None,
+    ) -> None:
+        self.embedding = embedding
+        self.title = title
+        self.search = StoredNeighbours(embedding)
+        self.sample: npt.NDArray[np.int64] | None = None
+        self.on_map = self
+        told = tell, tell_progress
+        if len(embedding) <= MOST_ON_MAP:
+            self.background = BackgroundWork(embedding, file, *told, whole=whole)
+            return
+        rng = np.random.default_rng(0)
+        self.sample = np.sort(rng.choice(len(embedding), N_SAMPLED, replace=False))
+        labels = tuple(embedding.labels[i] for i in self.sample.tolist())
+        part = replace(embedding, labels=labels, vectors=embedding.vectors[self.sample])
+        self.on_map = Opened(part, title, file, *told, whole=embedding)
+        # Neighbours of a million labels would take hours; each search takes a moment.
+        self.background = BackgroundWork(embedding, file, *told, has_map=False)
+
+    @property
+    def neighbours(self) -> StoredNeighbours:
+        """The search for nearest labels; uses the stored table once it is ready."""
+        found = self.background.result
+        if self.search.table is None and found is not None:
+            self.search.table = found.table
+        return self.search
+
+    def finds_quickly(self, label: str, k: int) -> bool:
+        """Whether the neighbours of a label are in the table.
+
+        Parameters
+        ----------
+        label : str
+            A label's id, or what else was typed.
+        k : int
+            Number of neighbours.
+
+        Returns
+        -------
+        bool
+            False if labels or neighbours must be searched for.
+        """
+        table = self.neighbours.table
+        return (
+            table is not None and k <= table.rows.shape[1] and label in self.embedding
+        )
+
+    @property
+    def places(self) -> npt.NDArray[np.float32]:
+        """Places of the labels on the map; principal components until it is ready."""
+        found = self.background.result
+        return self._first_places if found is None else found.places
+
+    @cached_property
+    def _first_places(self) -> npt.NDArray[np.float32]:
+        """Places by principal components, which are quick to compute."""
+        return principal_layout(
+            np.asarray(self.embedding.unit_vectors, np.float32)
+        ).places
+
+    def places_of(self, labels: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Find the places of labels on the map, also of those that it leaves out.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Ids of labels.
+
+        Returns
+        -------
+        array of shape (labels, 2)
+            Their places; one that is not on the map lies between its nearest labels.
+        """
+        rows = [self.search.position(label) for label in labels]
+        if self.on_map is self:
+            return self.places[rows]
+        shown = self.on_map
+        cosines = self.embedding.unit_vectors[rows] @ shown.embedding.unit_vectors.T
+        near = np.argsort(-cosines, axis=1)[:, :3]
+        weight = np.maximum(np.take_along_axis(cosines, near, axis=1), 0) ** 16 + 1e-9
+        found = (shown.places[near] * weight[:, :, None]).sum(axis=1)
+        return np.asarray(found / weight.sum(axis=1, keepdims=True), np.float32)
+
+    @cached_property
+    def lookup(self) -> LabelLookup:
+        """Finds labels by id or name, and knows their order in the alphabet."""
+        return LabelLookup(self.embedding)
+
+    def resolve(self, text: str) -> str:
+        """Find a label by id or name; see `LabelLookup.resolve`.
+
+        Parameters
+        ----------
+        text : str
+            An id or a readable name.
+
+        Returns
+        -------
+        str
+            The id.
+        """
+        return self.lookup.resolve(text)
+
+    @cached_property
+    def taxonomy(self) -> tuple[str, Hierarchy] | None:
+        """The hierarchy that knows most labels, and the name of its context."""
+        return hierarchy_of(self.embedding)
+
+    @cached_property
+    def _row_of_node(self) -> npt.NDArray[np.int64]:
+        """Row of the label that each node of the hierarchy is; −1 for the others."""
+        assert self.taxonomy is not None
+        row_of = self.embedding.row_of
+        nodes = self.taxonomy[1].nodes
+        found = (row_of.get(node, -1) for node in nodes)
+        return np.fromiter(found, np.int64, len(nodes))
+
+    def rows_below(self, node: str) -> npt.NDArray[np.int64]:
+        """Find the labels below a node of the hierarchy, with the node if it is one.
+
+        Parameters
+        ----------
+        node : str
+            The node's id; an unknown one is refused.
+
+        Returns
+        -------
+        array of int
+            Rows of the labels, in ascending order.
+        """
+        if self.taxonomy is None or node not in self.taxonomy[1].index:
+            raise OptionError(f"no node {node!r} in the hierarchy of this embedding.")
+        rows = self._row_of_node[self.taxonomy[1].nodes_below(node)]
+        return np.sort(rows[rows >= 0])
+
+    def known_in(self, context: str) -> npt.NDArray[np.bool_]:
+        """Find the labels that a context knows.
+
+        Parameters
+        ----------
+        context : str
+            Name of the context; an unknown one is refused.
+
+        Returns
+        -------
+        array of bool of shape (labels,)
+            Which labels it knows.
+        """
+        if context not in self._known:
+            found = [x for x in self.embedding.contexts if x.name == context]
+            if not found:
+                raise OptionError(f"no context {context!r} in this embedding.")
+            known = set(found[0].observed_labels)
+            self._known[context] = np.array([x in known for x in self.embedding.labels])
+        return self._known[context]
+
+    @cached_property
+    def _known(self) -> dict[str, npt.NDArray[np.bool_]]:
+        return {}
+
+    @cached_property
+    def columns(self) -> LabelColumns:
+        """Attributes of all labels."""
+        return LabelColumns(self.embedding, self.support)
+
+    @cached_property
+    def families(self) -> dict[str, FamilyValues]:
+        """What the families of all labels say about their cells, by context."""
+        embedding = self.embedding
+        groups = Groups(())
+        if len(embedding) <= MOST_WITH_FAMILIES:
+            groups = FamilyValues.groups_of(embedding)
+        return {
+            x.name: FamilyValues(embedding, x, groups) for x in completable(embedding)
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """A short digest of the vectors, to tell embeddings apart."""
+        return checksum("", {"vectors": self.embedding.vectors})[:12]
+
+    @cached_property
+    def specific_nodes(self) -> SpecificNodes | None:
+        """Which nodes of the hierarchy say much about a label."""
+        if self.taxonomy is None:
+            return None
+        return SpecificNodes(self.taxonomy[1], self.embedding.labels)
+
+    @cached_property
+    def node_suggestions(self) -> Suggestions:
+        """Search for nodes of the hierarchy by id or name."""
+        nodes = () if self.taxonomy is None else self.taxonomy[1].nodes
+        names = [self.embedding.name_of(x) for x in nodes]
+        return Suggestions(nodes, names, self.embedding.spellings)
+
+    @cached_property
+    def attributes(self) -> list[tuple[str, str]]:
+        """Context and column of every readable attribute."""
+        return [
+            (context.name, column)
+            for context in self.embedding.predicting
+            for column in context.columns
+        ]
+
+    @cached_property
+    def attribute_suggestions(self) -> Suggestions:
+        """Search for attributes by name, or by context and name."""
+        return Suggestions(
+            [f"{context}: {column}" for context, column in self.attributes],
+            [column for _, column in self.attributes],
+        )
+
+    @cached_property
+    def branches(self) -> Branches | None:
+        """Branches of the hierarchy to colour labels by."""
+        if self.taxonomy is None:
+            return None
+        if self.on_map is not self:
+            return self.on_map.branches
+        found = find_branches(self.taxonomy[1], self.embedding.labels)
+        return found if found.nodes else None
+
+    @cached_property
+    def branch_rows(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Labels of each branch, by its node."""
+        nodes = () if self.branches is None else self.branches.nodes
+        return {node: self.rows_below(node) for node in nodes}
+
+    def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
+        """Look up how near every label is to a label that a context describes.
+
+        Parameters
+        ----------
+        context : PredictingContext
+            A context with readable attributes.
+
+        Returns
+        -------
+        array of shape (labels,) or None
+            The support of predictions, prepared in the background; None if the context
+            has no calibration.
+
+        Raises
+        ------
+        NotReady
+            If it is still being prepared.
+        """
+        return self.background.support(context.name)

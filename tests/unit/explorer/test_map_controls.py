@@ -1,0 +1,402 @@
+"""Every control of the map: both painters, a wide window and a phone, light and dark.
+
+The four cases hold every pair of painter, size and scheme. One page serves all tests of
+a case; before each test it is put back to its start.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+WIDE = {"viewport": {"width": 1400, "height": 900}}
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
+SIZES = {"wide": WIDE, "phone": PHONE}
+CASES = [
+    ("canvas", "wide", "light"),
+    ("canvas", "phone", "dark"),
+    ("webgl", "wide", "dark"),
+    ("webgl", "phone", "light"),
+]
+RESET = """() => {
+  const {map} = Phcle;
+  map.close_side();
+  map.clear();
+  map.pick_colours(map.data.colourings[0]);
+  document.activeElement.blur();
+}"""
+
+
+class MapPage:
+    """The map in a browser, and the gestures of its size."""
+
+    def __init__(self, page, size):
+        self.page, self.size = page, size
+        self.is_phone = size == "phone"
+        self.complaints, self.asked = [], []
+        page.on(
+            "console",
+            lambda said: said.type == "error" and self.complaints.append(said.text),
+        )
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+    def js(self, code, *given):
+        return self.page.evaluate(code, *given)
+
+    def until(self, code, *given):
+        """Wait until something holds; the pages' policy forbids `wait_for_function`."""
+        for _ in range(200):
+            if self.js(code, *given):
+                return
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"it did not happen: {code}")
+
+    def settle(self):
+        self.until("!Phcle.map.is_moving && !Phcle.map.view.is_asked")
+
+    def stage(self):
+        return self.page.locator(".map-stage").bounding_box()
+
+    def place(self, point):
+        """Where a point is in the window."""
+        x, y = self.js("i => Phcle.map.view.place(i)", point)
+        return self.stage()["x"] + x, self.stage()["y"] + y
+
+    def reach(self):
+        return self.js("Phcle.map.view.reach")
+
+    def tool(self, name):
+        found = self.page.get_by_role("button", name=name, exact=True)
+        found.tap() if self.is_phone else found.click()
+
+    def press(self, x, y):
+        self.page.touchscreen.tap(x, y) if self.is_phone else self.page.mouse.click(
+            x, y
+        )
+
+    def fingers(self, *steps):
+        """Put fingers on the page, move them and take them off."""
+        session = self.page.context.new_cdp_session(self.page)
+        kinds = ["touchStart", *["touchMove"] * (len(steps) - 1), "touchEnd"]
+        for kind, places in zip(kinds, [*steps, ()], strict=True):
+            at = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+        session.detach()
+
+    def drag(self, *places):
+        """Move a finger or the mouse, pressed, along a line."""
+        line = [places[0]]
+        for (a, b), (c, d) in pairwise(places):
+            line += [(a + (c - a) * t, b + (d - b) * t) for t in (0.25, 0.5, 0.75, 1)]
+        if self.is_phone:
+            self.fingers(*([place] for place in line))
+            return
+        self.page.mouse.move(*line[0])
+        self.page.mouse.down()
+        for place in line[1:]:
+            self.page.mouse.move(*place)
+        self.page.mouse.up()
+
+    def inner_point(self):
+        """A point in the middle of the free room, with none near."""
+        return self.js(
+            """() => {
+              const {view} = Phcle.map;
+              const {left, right, top, bottom} = Phcle.map.room();
+              let [best, most] = [null, -1];
+              for (let i = 0; i < view.n; i++) {
+                const [x, y] = view.place(i);
+                if (x < left + 60 || x > right - 60) continue;
+                if (y < top + 60 || y > bottom - 60) continue;
+                let least = 1e9;
+                for (let j = 0; j < view.n; j++) {
+                  const [a, b] = view.place(j);
+                  if (j !== i) least = Math.min(least, Math.hypot(a - x, b - y));
+                }
+                if (least > most) [best, most] = [i, least];
+              }
+              return best;
+            }"""
+        )
+
+    def card(self):
+        return self.page.locator(".map-panel h2")
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def opened(request, browser, patchy_address):
+    """The map page of one case; it may not complain or load from elsewhere."""
+    kind, size, scheme = request.param
+    context = browser.new_context(
+        reduced_motion="reduce", color_scheme=scheme, **SIZES[size]
+    )
+    context.set_default_timeout(20_000)
+    made = MapPage(context.new_page(), size)
+    made.page.goto(f"{patchy_address}/?map={kind}")
+    made.page.wait_for_selector("#map[data-ready=yes]")
+    assert made.page.get_attribute("#map", "data-view") == kind
+    yield made
+    context.close()
+    assert made.complaints == []
+    own = (patchy_address, "blob:", "data:")
+    assert [x for x in made.asked if not x.startswith(own)] == []
+
+
+@pytest.fixture
+def atlas(opened):
+    opened.js(RESET)
+    opened.settle()
+    return opened
+
+
+def test_the_map_fills_the_window_and_shows_all(atlas):
+    view = SIZES[atlas.size]["viewport"]
+    box = atlas.page.locator("#map").bounding_box()
+    assert (box["x"], box["width"]) == (0, view["width"])
+    assert box["y"] + box["height"] == pytest.approx(view["height"], abs=0.5)
+    assert atlas.js("document.documentElement.scrollHeight") <= view["height"]
+    assert atlas.js("document.documentElement.scrollWidth") <= view["width"]
+    outside = atlas.js(
+        """() => {
+          const {left, right, top, bottom} = Phcle.map.room();
+          return Phcle.map.data.names.filter((_, i) => {
+            const [x, y] = Phcle.map.view.place(i);
+            return x < left || x > right || y < top || y > bottom;
+          }).length;
+        }"""
+    )
+    assert outside == 0
+    legend = atlas.page.locator(".map-legend button").first.bounding_box()
+    assert 0 < legend["y"] < view["height"] - legend["height"]
+
+
+def test_a_drag_moves_and_a_pinch_or_the_wheel_zooms_about_its_place(atlas):
+    stage, point = atlas.stage(), atlas.inner_point()
+    x, y = stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2
+    before = np.array(atlas.place(point))
+    atlas.drag((x, y), (x + 40, y + 30))
+    np.testing.assert_allclose(np.array(atlas.place(point)) - before, (40, 30), atol=2)
+    assert atlas.js("Phcle.map.chosen") is None  # a drag is no click
+    x, y, reach = *(round(v) for v in atlas.place(point)), atlas.reach()
+    middle = atlas.place(point)
+    if atlas.is_phone:
+        atlas.fingers(*([(x - r, y), (x + r, y)] for r in (20, 30, 40)))
+        assert atlas.reach() == pytest.approx(reach / 2, rel=0.05)
+    else:
+        atlas.page.mouse.move(x, y)
+        atlas.page.mouse.wheel(0, -300)
+        atlas.until("reach => Phcle.map.view.reach < reach / 1.5", reach)
+    np.testing.assert_allclose(atlas.place(point), middle, atol=3)
+    reach = atlas.reach()
+    atlas.tool("Zoom in")
+    assert atlas.reach() < reach
+    atlas.tool("Zoom out")
+    atlas.tool("Zoom out")
+    assert atlas.reach() > reach
+    atlas.tool("Show all")
+    assert atlas.js("Phcle.map.view.is_home")
+
+
+def test_a_press_chooses_a_label_and_back_returns(atlas):
+    first = atlas.inner_point()
+    name = atlas.js("i => Phcle.map.data.names[i]", first)
+    x, y = atlas.place(first)
+    if not atlas.is_phone:
+        for slip in (3, 0):  # a pointer that jumps in from afar has not moved yet
+            atlas.page.mouse.move(x + slip, y)
+        tip = atlas.page.locator(".map-tip")
+        tip.wait_for()
+        assert tip.locator("strong").inner_text() == name
+        assert "branch" in tip.inner_text()
+        assert "near " in tip.inner_text()
+    atlas.press(x, y)
+    atlas.page.wait_for_selector(f'.map-panel h2:has-text("{name}")')
+    atlas.page.locator(".map-panel .neighbours li").first.wait_for()
+    assert f"label={name}" in atlas.page.url
+    free = atlas.js("Phcle.map.room()")
+    at = atlas.js("i => Phcle.map.view.place(i)", first)
+    assert free["left"] <= at[0] <= free["right"]
+    assert free["top"] <= at[1] <= free["bottom"]  # the card does not cover it
+    atlas.page.locator(".map-panel .neighbours button").first.click()
+    atlas.until("name => Phcle.map.chosen_label() !== name", name)
+    atlas.page.go_back()
+    atlas.until("name => Phcle.map.chosen_label() === name", name)
+    atlas.page.get_by_role("button", name="Close", exact=True).click()
+    assert atlas.js("Phcle.map.chosen") is None
+
+
+def test_several_are_chosen_by_lasso_list_and_shift(atlas):
+    point = atlas.inner_point()
+    x, y = atlas.place(point)
+    atlas.tool("Lasso")
+    # It begins and ends on a point, which is no click.
+    atlas.drag((x, y), (x + 90, y - 90), (x + 110, y + 90), (x - 110, y + 60), (x, y))
+    atlas.page.wait_for_selector(".map-panel h2:has-text('labels')")
+    chosen = atlas.js("Phcle.map.many")
+    assert atlas.js("Phcle.map.chosen") is None
+    assert len(chosen) == atlas.page.locator(".map-panel .listed li").count() > 1
+    atlas.js(RESET)
+    atlas.settle()
+    atlas.tool("List what is in view")
+    assert atlas.card().inner_text() == "120 labels"
+    with atlas.page.expect_download() as download:
+        atlas.page.locator(".map-panel button", has_text="JSON").click()
+    assert len(json.loads(download.value.path().read_text())) == 120
+    if not atlas.is_phone:
+        atlas.js(RESET)
+        other = atlas.js("i => Phcle.map.view.beside(i, 1, 0)", point)
+        for each in (point, other):
+            atlas.page.keyboard.down("Shift")
+            atlas.page.mouse.click(*atlas.place(each))
+            atlas.page.keyboard.up("Shift")
+        assert set(atlas.js("Phcle.map.many")) == {point, other}
+
+
+def test_every_group_is_named_and_names_change_with_zoom(atlas):
+    placed = atlas.js("Phcle.map.placed")
+    regions = {x["text"] for x in placed if x["kind"] == "region"}
+    assert {f"g{i}" for i in range(6)} <= regions
+    named = {x.get("point") for x in placed}
+    unnamed = next(i for i in range(120) if i not in named)
+    atlas.js("i => Phcle.map.view.look_at([i])", unnamed)
+    atlas.js("Phcle.map.view.zoom(4)")
+    atlas.settle()
+    assert unnamed in {x.get("point") for x in atlas.js("Phcle.map.placed")}
+
+
+def test_colours_tell_numbers_categories_what_is_known_and_how_sure(atlas):
+    page = atlas.page
+    page.fill("#map-attribute", "mass")
+    page.wait_for_selector("#map-attribute-found li:has-text('mass')")
+    page.press("#map-attribute", "Enter")
+    page.wait_for_selector(".map-ramp")
+    low, middle, high = (float(x) for x in page.inner_text(".map-ends").split())
+    assert low < middle < high
+    assert len(set(atlas.js("Array.from(Phcle.map.colours.rgba)"))) > 20
+    assert "faint: predicted" in page.inner_text(".map-legend")
+    modes = page.get_by_label("What of the attribute")
+    modes.select_option("known or predicted")
+    known, predicted = page.locator(".map-legend .map-count").all_inner_texts()
+    assert int(known) + int(predicted) == 120
+    modes.select_option("confidence")
+    assert page.inner_text(".map-ends").split() == ["0", "0.5", "1"]
+    atlas.until("location.search.includes('mode=confidence')")
+    page.fill("#map-attribute", "size")
+    page.wait_for_selector("#map-attribute-found li:has-text('size')")
+    page.press("#map-attribute", "Enter")
+    page.wait_for_selector(".map-legend button:has-text('medium')")
+    page.select_option("#map-colour", label="branch")
+    # The legend shows one group alone, and then all.
+    group = page.locator(".map-legend button").first
+    group.click()
+    assert atlas.js("Phcle.map.view.in_view().length") == 20
+    group.click()
+    assert atlas.js("Phcle.map.view.in_view().length") == 120
+
+
+def test_filters_filter_the_map_and_leave_it_in_sight(atlas):
+    page = atlas.page
+    atlas.tool("Filters")
+    page.wait_for_selector(".facet-value")
+    chart = page.locator(".histogram-bars").first
+    chart.scroll_into_view_if_needed()
+    atlas.settle()
+    hidden = atlas.js(
+        """() => Phcle.map.data.names.filter((_, i) => {
+          const [x, y] = Phcle.map.view.place(i);
+          const {left, right, bottom} = Phcle.map.room();
+          return x < left || x > right || y > bottom;
+        }).length"""
+    )
+    assert hidden == 0
+    box = chart.bounding_box()
+    y = box["y"] + box["height"] / 2
+    atlas.drag((box["x"] + 0.6 * box["width"], y), (box["x"] + box["width"] - 2, y))
+    page.wait_for_selector(".filters-in-use li:has-text('mass at least')")
+    page.wait_for_selector(".map-note:text-matches('of 120 labels')", state="attached")
+    assert 0 < atlas.js("Phcle.map.view.in_view().length") < 120
+    page.get_by_role("button", name="Remove the filter").first.click()
+    atlas.until("Phcle.map.view.in_view().length === 120")
+    page.get_by_role("button", name="Close Filters").click()
+    assert page.get_by_role("region", name="Filters").is_hidden()
+
+
+def test_the_search_goes_to_what_is_typed(atlas):
+    atlas.page.fill("#finder", "x5")
+    atlas.page.wait_for_selector("#finder-found li:has-text('x5')")
+    atlas.page.fill("#finder", "x17")
+    atlas.page.press("#finder", "Enter")  # before the answer has come
+    atlas.card().wait_for()
+    assert atlas.card().inner_text() == "x17"
+
+
+def test_a_phone_has_a_sheet_that_is_dragged_and_closed(atlas):
+    handle = atlas.page.locator(".map-handle")
+    side = atlas.page.locator(".map-side")
+    atlas.js("Phcle.map.choose(7)")
+    if not atlas.is_phone:
+        assert not handle.is_visible()
+        return
+    whole = atlas.page.locator("#map").bounding_box()
+
+    def becomes(share):
+        """Wait: a tap becomes a click only after the fingers are gone."""
+        side.wait_for()
+        for _ in range(100):
+            part = side.bounding_box()["height"] / whole["height"]
+            if abs(part - share) < 0.02:
+                return
+            atlas.page.wait_for_timeout(25)
+        raise AssertionError(f"the sheet is {part:.2f} of the map, not {share}")
+
+    def drag_to(share):
+        box = handle.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        atlas.drag((x, y), (x, whole["y"] + (1 - share) * whole["height"]))
+
+    becomes(0.45)
+    drag_to(0.8)
+    becomes(0.92)
+    drag_to(0.5)
+    becomes(0.45)
+    handle.tap()
+    becomes(0.92)
+    handle.tap()
+    becomes(0.45)
+    drag_to(0.1)
+    side.wait_for(state="hidden")
+    assert atlas.js("Phcle.map.chosen") is None
+    atlas.tool("Filters")
+    becomes(0.45)
+    drag_to(0.1)
+    side.wait_for(state="hidden")
+
+
+def test_the_view_is_saved(atlas):
+    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with atlas.page.expect_download() as download:
+            atlas.tool(f"Save as {kind}")
+        assert download.value.path().read_bytes().startswith(start)
+
+
+def test_nobody_is_shut_out(atlas):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    atlas.js("Phcle.map.choose(7)")
+    atlas.js("document.querySelector('[aria-label=Filters]').click()")
+    atlas.page.locator(".facet-value").first.wait_for(state="attached")
+    atlas.page.locator(".map-panel .neighbours li").first.wait_for()
+    answer = axe.Axe().run(atlas.page).response
+    found = [
+        (x["id"], [y["html"][:150] for y in x["nodes"]]) for x in answer["violations"]
+    ]
+    assert found == []

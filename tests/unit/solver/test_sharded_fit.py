@@ -1,0 +1,257 @@
+"""Factors in shards: the sweeps of one process, over gloo, and after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from phcle.backends.numpy_backend import NumpyBackend
+from phcle.backends.row_blocks import Block
+from phcle.backends.shard_exchange import Layout, ShardExchange
+from phcle.contexts import RelationalContext
+from phcle.contexts.base import Penalties
+from phcle.contexts.relational import sharded
+from phcle.errors import BackendError, ContextError, FileError, OptionError
+from phcle.solver.problem import DeviceProblem, Problem, State
+from phcle.solver.shard_files import ShardedFactors
+from phcle.solver.sharded_fit import fit_shards
+from phcle.solver.sharded_problem import CountRows, ShardedProblem
+from phcle.solver.sweep import MajoriseSolver
+
+pytestmark = pytest.mark.filterwarnings("ignore:not converged")
+
+LIMIT = 300  # seconds; a busy machine needs a while to start several processes
+N_LABELS, N_COLUMNS, DIM = 50, 17, 4
+OPTIONS = {"dim": DIM, "dtype": "float64", "backend": "numpy", "tol": 0.0}
+
+
+def counts():
+    rng = np.random.default_rng(0)
+    planted = rng.standard_normal((N_LABELS, 3))
+    near = rng.poisson(np.exp(planted @ planted.T / 2 - 1))
+    seen = rng.poisson(np.exp(planted @ rng.standard_normal((3, N_COLUMNS)) / 2 - 1))
+    seen[7] = 0  # known to the other context only
+    seen[:, 4] += 1  # a hub: known to nearly all labels
+    seen[7, 4] = 0
+    together = near + near.T
+    np.fill_diagonal(together, 0)
+    return sp.csr_array(together.astype(float)), sp.csr_array(seen.astype(float))
+
+
+def both():
+    together, seen = counts()
+    return [
+        CountRows.from_matrix("together", together),
+        CountRows.from_matrix("seen", seen),
+    ]
+
+
+def fitted(folder, **more):
+    return fit_shards(both(), N_LABELS, folder, **{**OPTIONS, "max_iter": 5, **more})
+
+
+def factors_of(fit):
+    names = [fit.context_vectors(name) for name in fit.columns]
+    return np.concatenate([fit.vectors(), *names])
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Several blocks in each part, and several pieces of each shard."""
+    monkeypatch.setattr(sharded, "FEWEST_NEAR", 20)
+    monkeypatch.setattr(sharded, "MOST_ROWS", 16)
+    monkeypatch.setattr(sharded, "PIECE", 16)
+    monkeypatch.setattr("phcle.solver.sharded_fit.SAMPLE", 12)
+    monkeypatch.setattr("phcle.solver.sharded_fit.LAST_SAMPLE", 25)
+
+
+def test_parts_cover_all_rows_whatever_the_processes():
+    for size in (1, 2, 3, 5):
+        layouts = [Layout(17, 5, rank, size) for rank in range(size)]
+        parts = [part for layout in layouts for part in layout.parts]
+        assert [number for number, _, _ in parts] == list(range(5))
+        assert parts[0][1] == 0
+        assert parts[-1][2] == 17
+        assert [x[2] for x in parts[:-1]] == [x[1] for x in parts[1:]]
+        assert [x.start for x in layouts] == layouts[0].bounds[:-1].tolist()
+
+
+def test_sweeps_are_those_of_the_ordinary_solver(monkeypatch, small_pieces):
+    lam = Penalties(10.0, 0.0, 0.0, 3.0, 2.0)
+    labels = tuple(f"x{i}" for i in range(N_LABELS))
+    contexts = [
+        RelationalContext(rows.name, labels, tuple(map(str, range(rows.n_columns))), D)
+        for rows, D in zip(both(), counts(), strict=True)
+    ]
+    fits = [context.in_fit(labels) for context in contexts]
+    problem = Problem((), (), lam, DIM).over(labels, fits)
+    exchange, backend = ShardExchange(), NumpyBackend("float64")
+    backend.processes = exchange
+    parts = ShardedProblem(exchange, backend, both(), N_LABELS, 3, lam, DIM)
+    blocks = iter([parts.labels.blocks, *(x.blocks for x in parts.updates)])
+    assert len(parts.labels.blocks) > 3
+    hubs = [x for update in parts.updates for x in update.term.plans if len(x) > 1]
+    assert max(map(len, hubs)) > 2  # more entries than a process may ask for at once
+
+    def same_blocks(*_, **__):
+        return [Block(block.rows, block.at) for block in next(blocks)]
+
+    monkeypatch.setattr("phcle.solver.problem.split_rows", same_blocks)
+    monkeypatch.setattr("phcle.contexts.column_update.split_rows", same_blocks)
+    usual = DeviceProblem(NumpyBackend("float64"), problem)
+    rng = np.random.default_rng(1)
+    sizes = [N_LABELS, *(rows.n_columns for rows in both())]
+    W, *factors = [rng.standard_normal((n, DIM)) / 2 for n in sizes]
+    weights = {"together": 0.7, "seen": 0.3}
+    states = []
+    for device in (usual, parts):
+        solver = MajoriseSolver(device, tol=0.0)
+        state = State(W, tuple(factors), weights)
+        for _ in range(3):
+            state = solver.step(state)
+        states.append(state)
+    one, other = states
+    assert one.history[-1]["gap"] < one.history[0]["gap"]
+    for a, b in zip(one.history, other.history, strict=True):
+        for name in a:
+            if name != "seconds":
+                assert a[name] == pytest.approx(b[name], rel=1e-10), name
+    for a, b in zip((one.W, *one.factors), (other.W, *other.factors), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-10)
+
+
+def test_a_spectral_start_is_nearer_than_a_random_one(tmp_path):
+    gaps = [
+        fitted(tmp_path / init, init=init, max_iter=1).history[0]["gap"]
+        for init in ("spectral", "random")
+    ]
+    assert gaps[0] < gaps[1]
+
+
+def test_rows_are_read_back_in_ranges(tmp_path):
+    fit = fitted(tmp_path, n_parts=4)
+    whole = fit.vectors()
+    assert whole.shape == (N_LABELS, DIM)
+    np.testing.assert_array_equal(fit.vectors(10, 30), whole[10:30])
+    names = [f"x{i}" for i in range(N_LABELS)]
+    assert fit.to_embedding(names).nearest("x3", k=2)
+    with pytest.raises(ContextError, match="no context 'other'; it had together, seen"):
+        fit.context_vectors("other")
+
+
+def test_counts_are_read_from_arrays_on_disk(tmp_path):
+    together, _ = counts()
+    for part in ("indptr", "indices", "data"):
+        np.save(tmp_path / f"{part}.npy", getattr(together, part))
+    rows = CountRows.from_npy("together", tmp_path, N_LABELS)
+    np.testing.assert_array_equal(rows.read(5, 9).toarray(), together[5:9].toarray())
+
+
+def test_other_fits_and_counts_are_refused(tmp_path):
+    with pytest.raises(FileError, match="no checkpoint to resume"):
+        fitted(tmp_path, resume=True)
+    fitted(tmp_path, n_parts=2)
+    with pytest.raises(FileError, match="there is a fit already"):
+        fitted(tmp_path)
+    with pytest.raises(FileError, match=r"options was .*'ridge'"):
+        fitted(tmp_path, resume=True, ridge=1.5)
+    together, seen = counts()
+    together.data[3] += 1
+    changed = [
+        CountRows.from_matrix("together", together),
+        CountRows.from_matrix("seen", seen),
+    ]
+    with pytest.raises(FileError, match="it has other counts"):
+        fit_shards(changed, N_LABELS, tmp_path, resume=True, **OPTIONS)
+
+
+def test_bad_counts_and_options_are_refused(tmp_path):
+    rows = CountRows.from_matrix("seen", counts()[1])
+    with pytest.raises(ContextError, match=r"1 labels have no count .* '7'; leave"):
+        fit_shards(rows, N_LABELS, tmp_path / "a")
+    with pytest.raises(ContextError, match=r"read\(0, 51\) must return 51 × 17"):
+        fit_shards(rows, N_LABELS + 1, tmp_path / "b")
+    with pytest.raises(OptionError, match="no option 'sparsity'"):
+        fit_shards(rows, N_LABELS, tmp_path / "c", sparsity=1.0)
+    with pytest.raises(ContextError, match="different names"):
+        fit_shards([rows, rows], N_LABELS, tmp_path / "d")
+    with pytest.raises(BackendError, match="1 processes cannot share 0 parts"):
+        fit_shards(both(), N_LABELS, tmp_path / "e", n_parts=0)
+
+
+WORKER = """
+import json, os, signal, sys
+sys.path.insert(0, {here!r})
+import test_sharded_fit as here
+from phcle.contexts.relational import sharded
+from phcle.solver import sharded_fit
+
+sharded.FEWEST_NEAR, sharded.MOST_ROWS, sharded.PIECE = 20, 16, 16
+sharded_fit.SAMPLE, sharded_fit.LAST_SAMPLE = 12, 25
+dies_at, fits = int(sys.argv[1]), json.loads(sys.argv[2])
+
+def on_step(state):
+    assert len(state.W) <= -(-here.N_LABELS // int(os.environ["WORLD_SIZE"]))
+    if state.iteration == dies_at and os.environ["RANK"] == "1":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+for folder, more in fits.items():
+    here.fitted(folder, on_step=on_step, **more)
+"""
+
+
+def torchrun(n, fits, tmp_path, dies_at=0):
+    script = tmp_path / "worker.py"
+    script.write_text(WORKER.format(here=str(Path(__file__).parent)))
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    named = json.dumps({str(folder): more for folder, more in fits.items()})
+    return subprocess.run(
+        [*launcher, f"--nproc-per-node={n}", str(script), str(dies_at), named],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+    )
+
+
+def test_four_processes_make_the_sweeps_of_one(tmp_path, small_pieces):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    modes = {
+        mode: {"n_parts": 4, "mode": mode, "max_iter": 2}
+        for mode in ("exact", "sampled")
+    }
+    shared = {tmp_path / f"four-{mode}": more for mode, more in modes.items()}
+    done = torchrun(4, shared, tmp_path)
+    assert done.returncode == 0, done.stderr
+    for mode, more in modes.items():
+        one = fitted(tmp_path / f"one-{mode}", **more)
+        four = ShardedFactors.open(tmp_path / f"four-{mode}")
+        assert four.is_finished
+        np.testing.assert_allclose(factors_of(one), factors_of(four), rtol=0, atol=1e-9)
+        gaps = [[record["gap"] for record in x.history] for x in (one, four)]
+        np.testing.assert_allclose(*gaps, rtol=1e-10)
+        assert four.history[0]["sent:rows"] > 0
+        assert ("sent:pieces" in four.history[0]) == (mode == "exact")
+
+
+def test_a_killed_run_goes_on(tmp_path, small_pieces):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    folder, more = tmp_path / "two", {"n_parts": 4, "max_iter": 3}
+    one = fitted(tmp_path / "one", **more)
+    killed = torchrun(2, {folder: {**more, "checkpoint_every": 0}}, tmp_path, dies_at=2)
+    assert killed.returncode != 0
+    assert "a process of this run has ended" in killed.stderr
+    stopped = ShardedFactors.open(folder)
+    assert (stopped.state, stopped.is_finished) == ("sweep-00002", False)
+    done = torchrun(2, {folder: {"max_iter": 3, "resume": True}}, tmp_path)
+    assert done.returncode == 0, done.stderr
+    two = ShardedFactors.open(folder)
+    assert len(two.history) == len(one.history)
+    np.testing.assert_allclose(factors_of(one), factors_of(two), rtol=0, atol=1e-9)
