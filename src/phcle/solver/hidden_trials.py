@@ -63,7 +63,7 @@ that are described in part, and in others. Every number counts, above its mean o
 because intervals learn from all; not in a problem with few labels, whose cells agree
 more."""
 
-MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 10
+MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 20
 """Most trials, and most for a problem with at most so many labels, whose trials take
 little time and hide few cells."""
 
