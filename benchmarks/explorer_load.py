@@ -1,11 +1,14 @@
 """Requests a second, waiting times and memory of the explorer, and its first page.
 
-    python benchmarks/explorer_load.py --sizes 1000 50000 1000000
+    python benchmarks/explorer_load.py --sizes 1000 50000 1000000 --json load.json
     python benchmarks/explorer_load.py labels.phcle --requests 100000
     python benchmarks/explorer_load.py labels.phcle --page
 
 The first asks for pages of every kind in turn, from 1, 8 and 32 clients, of embeddings
-that `many_labels.py` makes. The others ask for nearest labels only, or open the map.
+that `many_labels.py` makes, and prints a table. It needs `phcle[explore]` and less than
+8 minutes on two idle cores; `--seconds` bounds each load, `--sketch` does not wait for
+the final map. The time of a matrix product stands beside the figures: on busy cores it
+is longer, and so are they. The others ask for nearest labels only, or open the map.
 
 Without a file the labels are WordNet's nouns (PMI + SVD of their hypernyms), made once
 in the folder --work. The server is the command line's own, in a process of its own. The
@@ -18,17 +21,21 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
+import math
 import os
+import platform
 import re
 import resource
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import numpy as np
@@ -92,14 +99,18 @@ def nearest_requests(labels: list[str], n: int, k: int) -> Iterator[tuple[str, s
 def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, str]]:
     """N requests of all kinds in turn, about random labels of `many_labels.py`."""
     rng = np.random.default_rng(seed)
+    numbers = rng.permutation(n)
     for i in range(n):
         a, b = (quote(labels[row]) for row in rng.integers(len(labels), size=2))
         kind = KINDS[i % len(KINDS)]
-        tag, number = f"tag {rng.integers(60)}", f"{rng.random():.2f}"
+        tag, other = (f"tag {x}" for x in rng.integers(60, size=2))
+        number = f"{rng.random():.4f}"
         letters = f"bleu la{'ampmp'[rng.integers(4) :]} {rng.integers(999)}"
         mass = quote(f'["table","mass","range",{number},null]')
         diet = quote('["table","diet","in",["meat"]]')
-        age, home = quote('["table","age"]'), quote('["table","home"]')
+        age = quote('["table","age"]')
+        gap = quote(f'["table","{("home", "diet", "mass", "age")[i % 4]}"]')
+        wanted = [quote(json.dumps(["looks", x])) for x in (tag, other)]
         yield (
             kind,
             {
@@ -111,12 +122,12 @@ def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, 
                 "explain": f"/api/explain?a={a}&b={b}",
                 "compare": f"/compare?label={a}&label={b}",
                 "colour": f"/api/colour?context=looks&column={quote(tag)}",
-                "describe": f"/match?has={quote(json.dumps(['looks', tag]))}",
+                "describe": f"/match?has={wanted[0]}&not={wanted[1]}",
                 "table": f"/table?filter={mass}&sort={age}",
                 "counts": f"/api/facets?filter={mass}&filter={diet}",
                 "rows": f"/api/rows?filter={mass}",
-                "node": f"/node?node=n{rng.integers(1, 30)}",
-                "gaps": f"/complete?column={home}",
+                "node": f"/node?node=n{rng.integers(1, 300)}",
+                "gaps": f"/complete?column={gap}&page={1 + numbers[i] % 99}",
                 "gaps of a label": f"/complete?label={a}",
             }[kind],
         )
@@ -130,13 +141,19 @@ KINDS = (
 
 
 async def ask_all(
-    asked: Iterator[tuple[str, str]], netloc: str, connections: int
+    asked: Iterator[tuple[str, str]],
+    netloc: str,
+    connections: int,
+    seconds: float = math.inf,
 ) -> list[tuple[str, float]]:
-    """Kind of every request, and the seconds that it took."""
+    """Kind of every request, and the time that it took; none begins after the limit."""
     host, port = netloc.split(":")
+    end = time.perf_counter() + seconds
     requests = (
         (kind, f"GET {path} HTTP/1.1\r\nHost: {netloc}\r\n\r\n".encode())
-        for kind, path in asked
+        for kind, path in itertools.takewhile(
+            lambda _: time.perf_counter() < end, asked
+        )
     )
     waits: list[tuple[str, float]] = []
     loop = asyncio.get_running_loop()
@@ -212,7 +229,7 @@ def check_recall(file: Path, address: str, k: int) -> float:
     return found / (N_CHECKED * k)
 
 
-def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, object]:
+def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, Any]:
     """Ask n times and say how it went."""
     labels = list(load(file).labels)
     with served(file) as (address, pid, _):
@@ -267,18 +284,34 @@ def seconds_until_answered(address: str) -> float:
             time.sleep(0.1)
 
 
-def measure_size(file: Path, n_requests: int, *, is_final: bool) -> dict[str, object]:
+def product_ms() -> float:
+    """Milliseconds of a product of two matrices of 1000 × 1000: how busy cores are."""
+    matrix = np.ones((1000, 1000), np.float32)
+    times = []
+    for _ in range(9):
+        began = time.perf_counter()
+        matrix @ matrix
+        times.append(time.perf_counter() - began)
+    return 1e3 * float(np.median(times))
+
+
+def measure_size(
+    file: Path, n_requests: int, seconds: float, *, is_final: bool, is_first: bool
+) -> dict[str, Any]:
     """The way of a first visitor, and then pages of all kinds from many clients."""
-    from phcle.explorer.precomputed import precomputed_file
+    from phcle.explorer.precomputed import precomputed_file, supports_file
 
     labels = list(load(file).labels)
-    precomputed_file(file).unlink(missing_ok=True)
+    if is_first:
+        for stored in (precomputed_file(file), supports_file(file)):
+            stored.unlink(missing_ok=True)
+    found: dict[str, Any] = {"labels": len(labels), "product_ms": product_ms()}
     with served(file) as (address, pid, began):
         listening = time.perf_counter()
-        found: dict[str, object] = {
-            "labels": len(labels),
+        found |= {
             "listening_s": listening - began,
             "first_map_s": seconds_until_answered(f"{address}api/map"),
+            "peak_mib_first_map": peak_mib(pid),
             "first_colouring_s": seconds_until_answered(
                 f"{address}api/colour?context=table&column=diet%3Dmeat"
             ),
@@ -288,6 +321,7 @@ def measure_size(file: Path, n_requests: int, *, is_final: bool) -> dict[str, ob
         # Above 100,000 labels, those that the map leaves out are prepared on demand.
         tags = "api/match?has=looks::tag%201"
         found["all_attributes_s"] = seconds_until_answered(address + tags)
+        found["peak_mib_all_attributes"] = peak_mib(pid)
         if is_final:
             wait_until_ready(address)
             found["final_map_s"] = time.perf_counter() - listening
@@ -297,27 +331,87 @@ def measure_size(file: Path, n_requests: int, *, is_final: bool) -> dict[str, ob
         asyncio.run(ask_all(warm, netloc, 1))
         for clients in (1, 8, 32):
             asked = mixed_requests(labels, n_requests, clients)
-            waits = asyncio.run(ask_all(asked, netloc, clients))
-            found[f"{clients} clients"] = _summary(waits)
+            product, before = product_ms(), cpu_seconds(pid)
+            waits = asyncio.run(ask_all(asked, netloc, clients, seconds))
+            found[f"{clients} clients"] = {
+                **_summary(waits),
+                "server_cpu_ms": 1e3 * (cpu_seconds(pid) - before) / len(waits),
+                "product_ms": product,
+            }
         found["peak_mib"], found["now_mib"] = peak_mib(pid), resident_mib(pid)
         found["load_average"] = os.getloadavg()[0]
+    with served(file) as (address, pid, _):
+        found["second_start"] = {
+            "first_map_s": seconds_until_answered(f"{address}api/map"),
+            "all_attributes_s": seconds_until_answered(address + tags),
+            "peak_mib": peak_mib(pid),
+        }
     return found
 
 
-def _summary(waits: list[tuple[str, float]]) -> dict[str, object]:
+def _summary(waits: list[tuple[str, float]]) -> dict[str, Any]:
     """P50 and p99 of all requests, and of each kind."""
 
     def quantiles(seconds: list[float]) -> list[float]:
+        if not seconds:
+            return []
         return [round(1e3 * float(np.percentile(seconds, x)), 1) for x in (50, 99)]
 
     by_kind = {
         kind: quantiles([x for own, x in waits if own == kind]) for kind in KINDS
     }
     p50, p99 = quantiles([x for _, x in waits])
-    return {"p50_ms": p50, "p99_ms": p99, "p50_p99_ms_by_kind": by_kind}
+    return {
+        "requests": len(waits),
+        "p50_ms": p50,
+        "p99_ms": p99,
+        "p50_p99_ms_by_kind": by_kind,
+    }
 
 
-def measure_page(file: Path, repeats: int) -> dict[str, object]:
+def as_table(found: list[dict[str, Any]]) -> str:
+    """The figures of all sizes as a table for a page of documentation."""
+
+    def mib(x: dict[str, Any], *keys: str) -> str:
+        return ", ".join(f"{x[f'peak_mib{key}']:,.0f}" for key in keys)
+
+    def load_of(x: dict[str, Any], clients: int) -> str:
+        own = x[f"{clients} clients"]
+        return f"{own['p50_ms']:.0f}, {own['p99_ms']:.0f} ms"
+
+    rows: dict[str, Callable[[dict[str, Any]], str]] = {
+        "first map (a sketch), after the server listens": lambda x: (
+            f"{x['first_map_s']:.1f} s"
+        ),
+        "first colouring by an attribute, after that": lambda x: (
+            f"{x['first_colouring_s']:.1f} s"
+        ),
+        "attributes of all labels, after that": lambda x: (
+            f"{x['first_table_s'] + x['all_attributes_s']:.1f} s"
+        ),
+        "… at the next start": lambda x: (
+            f"{x['second_start']['all_attributes_s']:.1f} s"
+        ),
+        "p50, p99 with 1 client": lambda x: load_of(x, 1),
+        "p50, p99 with 8 clients": lambda x: load_of(x, 8),
+        "p50, p99 with 32 clients": lambda x: load_of(x, 32),
+        "CPU time of a request": lambda x: f"{x['8 clients']['server_cpu_ms']:.1f} ms",
+        "peak memory, MiB: first map, first colouring, all": lambda x: (
+            f"{mib(x, '_first_map', '_first_colouring', '')}"
+        ),
+        "a matrix product beside it (1000 × 1000, float32)": lambda x: (
+            f"{x['8 clients']['product_ms']:.0f} ms"
+        ),
+    }
+    lines = [
+        ["", *(f"{x['labels']:,} labels" for x in found)],
+        ["---", *("--:" for _ in found)],
+        *([title, *map(cell, found)] for title, cell in rows.items()),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def measure_page(file: Path, repeats: int) -> dict[str, Any]:
     """Seconds until the first page can be used: from the start, and from listening."""
     from playwright.sync_api import sync_playwright
 
@@ -364,7 +458,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, nargs="?")
-    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument(
+        "--requests", type=int, help="Default: 100,000, or 900 of each load (--sizes)."
+    )
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--page", action="store_true", help="Measure the first page.")
@@ -377,20 +473,44 @@ def main(arguments: list[str] | None = None) -> None:
         action="store_true",
         help="With --sizes: do not wait for the final map.",
     )
+    parser.add_argument(
+        "--stored",
+        action="store_true",
+        help="With --sizes: keep what an earlier run stored, as at a second start.",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=20, help="Longest time of a load (--sizes)."
+    )
+    parser.add_argument("--json", type=Path, help="Write the figures to this file.")
     parser.add_argument("--work", type=Path, default=Path("explorer-load"))
     given = parser.parse_args(arguments)
+    found: Any
     if given.sizes:
+        found = []
         for n in given.sizes:
-            made = made_file(given.work, n)
-            found = measure_size(made, given.requests, is_final=not given.sketch)
-            print(json.dumps(found, indent=2), flush=True)
-        return
-    file = given.file or noun_file(given.work)
-    if given.page:
-        print(json.dumps(measure_page(file, given.repeats), indent=2))
+            made, requests = made_file(given.work, n), given.requests or 900
+            found.append(
+                measure_size(
+                    made,
+                    requests,
+                    given.seconds,
+                    is_final=not given.sketch,
+                    is_first=not given.stored,
+                )
+            )
+            print(as_table(found), flush=True)
     else:
-        found = measure_load(file, given.requests, given.k, given.connections)
+        file = given.file or noun_file(given.work)
+        if given.page:
+            found = measure_page(file, given.repeats)
+        else:
+            requests = given.requests or 100_000
+            found = measure_load(file, requests, given.k, given.connections)
         print(json.dumps(found, indent=2))
+    if given.json is not None:
+        machine = {"cores": os.cpu_count(), "system": platform.platform()}
+        text = json.dumps({"machine": machine, "measured": found}, indent=2)
+        given.json.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -155,3 +155,27 @@ def test_explorer_load_finds_every_neighbour_and_says_what_it_cost(
     assert found["requests"] == 200
     assert 0 < found["p50_ms"] <= found["p99_ms"] <= found["most_ms"]
     assert len(found["memory_mib"]) == 11
+
+
+def test_explorer_load_of_all_pages_writes_json_and_a_table(
+    benchmarks, tmp_path, capsys, monkeypatch
+):
+    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    import explorer_load
+    import many_labels
+
+    monkeypatch.setattr(many_labels, "N_FITTED", 300)
+    file = tmp_path / "load.json"
+    given = f"--sizes 300 --requests 30 --sketch --work {tmp_path} --json {file}"
+    explorer_load.main(given.split())
+    (found,) = json.loads(file.read_text("utf-8"))["measured"]
+    for clients in (1, 8, 32):
+        own = found[f"{clients} clients"]
+        assert own["requests"] == 30
+        assert 0 < own["p50_ms"] <= own["p99_ms"]
+        assert own["product_ms"] > 0
+    assert found["peak_mib_first_map"] <= found["peak_mib"]
+    printed = capsys.readouterr().out
+    assert "| p50, p99 with 8 clients | " in printed
+    assert "300 labels" in printed

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,8 +13,8 @@ import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.contexts.alignment import Aligned, Matched, align, match_contexts
-from phcle.contexts.base import Context, Penalties
+from phcle.contexts.alignment import Matched, align, match_contexts
+from phcle.contexts.base import Context
 from phcle.contexts.label_matching import LabelMatch
 from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.files_to_contexts import ReadContexts
@@ -27,7 +26,6 @@ from phcle.errors import (
     NumericalError,
     OptionError,
     PhcleError,
-    PhcleWarning,
     some,
 )
 from phcle.files.writing import only_writer
@@ -36,32 +34,24 @@ from phcle.progress import counted_progress, fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint, read_choice
-from phcle.solver.choosing import choose
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.foldin import fold_in, solve_labels
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms
 from phcle.solver.provenance import library_versions, without_times
-from phcle.solver.settings import Chosen, Setting, pose_setting
+from phcle.solver.setting_choice import SettingChoice
+from phcle.solver.settings import Chosen
 from phcle.solver.start import spread_ones, start_factors
 from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
-from phcle.solver.trials import Question, Trials
-from phcle.solver.useful_weights import useful_weights
-from phcle.solver.weights import (
-    equal_weights,
-    given_weights,
-    nie_weights,
-    shared_weights,
-)
+from phcle.solver.warm_factors import serves_as_start, warm_factors
+from phcle.solver.warm_start import WarmStart
+from phcle.solver.weights import nie_weights
 
 __all__ = ["PHCLE"]
 
 EXACT_PAIRS = 300_000_000
 """mode="auto" samples contexts with more pairs than this on a CPU, where an exact sweep
 would take longer than a few seconds."""
-
-USUAL_TRIALS = 9
-"""Settings that are tried at most, for the progress bar."""
 
 SAMPLE = 2_048
 """Columns in the first sample; it grows with the sweeps."""
@@ -124,6 +114,8 @@ class PHCLE(EstimatorOptions):
         labels: Iterable[Any] | None = None,
         names: Mapping[str, str] | None = None,
         synonyms: Mapping[str, str] | None = None,
+        warm_start: LabelEmbedding | str | Path | None = None,
+        choose_again: bool = False,
         on_step: Callable[[State], None] | None = None,
         checkpoint: str | Path | None = None,
         resume: bool = False,
@@ -146,6 +138,11 @@ class PHCLE(EstimatorOptions):
         synonyms : mapping of str to str, optional
             Labels by other spellings, such as `{"Bedz": "Beds"}`. Contexts that
             `phcle.read_contexts` returned have been matched when they were read.
+        warm_start : LabelEmbedding, str or Path, optional
+            An earlier embedding of similar data, or its file, to start from. Settings
+            and confidences are taken from it unless the data changed a lot.
+        choose_again : bool
+            With `warm_start`: choose settings and learn confidences anew.
         on_step : callable, optional
             Called with the state after each sweep.
         checkpoint : str or Path, optional
@@ -176,7 +173,18 @@ class PHCLE(EstimatorOptions):
             given.contexts, labels=given.labels, complete_only=self.complete_only
         )
         path = None if checkpoint is None else Path(checkpoint)
-        problem = self._posed(aligned, path if resume else None)
+        settings = SettingChoice(self.get_params(), self._backend)
+        warm = None
+        if warm_start is not None:
+            warm = WarmStart.of(warm_start, aligned, self.init, anew=choose_again)
+        elif choose_again:
+            raise OptionError(
+                "choose_again needs warm_start; other fits always choose."
+            )
+        if path is not None and resume:
+            problem, self.chosen_ = settings.resumed(aligned, read_choice(path))
+        else:
+            problem, self.chosen_ = settings.chosen(aligned, warm)
         backend = self._backend(problem)
         is_writer = backend.processes.rank == 0
         # Every sweep checks for overflow and names the context that caused it.
@@ -199,8 +207,17 @@ class PHCLE(EstimatorOptions):
                 )
             )
             files = contexts.sources if isinstance(contexts, ReadContexts) else ()
+            weights = settings.weights(problem, self.chosen_)
             self._learn(
-                problem, backend, given.names, files, on_step, kept, resume=resume
+                problem,
+                backend,
+                weights,
+                warm,
+                given.names,
+                files,
+                on_step,
+                kept,
+                resume=resume,
             )
         return self
 
@@ -228,23 +245,12 @@ class PHCLE(EstimatorOptions):
             found = replace(found, match=found.match.after(before))
         return found
 
-    def _posed(self, aligned: Aligned, going_on_from: Path | None) -> Problem:
-        """The problem of the settings that are chosen, or were when the fit began."""
-        if going_on_from is None:
-            chosen = self._chosen(aligned)
-        else:
-            chosen = self._chosen_before(aligned, read_choice(going_on_from))
-        penalties = self._posed_penalties(chosen.setting)
-        problem, setting = pose_setting(aligned, chosen.setting, penalties)
-        self.chosen_ = replace(chosen, setting=setting)
-        if self.weights == "auto" and going_on_from is None:
-            self._measure_weights(aligned)
-        return problem
-
     def _learn(
         self,
         problem: Problem,
         backend: Backend,
+        weights: Mapping[str, float],
+        warm: WarmStart | None,
         names: Mapping[str, str],
         files: Sequence[SourceFile],
         on_step: Callable[[State], None] | None,
@@ -260,11 +266,16 @@ class PHCLE(EstimatorOptions):
             state = solver.init(found.factors, found.weights)
             state = replace(state, history=found.history)
         else:
-            weights = self._weights(problem)
             _refuse_uninformed(problem, weights)
             rng = np.random.default_rng(self.random_state)
             with counted_progress("finding a start", enabled=self.verbose):
-                start = start_factors(problem, weights, self.init, rng, backend=backend)
+                if warm is not None and serves_as_start(warm.embedding, problem):
+                    old = warm.embedding
+                    start = warm_factors(old, problem, weights, rng, backend)
+                else:
+                    start = start_factors(
+                        problem, weights, self.init, rng, backend=backend
+                    )
             state = solver.init(start, weights)
 
         try:
@@ -300,7 +311,7 @@ class PHCLE(EstimatorOptions):
         self._keep(solver, state, names, files)
         # "ones" is solved in one dimension, but the embedding has more.
         if self.calibrate and self.init != "ones":
-            self._calibrate(device, state)
+            self._calibrate(device, state, warm)
 
     def transform(
         self,
@@ -342,89 +353,6 @@ class PHCLE(EstimatorOptions):
             n_pairs=problem.n_pairs,
         )
 
-    def _chosen_before(
-        self, aligned: Aligned, stored: Mapping[str, Any] | None
-    ) -> Chosen:
-        """The settings of a checkpoint; those of older versions chose nothing."""
-        if stored is None:
-            reason = "The version that began this fit chose nothing."
-            return Chosen(self._given(aligned), reason=reason)
-        chosen = Chosen.from_dict(stored)
-        if not chosen.trials:
-            return chosen
-        question = self._question(aligned, self._given(aligned))
-        return replace(chosen, used=Trials(question).used())
-
-    def _given(self, aligned: Aligned) -> Setting:
-        """What the options say, and defaults for what they leave open."""
-        tables = [c.name for c in aligned.contexts if c.relatives() is None]
-        given = {
-            name: getattr(self, name)
-            for name in ("dim", "negatives", "descriptive_weight", "stiffness")
-            if getattr(self, name) != "auto"
-        }
-        if self.shrinkage != "auto":
-            given["shrinkage"] = dict.fromkeys(tables, float(self.shrinkage))
-        return Setting(**given)
-
-    def _chosen(self, aligned: Aligned) -> Chosen:
-        """The settings that the options leave open."""
-        setting = self._given(aligned)
-        is_open = frozenset(
-            x.name for x in fields(Setting) if getattr(self, x.name, "auto") == "auto"
-        )
-        if not self.choose or self.init == "ones" or self.complete_only:
-            return Chosen(setting, reason="Choosing was turned off.")
-        question = self._question(aligned, setting, is_open)
-        with counted_progress(
-            "choosing settings", enabled=self.verbose, unit="trials"
-        ) as show:
-            n_done = itertools.count(1)
-            return choose(question, lambda trial: show(next(n_done), USUAL_TRIALS))
-
-    def _question(
-        self, aligned: Aligned, given: Setting, is_open: frozenset[str] = frozenset()
-    ) -> Question:
-        """What trials on hidden cells need to know."""
-        return Question(
-            aligned,
-            given,
-            is_open,
-            self._posed_penalties,
-            self._trial_weights,
-            self._backend,
-            self.random_state,
-        )
-
-    def _measure_weights(self, aligned: Aligned) -> None:
-        """Find out which contexts are useful, at the chosen setting."""
-        question = self._question(aligned, self.chosen_.setting)
-        with counted_progress(
-            "weighing contexts", enabled=self.verbose, unit="contexts"
-        ) as show:
-            shares, reasons = useful_weights(question, self.chosen_.setting, show)
-        if not shares:
-            warnings.warn(f"weights='auto': {reasons[0]}", PhcleWarning, stacklevel=3)
-        self.chosen_ = replace(self.chosen_, shares=shares, weighing=reasons)
-
-    def _posed_penalties(self, setting: Setting) -> Penalties:
-        """The λ's of the problem that is solved."""
-        penalties = self._penalties(setting)
-        if self.init == "ones":  # √d times the 1-norm of the one dimension that is left
-            sparsity = penalties.sparsity * setting.dim**0.5
-            penalties = replace(penalties, sparsity=sparsity)
-        return penalties
-
-    def _penalties(self, setting: Setting) -> Penalties:
-        return Penalties(
-            negatives=float(setting.negatives),
-            descriptive=float(setting.descriptive_weight),
-            sparsity=float(self.sparsity),
-            ridge=float(self.ridge),
-            context_ridge=float(self.context_ridge),
-            stiffness=float(setting.stiffness),
-        )
-
     def _solver(self, device: DeviceProblem) -> SweepSolver:
         reweigh = None
         if self.weights == "nie":
@@ -457,18 +385,6 @@ class PHCLE(EstimatorOptions):
             return None
         return ColumnSamples(device.problem, SAMPLE, self.random_state)
 
-    def _weights(self, problem: Problem) -> dict[str, float]:
-        """The weights that the fit starts with."""
-        if self.weights == "auto":
-            return shared_weights(problem, self.chosen_.shares)
-        return self._trial_weights(problem)
-
-    def _trial_weights(self, problem: Problem) -> dict[str, float]:
-        """The weights of a trial, in which none are measured."""
-        if isinstance(self.weights, Mapping):
-            return given_weights(problem, self.weights)
-        return equal_weights(problem)
-
     def _keep(
         self,
         solver: SweepSolver,
@@ -498,7 +414,8 @@ class PHCLE(EstimatorOptions):
             dim = self.chosen_.setting.dim
             W = spread_ones(W, dim)
             factors = tuple(spread_ones(factor, dim) for factor in factors)
-            penalties = self._penalties(self.chosen_.setting)
+            settings = SettingChoice(self.get_params(), self._backend)
+            penalties = settings.penalties(self.chosen_.setting)
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)
@@ -540,23 +457,33 @@ class PHCLE(EstimatorOptions):
             "processes": backend.processes.size,
         }
 
-    def _calibrate(self, device: DeviceProblem, state: State) -> None:
-        """Learn how sure predictions are, and keep it with the contexts."""
-        with counted_progress(
-            "calibration", enabled=self.verbose, unit="trials"
-        ) as show:
-            found, skill = calibrate(
-                device,
-                state,
-                seed=self.random_state,
-                used=self.chosen_.used,
-                on_trial=show,
-            )
+    def _calibrate(
+        self, device: DeviceProblem, state: State, warm: WarmStart | None
+    ) -> None:
+        """Keep how sure predictions are with the contexts: as before, or learned."""
+        kept = None
+        if warm is not None:
+            options, setting = self.get_params(), self.chosen_.setting
+            kept = warm.calibrations(device.problem, options, setting)
+        if kept is None:
+            with counted_progress(
+                "calibration", enabled=self.verbose, unit="trials"
+            ) as show:
+                found, skill = calibrate(
+                    device,
+                    state,
+                    seed=self.random_state,
+                    used=self.chosen_.used,
+                    on_trial=show,
+                )
+            about: dict[str, Any] = {"completion": skill.to_dict()}
+        else:
+            found, about = kept
         contexts = tuple(
             context.with_calibration(found.get(context.name))
             for context in self.embedding_.contexts
         )
-        origin = {**self.embedding_.origin, "completion": skill.to_dict()}
+        origin = {**self.embedding_.origin, **about}
         self.embedding_ = replace(self.embedding_, contexts=contexts, origin=origin)
 
 

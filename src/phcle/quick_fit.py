@@ -42,6 +42,8 @@ def fit(
     names: Mapping[str, str] | str | Path | None = None,
     synonyms: Mapping[str, str] | None = None,
     label_words: bool = False,
+    warm_start: LabelEmbedding | str | Path | None = None,
+    choose_again: bool = False,
     **options: Any,
 ) -> LabelEmbedding:
     r"""Learn an embedding from whatever holds the data.
@@ -64,6 +66,10 @@ def fit(
     label_words : bool, default False
         Add the words of the labels' own names as a context; see
         `DescriptiveContext.from_label_names`.
+    warm_start : LabelEmbedding, str or Path, optional
+        An earlier embedding of similar data, or its file, to start from.
+    choose_again : bool, default False
+        With `warm_start`: choose settings and learn confidences anew.
     **options : dict
         Options of `PHCLE`, such as `dim` or `random_state`.
 
@@ -113,7 +119,8 @@ def fit(
         names={**found.names, **matched.names},
         match=matched.match,
     )
-    return model.fit(read).embedding_
+    model.fit(read, warm_start=warm_start, choose_again=choose_again)
+    return model.embedding_
 
 
 @dataclass

@@ -115,6 +115,8 @@ class WrittenReport(Answer):
         How the labels were placed on the map.
     clustered : tuple of str
         Labels of the heat map.
+    left_out : str
+        What cards and filters of the page had no room for, with the remedy; or nothing.
     summary, coverage, context_help, convergence : mapping
         Data of the sections, as `phcle.report.section_data` makes them.
     sparsity, retrieval : sequence of mapping
@@ -126,6 +128,7 @@ class WrittenReport(Answer):
     labels: int
     map: str
     clustered: tuple[str, ...]
+    left_out: str
     summary: Mapping[str, Any]
     coverage: Mapping[str, Any]
     context_help: Mapping[str, Any]

@@ -99,6 +99,8 @@ GROUPS = {
         "quick",
     ),
     MACHINE: (
+        "warm_start",
+        "choose_again",
         "checkpoint",
         "checkpoint_every",
         "resume",

@@ -81,6 +81,20 @@ def fit(
             "are pulled together, or both.",
         ),
     ] = "auto",
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Start from an earlier embedding of similar data: a faster refit.",
+        ),
+    ] = None,
+    choose_again: Annotated[
+        bool,
+        typer.Option(
+            "--choose-again",
+            help="With --warm-start: choose settings and learn confidences anew.",
+        ),
+    ] = False,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -145,6 +159,8 @@ def fit(
     try:
         model.fit(
             contexts,
+            warm_start=warm_start,
+            choose_again=choose_again,
             checkpoint=checkpoint,
             resume=resume,
             checkpoint_every=checkpoint_every,

@@ -9,7 +9,7 @@ import typer
 
 from phcle.cli.command_style import WANT
 from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import progress_stages, show, show_written
+from phcle.cli.output import progress_stages, show, show_line, show_written
 from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ def report(
     """Write a page with a map of the labels and figures about the fit.
 
     The page is one file that needs no network. Its figures are also written as PNG and
-    SVG.
+    SVG. If the explorer has stored a map beside the file, the page shows the same map.
     """
     from phcle.embedding import load
+    from phcle.explorer.precomputed import stored_layout
     from phcle.report import write_report
 
     embedding = load(file)
@@ -54,6 +55,7 @@ def report(
             out,
             title=file.stem if title is None else title,
             shown=labels_or_files(labels) or (),
+            layout=stored_layout(file, embedding),
             progress=progress,
         )
     show(made, _show, as_json=as_json)
@@ -63,3 +65,5 @@ def _show(made: WrittenReport) -> None:
     """Print where page and figures were written."""
     show_written(made.report)
     show_written(f"{Path(made.figures[0]).parent} (figures)")
+    if made.left_out:
+        show_line(made.left_out)

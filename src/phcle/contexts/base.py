@@ -242,6 +242,27 @@ class Context(ABC):
             Dense or sparse arrays.
         """
 
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """Names of the columns of `stored_cells`."""
+        return self.columns
+
+    def stored_cells(self) -> tuple[Ints, Ints, Floats]:
+        """Return the numbers that take memory, to compare contexts cell by cell.
+
+        Returns
+        -------
+        rows : array of int
+            Positions of the labels.
+        columns : array of int
+            Positions of the columns.
+        values : array
+            Their numbers.
+        """
+        found = sp.coo_array(self.fingerprint_arrays()[0])
+        rows, columns = (axis.astype(np.int64) for axis in found.coords)
+        return rows, columns, np.asarray(found.data, np.float64)
+
     def of_kind(self, kind: str) -> Context:
         """Turn the hierarchy of the context into counts in another way.
 

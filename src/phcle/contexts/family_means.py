@@ -190,6 +190,8 @@ class FamilyMeans:
             sums[is_member] -= times * own_values
             is_first = np.isnan(found) & (counts > 0.5)
             np.divide(sums, counts, out=found, where=is_first)
+            if not np.isnan(found).any():  # larger groups are not asked
+                break
         return found
 
 

@@ -42,7 +42,11 @@ The paper takes this share of the similarity of all labels: that lists hundreds.
 
 
 def describe(
-    embedding: LabelEmbedding, label_or_vector: str | npt.ArrayLike, k: int
+    embedding: LabelEmbedding,
+    label_or_vector: str | npt.ArrayLike,
+    k: int,
+    *,
+    has_related: bool = True,
 ) -> Description:
     """Describe a label by its neighbours and by its k strongest attributes.
 
@@ -54,6 +58,8 @@ def describe(
         What to describe.
     k : int
         Most neighbours, known attributes and predicted attributes to list.
+    has_related : bool, default True
+        Whether to search for neighbours, which takes longest with many labels.
 
     Returns
     -------
@@ -88,7 +94,9 @@ def describe(
         predicted += found
     return Description(
         label,
-        _related(embedding, vector if label is None else label, k),
+        _related(embedding, vector if label is None else label, k)
+        if has_related
+        else (),
         tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
         tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
         {} if label is None else embedding.contexts_of(label),

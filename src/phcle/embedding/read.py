@@ -20,9 +20,10 @@ from phcle.embedding.family_values import FamilyValues
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["Reading", "read_predictions", "support_of"]
+__all__ = ["Reading", "read_predictions", "rows_of_data", "support_of"]
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,7 @@ def read_predictions(
     *,
     field: Field | None = None,
     supports: Floats | None = None,
+    rows: Ints | None = None,
 ) -> Reading:
     """Read what a context predicts.
 
@@ -72,6 +74,8 @@ def read_predictions(
         The only field to read; by default all are read.
     supports : array of shape (labels,), optional
         What `support_of` returns, if it is known already.
+    rows : array of int of shape (labels,), optional
+        Rows of the labels in the embedding, if they are known. Faster for many labels.
 
     Returns
     -------
@@ -83,10 +87,14 @@ def read_predictions(
     own = context if field is None else context.of_field(field)
     if supports is None or own.calibration is None:
         return Reading(own.predict(vectors))
-    described = _described(embedding, context).labels
-    is_described = np.array([label in described for label in labels], dtype=bool)
+    known = _described(embedding, context)
+    if rows is None:
+        is_described = np.array([x in known.labels for x in labels], dtype=bool)
+        rows = np.array([embedding.row_of.get(x or "", -1) for x in labels], np.int64)
+    else:
+        is_described = known.is_described[rows]
     columns = slice(None) if field is None else field.at
-    family = _family_of(embedding, context, labels, columns)
+    family = _family_of(embedding, context, rows, columns)
     found = own.read(vectors, is_described, supports, family)
     values = np.where(own.is_number, found.number, found.chance)
     return Reading(values, found.chance, found.low, found.high)
@@ -125,10 +133,28 @@ def support_of(
     return known.vectors.support(vectors, own)
 
 
+def rows_of_data(embedding: LabelEmbedding, context: PredictingContext) -> Ints:
+    """Find the rows of the labels that a context lists; they are found once.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    context : PredictingContext
+        One of its contexts.
+
+    Returns
+    -------
+    array of int
+        For each label of its data the row in the embedding, or −1.
+    """
+    return _described(embedding, context).data_rows
+
+
 def _family_of(
     embedding: LabelEmbedding,
     context: PredictingContext,
-    labels: Sequence[str | None],
+    rows: Ints,
     columns: slice,
 ) -> Floats | None:
     """Means of the families of labels, on the scale of the fit; NaN if unknown.
@@ -140,8 +166,7 @@ def _family_of(
     means = _described(embedding, context).family_means(embedding, context)
     if means is None:
         return None
-    rows = np.array([embedding.row_of.get(x or "", -1) for x in labels], dtype=np.int64)
-    found = np.full((len(labels), len(context.columns[columns])), np.nan)
+    found = np.full((len(rows), len(context.columns[columns])), np.nan)
     found[rows >= 0] = means.at(rows[rows >= 0], columns)
     return found
 
@@ -155,6 +180,11 @@ class _Known:
         self.position = index_of(found)
         vectors = embedding.select(found).vectors if found else embedding.vectors[:0]
         self.vectors = Described(vectors)
+        self.is_described = np.zeros(len(embedding), dtype=bool)
+        self.is_described[[embedding.row_of[x] for x in found]] = True
+        labels = () if context.data is None else context.data.labels
+        row_of = embedding.row_of
+        self.data_rows = np.array([row_of.get(x, -1) for x in labels], np.int64)
         self._families: FamilyValues | None = None
 
     def family_means(

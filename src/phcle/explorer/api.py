@@ -33,6 +33,7 @@ from phcle.explorer.map_colours import (
 from phcle.explorer.new_label import NewLabelForm, land, landed
 from phcle.explorer.node_page import NodePage, node_page
 from phcle.explorer.suspicion_work import Suspicions
+from phcle.explorer.two_maps import TwoMaps, TwoMapsFile
 from phcle.explorer.uploads import understood
 from phcle.explorer.work_lanes import COSTLY, PICTURES, in_lane
 from phcle.explorer.workspace import Workspace
@@ -224,6 +225,14 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         """The neighbours of a label in both embeddings."""
         answer = page_answers.side_by_side(workspace, label, k)
         return _reply(answer, csv_export.side_by_side_rows, form, "side-by-side")
+
+    two_maps_file = TwoMapsFile(workspace)
+
+    @router.get("/two-maps", response_model=TwoMaps)
+    @in_lane(COSTLY)
+    def two_maps(request: Request) -> Response:
+        """Both embeddings as maps in the same coordinates, and what changed."""
+        return two_maps_file.content().response(request)
 
 
 def _add_table(router: APIRouter, workspace: Workspace) -> None:

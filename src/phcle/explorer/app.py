@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
 
+from anyio import to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -21,9 +22,14 @@ from phcle.explorer.label_lookup import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules, failure_response
+from phcle.explorer.stored_answers import StoredAnswers
 from phcle.explorer.workspace import Workspace
 
 __all__ = ["make_app"]
+
+N_THREADS = 4
+"""Quick answers that are computed at once, beside the costly ones. Python runs one
+thread at a time, so more would only make all of them late."""
 
 
 def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
@@ -45,6 +51,7 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = N_THREADS
         workspace.start()
         # Make the map while the browser opens: the first page needs it.
         threading.Thread(target=map_file.content, daemon=True).start()
@@ -99,7 +106,8 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
         answer.headers.update(error.headers or {})
         return answer
 
-    app.add_middleware(Guard, rules=rules)
+    app.add_middleware(StoredAnswers)
+    app.add_middleware(Guard, rules=rules)  # the last one checks first
     return app
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +13,16 @@ import numpy.typing as npt
 
 from phcle.answers import Progress
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.label_supports import Supports, fill_supports
 from phcle.errors import FileError, PhcleError
 from phcle.explorer.precomputed import (
     Precomputed,
-    Supports,
     load_precomputed,
+    load_supports,
     precompute,
     precomputed_file,
-    support_of_all,
+    save_supports,
+    supports_file,
 )
 
 __all__ = ["BackgroundWork", "NotReady"]
@@ -29,6 +32,10 @@ MANY, STEPS = 20_000, 10
 
 
 PREPARING = "preparing attributes"
+
+LEFT_S = 10.0
+"""Attributes of a large embedding are prepared as long as a page asks for them, which
+it does every second. Nobody asking for this long, the work pauses where it is."""
 
 PATIENCE_S = 1.0
 """A request waits this long for what is being prepared; then its page says so."""
@@ -81,14 +88,19 @@ class BackgroundWork:
         self._has_map = has_map
         self.result: Precomputed | None = None
         self.supports: Supports = {}
-        self._file = None if file is None else precomputed_file(file)
+        self._file: Path | None = None
+        if file is not None:
+            self._file = precomputed_file(file) if has_map else supports_file(file)
         self._tell = tell
         self._tell_progress = tell_progress or tell
         self._stage: tuple[str, int, int] = ("waiting", 0, len(embedding))
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
         self._has_supports = threading.Event()
-        if self._file is not None:
+        self._steps: Iterator[tuple[int, int]] | None = None
+        self._asked_at, self._is_paused = time.monotonic(), False
+        self._lock = threading.Lock()
+        if self._file is not None and has_map:
             self.result = load_precomputed(self._file, embedding)
         if self.result is not None:
             self.supports = dict(self.result.supports)
@@ -102,10 +114,14 @@ class BackgroundWork:
         return has_map and self._has_supports.is_set()
 
     def start(self) -> None:
-        """Start the thread, if there is something to prepare."""
-        if not self.is_complete and self._thread is None:
-            self._thread = threading.Thread(target=self._run, daemon=True)
-            self._thread.start()
+        """Start the thread, or let it go on, if there is something to prepare."""
+        with self._lock:
+            self._asked_at = time.monotonic()
+            is_idle = self._thread is None or self._is_paused
+            if not self.is_complete and is_idle:
+                self._is_paused = False
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
 
     def wait(self) -> Precomputed:
         """Wait for the result.
@@ -168,6 +184,7 @@ class BackgroundWork:
         try:
             self._prepare_supports()
             if not self._has_map:
+                self._store_supports()
                 return
             found = self.result or precompute(self.embedding, self._progress)
             if len(self._whole) > len(self.embedding) and self.result is None:
@@ -191,17 +208,30 @@ class BackgroundWork:
         return f"; a sample of {n:,} of {total:,} labels"
 
     def _prepare_supports(self) -> None:
-        """Compute the supports that are missing."""
-
-        def told(done: int, total: int) -> None:
+        """Compute the supports that are missing; pause when nobody waits for them."""
+        if self._steps is None:
+            if self._file is not None and not self._has_map:
+                self.supports |= load_supports(self._file, self.embedding)
+            self._steps = fill_supports(
+                self.embedding, self.supports, whole=self._whole
+            )
+        for done, total in self._steps:
             self._progress(PREPARING, done, total)
-
-        for context in self.embedding.predicting:
-            is_missing = context.name not in self.supports
-            if is_missing and context.calibration is not None:
-                found = support_of_all(self.embedding, context, told, whole=self._whole)
-                self.supports[context.name] = found
+            with self._lock:
+                waited = time.monotonic() - self._asked_at
+                if not self._has_map and waited > LEFT_S:
+                    self._is_paused = True
+                    return
         self._has_supports.set()
+
+    def _store_supports(self) -> None:
+        """Store the supports for the next start, unless the work paused."""
+        if self._file is None or not self._has_supports.is_set():
+            return
+        try:
+            save_supports(self._file, self.embedding, self.supports)
+        except FileError as error:
+            self._tell(f"{error} Attributes will be prepared again at the next start.")
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         """Keep the stage for pages, and report it."""

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.answers import Answer
 from phcle.explorer.label_filters import (
@@ -212,9 +211,8 @@ def _tags(
     at = opened.columns.positions(table)
     n_all, n_now = np.zeros((2, len(table.columns)), np.int64)
     if table.data is not None:
-        values = sp.coo_array(table.data.matrix.arrays[0])
-        has_it = values.data > 0
-        rows, columns = at[values.row[has_it]], values.col[has_it]
+        own, columns = opened.columns.tags(table)
+        rows = at[own]
         n_all = np.bincount(columns[rows >= 0], minlength=len(table.columns))
         inside = (rows >= 0) & passing[rows]
         n_now = np.bincount(columns[inside], minlength=len(table.columns))

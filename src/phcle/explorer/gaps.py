@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.answers import Answer, ColumnSkill, CompletedCell, Named
 from phcle.embedding.cell_texts import interval_text, value_text
@@ -25,8 +24,6 @@ __all__ = [
     "gaps_of_label",
     "unknown_cells",
 ]
-
-Ints = npt.NDArray[np.int64]
 
 N_GAPS = 25
 """Cells of a page: each has reasons to read."""
@@ -256,24 +253,12 @@ def gaps_of_column(
     Gaps
         The cells, the surest first: by probability, or by the width of the interval.
     """
-    found = opened.columns.get(context, column)
-    rows = np.flatnonzero(~found.is_observed & found.has_value)
-    if found.kind == "tag":  # most labels lack most tags
-        rows = rows[found.code[rows] == 1]
-    if found.is_number:
-        context_ = opened.columns.tables[context]
-        at = opened.columns.field(context, column).at.start
-        low, high = found.low[rows], found.high[rows]
-        if context_.is_log[at]:
-            low, high = np.log(np.maximum(low, 1e-30)), np.log(np.maximum(high, 1e-30))
-        sure = -(high - low)
-    else:
-        sure = found.confidence[rows]
-    sure = np.nan_to_num(sure, nan=-np.inf)
-    order = np.argsort(sure if least_sure_first else -sure, kind="stable")
+    rows = opened.columns.get(context, column).gaps
+    if least_sure_first:
+        rows = rows[::-1]
     pages = max(-(-len(rows) // N_GAPS), 1)
     page = min(page, pages)
-    shown = rows[order[(page - 1) * N_GAPS : page * N_GAPS]]
+    shown = rows[(page - 1) * N_GAPS : page * N_GAPS]
     labels = [opened.embedding.labels[i] for i in shown.tolist()]
     cells = completed_cells(
         opened.embedding,

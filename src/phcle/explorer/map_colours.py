@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,13 @@ from phcle.uses.attribute_search import (
     descriptive_context,
 )
 
-__all__ = ["MapFile", "attribute_colouring", "difference_colouring", "map_json"]
+__all__ = [
+    "MapFile",
+    "attribute_colouring",
+    "difference_colouring",
+    "map_json",
+    "map_values",
+]
 
 N_NEAR = 5
 """Neighbours of each label that are sent with the map."""
@@ -88,6 +95,25 @@ def map_json(opened: Opened) -> bytes:
     bytes
         A `MapData`.
     """
+    whole = map_values(opened, opened.places)
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def map_values(opened: Opened, places: npt.NDArray[np.float32]) -> dict[str, Any]:
+    """Collect what the map shows.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    places : array of shape (labels, 2)
+        Places of the labels, from −1 to 1.
+
+    Returns
+    -------
+    dict
+        Values for the JSON of a `MapData`.
+    """
     found = opened.background.result
     ways = colourings(opened.embedding, opened.branches)
     if found is None:
@@ -100,9 +126,8 @@ def map_json(opened: Opened) -> bytes:
             opened.branches is not None,
             {"title": CLUSTER, "groups": groups, "codes": found.clusters},
         )
-    whole = map_data(opened.embedding, Layout(opened.places, near, method), ways)
-    whole |= {"method": method, "ready": found is not None}
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+    whole = map_data(opened.embedding, Layout(places, near, method), ways)
+    return whole | {"method": method, "ready": found is not None}
 
 
 def difference_colouring(workspace: Workspace) -> MapColouring | None:
@@ -177,23 +202,19 @@ def _category_colouring(
     opened: Opened, own: PredictingContext, field: Field, column: str
 ) -> MapColouring:
     """Colour labels by the most probable value of a category."""
-    support = opened.support(own)
-    found = [
-        attribute_column(opened.embedding, own.name, x, support=support)
-        for x in own.columns[field.at]
-    ]
-    chance = np.column_stack([each.chance for each in found])
-    best = chance.argmax(axis=1)
-    order = np.argsort(-np.bincount(best, minlength=len(found)), kind="stable")
-    shown = order[:MOST_GROUPS]
-    rank = np.full(len(found), len(shown))
+    found = opened.columns.get(own.name, field.title)
+    n_values = len(field.values)
+    counts = np.bincount(found.code[found.has_value], minlength=n_values)
+    shown = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
+    rank = np.full(n_values + 1, len(shown))  # the last one has no value
     rank[shown] = np.arange(len(shown))
+    sure = np.where(found.is_observed, 1.0, np.nan_to_num(found.confidence))
     return MapColouring(
         f"{own.name}: {field.title}",
         groups=(*(field.values[i] for i in shown), "other"),
-        codes=packed(rank[best], "u1"),
-        is_known=packed(found[0].is_observed, "u1"),
-        confidence=packed(255 * chance.max(axis=1), "u1"),
+        codes=packed(rank[found.code], "u1"),
+        is_known=packed(found.is_observed, "u1"),
+        confidence=packed(255 * sure, "u1"),
         context=own.name,
         column=column,
     )

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.answers import Answer, Named, Node
 from phcle.contexts.base import PredictingContext
@@ -282,7 +281,7 @@ def _attributes(
         if inside.sum() < FEWEST:
             continue
         if table.fields and table.fields[0].kind == "tag":
-            shared += _shared_tags(table, inside)
+            shared += _shared_tags(table, *opened.columns.tags(table), inside)
             continue
         for field in table.fields:
             columns = [
@@ -322,13 +321,17 @@ def _surprise(
 
 
 def _shared_tags(
-    table: PredictingContext, inside: npt.NDArray[np.bool_]
+    table: PredictingContext,
+    rows: Ints,
+    columns: Ints,
+    inside: npt.NDArray[np.bool_],
 ) -> list[tuple[float, SharedAttribute]]:
     """Tags that are common inside and rare outside."""
     described = np.asarray(table.data.has_values)
-    has_it = sp.csr_array(table.data.matrix.arrays[0]) > 0
-    n_in = np.asarray(has_it[inside].sum(axis=0)).ravel().astype(np.float64)
-    n_out = np.asarray(has_it[~inside].sum(axis=0)).ravel().astype(np.float64)
+    n_in, n_out = (
+        np.bincount(columns[x[rows]], minlength=len(table.columns)).astype(np.float64)
+        for x in (inside, ~inside)
+    )
     known_in, known_out = (
         float((inside & described).sum()),
         float((~inside & described).sum()),

@@ -93,7 +93,7 @@ class Opened:
         part = replace(embedding, labels=labels, vectors=embedding.vectors[self.sample])
         self.on_map = Opened(part, title, file, *told, whole=embedding)
         # Neighbours of a million labels would take hours; each search takes a moment.
-        self.background = BackgroundWork(embedding, None, *told, has_map=False)
+        self.background = BackgroundWork(embedding, file, *told, has_map=False)
 
     @property
     def neighbours(self) -> StoredNeighbours:

@@ -12,13 +12,13 @@ import numpy as np
 
 from phcle import answers
 from phcle.contexts.base import PredictingContext
+from phcle.embedding.describe import describe
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.workspace import Workspace
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
 from phcle.uses.named_answers import (
-    describe_label,
     explain_pair,
     named,
     nearest_labels,
@@ -138,7 +138,7 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
     """
     embedding = opened.embedding
     label = opened.resolve(label)
-    described = describe_label(embedding, label, N_ATTRIBUTES)
+    described = describe(embedding, label, N_ATTRIBUTES, has_related=False)
     return answers.LabelPage(
         **vars(nearest(opened, label, k)),
         observed=described.observed,
@@ -201,7 +201,8 @@ def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:
             f"from 2 to {MOST_COMPARED} different labels can be compared. "
             f"Got {len(chosen)}."
         )
-    units = np.asarray(embedding.select(chosen).unit_vectors, np.float64)
+    rows = [embedding.row_of[label] for label in chosen]
+    units = np.asarray(embedding.unit_vectors[rows], np.float64)
     cosines = np.clip(units @ units.T, -1, 1)
     return answers.Comparison(
         labels=tuple(named(embedding, label) for label in chosen),
@@ -245,14 +246,18 @@ def _compared_attributes(
     embedding = opened.embedding
     strengths: dict[tuple[str, str], float] = {}
     for label in labels:
-        described = embedding.describe(label, k=N_ATTRIBUTES)
+        described = describe(embedding, label, N_ATTRIBUTES, has_related=False)
         for x in (*described.observed, *described.predicted):
             key = (x.context, x.name)
             strengths[key] = max(strengths.get(key, 0.0), x.strength)
-    vectors = embedding.select(labels).vectors
+    vectors = embedding.vectors[[embedding.row_of[label] for label in labels]]
     contexts = {name: descriptive_context(embedding, name) for name, _ in strengths}
     readings = {
         name: read_predictions(embedding, context, vectors, labels)
+        for name, context in contexts.items()
+    }
+    observed = {
+        name: [context.observed_row(label) for label in labels]
         for name, context in contexts.items()
     }
     rows = []
@@ -260,8 +265,8 @@ def _compared_attributes(
         context = contexts[name]
         at = context.columns.index(column)
         cells = []
-        for i, label in enumerate(labels):
-            known = float(context.observed_row(label)[at])
+        for i in range(len(labels)):
+            known = float(observed[name][i][at])
             if np.isnan(known):
                 cells.append(_predicted_cell(context, readings[name], i, at))
             else:
@@ -463,12 +468,16 @@ def side_by_side(workspace: Workspace, label: str, k: int) -> answers.SideBySide
     Returns
     -------
     SideBySide
-        Two lists of neighbours, and the share that is in both.
+        Two lists of neighbours, and the share that is in both. The list of an
+        embedding that lacks the label is empty.
     """
-    opened, other = workspace.opened, workspace.compared
-    label = opened.resolve(label)
-    one = nearest(opened, label, k).neighbours
-    two = nearest(other, label, k).neighbours
+    sides = workspace.opened, workspace.compared
+    home = sides[label not in sides[0].embedding and label in sides[1].embedding]
+    label = home.resolve(label)
+    one, two = (
+        nearest(side, label, k).neighbours if label in side.embedding else ()
+        for side in sides
+    )
     both = {near.label for near in one} & {near.label for near in two}
 
     def marked(
@@ -480,7 +489,7 @@ def side_by_side(workspace: Workspace, label: str, k: int) -> answers.SideBySide
 
     return answers.SideBySide(
         label,
-        opened.embedding.name_of(label),
+        home.embedding.name_of(label),
         marked(one),
         marked(two),
         len(both) / max(len(one), 1),

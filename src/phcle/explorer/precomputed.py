@@ -16,26 +16,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import support_of
+from phcle.embedding.label_supports import Supports
 from phcle.errors import FileError
 from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
-from phcle.report.map_layout import lay_out
+from phcle.report.map_layout import Layout, lay_out
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.neighbour_table import NeighbourTable
 
 __all__ = [
     "Precomputed",
-    "Supports",
     "digest_of",
     "load_precomputed",
+    "load_supports",
     "precompute",
     "precomputed_file",
-    "support_of_all",
+    "save_supports",
+    "stored_layout",
+    "supports_file",
 ]
 
-FORMAT = "phcle.explorer"
+FORMAT, SUPPORTS_FORMAT = "phcle.explorer", "phcle.explorer-attributes"
 VERSION = 1
 
 N_CLUSTERS = 20
@@ -47,11 +48,7 @@ FEWEST = 8
 MANY = 10_000
 """Use mini-batch k-means above this many labels; it is faster."""
 
-ROWS_AT_ONCE = 20_000
-"""Labels whose supports are computed between two reports of progress."""
-
 Progress = Callable[[str, int, int], None]
-Supports = dict[str, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +94,35 @@ class Precomputed:
             "places": self.places,
             "clusters": self.clusters,
         }
-        for i, support in enumerate(self.supports.values()):
-            tensors[f"support {i}"] = support.astype(np.float32)
-        described = _described(embedding)
+        listed, arrays = _packed_supports(embedding, self.supports)
         content = {
             "embedding": digest_of(embedding),
             "cluster_names": list(self.cluster_names),
             "method": self.method,
-            "supports": [[name, described[name]] for name in self.supports],
+            "supports": listed,
         }
-        write_sealed(path, FORMAT, VERSION, content, tensors)
+        write_sealed(path, FORMAT, VERSION, content, tensors | arrays)
+
+
+def stored_layout(embedding_file: Path, embedding: LabelEmbedding) -> Layout | None:
+    """Load the map that the explorer stored beside an embedding.
+
+    Parameters
+    ----------
+    embedding_file : Path
+        The file of the embedding.
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    Layout or None
+        Places and neighbours; None if there is no map of all its labels.
+    """
+    found = load_precomputed(precomputed_file(embedding_file), embedding)
+    if found is None:
+        return None
+    return Layout(found.places, found.table.rows.astype(np.int64), found.method)
 
 
 def precomputed_file(embedding_file: Path) -> Path:
@@ -204,45 +220,85 @@ def _described(embedding: LabelEmbedding) -> dict[str, str]:
     }
 
 
-def support_of_all(
-    embedding: LabelEmbedding,
-    context: PredictingContext,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-    *,
-    whole: LabelEmbedding | None = None,
-) -> npt.NDArray[np.float64]:
-    """Compute how near every label is to a label that a context describes.
+def supports_file(embedding_file: Path) -> Path:
+    """Name the file that stores what a large embedding's attributes need.
 
     Parameters
     ----------
-    embedding : LabelEmbedding
-        The embedding.
-    context : PredictingContext
-        One of its contexts with readable attributes.
-    progress : callable
-        Called with labels done and all labels. Default: ignores them.
-    whole : LabelEmbedding or None, default=None
-        The embedding that this one is a sample of, if any; its described labels count.
+    embedding_file : Path
+        The file of the embedding.
 
     Returns
     -------
-    array of shape (labels,)
-        What `support_of` returns; zeros if the context describes no label.
+    Path
+        The file of the supports.
+
+    Examples
+    --------
+    >>> supports_file(Path("labels.phcle")).name
+    'labels.phcle.explorer-attributes'
     """
-    n = len(embedding)
-    found = np.zeros(n)
-    for start in range(0, n, ROWS_AT_ONCE):
-        progress(start, n)
-        part = slice(start, start + ROWS_AT_ONCE)
-        own = support_of(
-            embedding if whole is None else whole,
-            context,
-            embedding.vectors[part],
-            embedding.labels[part],
-        )
-        if own is not None:
-            found[part] = own
-    return found
+    return embedding_file.with_name(embedding_file.name + ".explorer-attributes")
+
+
+def save_supports(path: Path, embedding: LabelEmbedding, supports: Supports) -> None:
+    """Write supports to a file; an existing one is replaced when all is written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    embedding : LabelEmbedding
+        The embedding that the supports belong to.
+    supports : dict from str to array
+        Supports by name of the context.
+    """
+    listed, tensors = _packed_supports(embedding, supports)
+    content = {"vectors": _digest_of_vectors(embedding), "supports": listed}
+    write_sealed(path, SUPPORTS_FORMAT, VERSION, content, tensors)
+
+
+def load_supports(path: Path, embedding: LabelEmbedding) -> Supports:
+    """Load stored supports.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    embedding : LabelEmbedding
+        The embedding that they must belong to.
+
+    Returns
+    -------
+    dict from str to array
+        Empty if there is no file, or it is damaged or belongs to another embedding.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        found = read_sealed(path, SUPPORTS_FORMAT, VERSION, "is not of the explorer.")
+        content, tensors = found
+        if content["vectors"] != _digest_of_vectors(embedding):
+            return {}
+        return _stored_supports(content["supports"], tensors, embedding)
+    except (FileError, KeyError, ValueError, TypeError):
+        return {}
+
+
+def _digest_of_vectors(embedding: LabelEmbedding) -> str:
+    """A digest of labels and vectors, which is quick for a million labels, too."""
+    return checksum("\0".join(embedding.labels), {"vectors": embedding.vectors})
+
+
+def _packed_supports(
+    embedding: LabelEmbedding, supports: Supports
+) -> tuple[list[list[str]], Tensors]:
+    """Names with digests of what they describe, and the arrays to store."""
+    described = _described(embedding)
+    return [[name, described[name]] for name in supports], {
+        f"support {i}": support.astype(np.float32)
+        for i, support in enumerate(supports.values())
+    }
 
 
 def _is_whole(found: Precomputed, n: int) -> bool:

@@ -165,7 +165,7 @@ def write_demo_page(
         shapes=shapes,
         picture=None if picture is None else as_data_uri(picture),
         method=layout.method,
-        map=page_data(embedding, layout, ways),
+        map=page_data(embedding, layout, ways).text,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,14 +13,14 @@ import numpy as np
 
 from phcle.answers import WrittenReport
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ContextError
+from phcle.errors import ContextError, some
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
 from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import as_data_uri, write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
-from phcle.report.map_layout import lay_out
+from phcle.report.map_layout import Layout, lay_out
 from phcle.report.report_libraries import needed
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.clusters import Clusters, cluster_labels
@@ -47,6 +48,7 @@ def write_report(
     *,
     title: str = "Label embedding",
     shown: Sequence[str] = (),
+    layout: Layout | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> WrittenReport:
     """Write a report on an embedding: `out/report.html` and `out/figures/`.
@@ -65,6 +67,9 @@ def write_report(
     shown : sequence of str, optional
         Labels whose neighbours are listed, and shown in the heat map. If left out,
         typical labels of every branch.
+    layout : Layout, optional
+        Places and neighbours of all labels, if they are known already: with many
+        labels, most of the time goes into them.
     progress : callable, optional
         Called with each stage, and the numbers of its steps done and in total; a total
         of 0 is unknown.
@@ -88,11 +93,13 @@ def write_report(
     asked = [embedding.resolve(label) for label in shown]
     folder = make_folder(out / "figures")
     branches = branches_of(embedding)
-    layout = lay_out(
-        np.asarray(embedding.unit_vectors, np.float32),
-        k=N_ON_CARD,
-        progress=partial(progress, "placing labels on the map"),
-    )
+    if layout is None:
+        layout = lay_out(
+            np.asarray(embedding.unit_vectors, np.float32),
+            k=N_ON_CARD,
+            progress=partial(progress, "placing labels on the map"),
+        )
+    layout = replace(layout, neighbours=layout.neighbours[:, :N_ON_CARD])
     ways = colourings(embedding, branches)
     contexts_done = partial(progress, "measuring what each context adds")
     data: dict[str, Any] = {
@@ -109,6 +116,7 @@ def write_report(
     }
     progress("preparing cards of labels", 0, 0)
     inside = page_data(embedding, layout, ways)
+    left_out = _left_out(inside.left_out)
     progress("drawing figures", 0, 0)
     named = section_data.spread_labels(embedding, branches, N_TRIED)
     drawn = _draw_figures(embedding, data, layout.places, ways[0], named)
@@ -128,7 +136,8 @@ def write_report(
             named_clusters=_named_clusters(embedding, clusters),
             method=layout.method,
             completion=summarise(embedding).completion,
-            map=inside,
+            map=inside.text,
+            left_out=left_out,
             **data,
         )
         made = list(Path(unfinished).iterdir())
@@ -143,7 +152,19 @@ def write_report(
         labels=len(embedding),
         map=layout.method,
         clustered=tuple(together),
+        left_out=left_out,
         **data,
+    )
+
+
+def _left_out(parts: Sequence[str]) -> str:
+    """What the cards and filters of the page do not hold, and the remedy."""
+    if not parts:
+        return ""
+    return (
+        f"Cards, colours and filters of the page leave out {some(parts)}: there is no "
+        "room for them with so many labels. `phcle explore` shows them, and so does a "
+        "report on a fit of fewer contexts or columns."
     )
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.files.writing import write_whole
 from phcle.report.report_libraries import needed
+from phcle.uses.similarity_heatmap import shortened
 from phcle.uses.stable_svg import svg_of
 
 if TYPE_CHECKING:
@@ -352,12 +353,16 @@ def map_figure(
             s=size,
             linewidths=0,
             color=OTHER if code == last else COLOURS[code],
-            label=f"{group} ({own.sum():,})",
+            label=f"{shortened(group)} ({own.sum():,})",
             rasterized=True,  # an SVG with 80,000 circles is unusable
         )
     for row, name in _apart(places, named):
         axes.annotate(
-            name, places[row], xytext=(3, 3), textcoords="offset points", fontsize=8
+            shortened(name),
+            places[row],
+            xytext=(3, 3),
+            textcoords="offset points",
+            fontsize=8,
         )
     axes.set_aspect("equal")
     axes.set_axis_off()

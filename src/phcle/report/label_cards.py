@@ -6,8 +6,9 @@ labels are related. So the file holds what is known of each label, and nothing o
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,8 @@ import scipy.sparse as sp
 
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import read_predictions, support_of
+from phcle.embedding.label_supports import Supports, fill_supports
+from phcle.embedding.read import read_predictions
 from phcle.report.hierarchy_branches import hierarchy_of
 from phcle.report.html_page import compressed
 from phcle.report.map_data import Colouring, map_data, packed
@@ -24,7 +26,7 @@ from phcle.report.map_layout import Layout
 from phcle.report.section_data import known_in
 from phcle.uses.label_columns import FieldColumn, LabelColumns
 
-__all__ = ["N_ON_CARD", "label_cards", "page_data"]
+__all__ = ["N_ON_CARD", "PageData", "label_cards", "page_data"]
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
@@ -41,7 +43,7 @@ MOST_FIELDS = 100
 
 MOST_LETTERS = 3_200_000
 """Letters of facts and fields in the file, so that it has less than 8 MB at 50,000
-labels. Those that do not fit are left out."""
+labels. Those that do not fit are left out, and the page says so."""
 
 MOST_FACTS = 10
 """Tags, words or linked labels of a label, in each context; the rarest say most."""
@@ -62,9 +64,25 @@ OBSERVED, UNSAID = 255, 254
 """Instead of a confidence in percent: the value is known, or nothing is said."""
 
 
+@dataclass(frozen=True)
+class PageData:
+    """Map and cards for a page.
+
+    Attributes
+    ----------
+    text : str
+        What `Phcle.open_report` of `web/static/report.js` reads.
+    left_out : tuple of str
+        Contexts, and fields as "context: field", that had no room in it.
+    """
+
+    text: str
+    left_out: tuple[str, ...]
+
+
 def page_data(
     embedding: LabelEmbedding, layout: Layout, chosen: Sequence[Colouring]
-) -> str:
+) -> PageData:
     """Pack map and cards of all labels for a page.
 
     Parameters
@@ -78,16 +96,14 @@ def page_data(
 
     Returns
     -------
-    str
-        What `Phcle.open_report` of `web/static/report.js` reads.
+    PageData
+        The data, and what it leaves out.
     """
     rounded = (np.rint(layout.places * STEPS) / STEPS).astype(np.float32)
-    return compressed(
-        {
-            **map_data(embedding, replace(layout, places=rounded), chosen),
-            **label_cards(embedding, layout.neighbours),
-        }
-    )
+    cards = label_cards(embedding, layout.neighbours)
+    left_out = cards.pop("left_out")
+    shown = map_data(embedding, replace(layout, places=rounded), chosen)
+    return PageData(compressed({**shown, **cards}), tuple(left_out))
 
 
 def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
@@ -105,7 +121,8 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
     dict
         Values for JSON, which `web/static/report.js` reads: cosines of the neighbours,
         contexts that know each label, fields of tables, and facts, which are nodes of a
-        hierarchy, tags, words or linked labels.
+        hierarchy, tags, words or linked labels. "left_out" says in words what had no
+        room; the page does not read it.
     """
     units = np.asarray(embedding.unit_vectors, np.float32)
     cosines = np.stack(
@@ -119,21 +136,28 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
         if _has_facts(context)
     ]
     room = _Room(MOST_LETTERS)
-    facts = [fact for fact in facts if room.takes(fact)]
-    supports = {
-        x.name: support_of(embedding, x, embedding.vectors, embedding.labels)
-        for x in embedding.predicting
-    }
-    columns = LabelColumns(embedding, lambda context: supports[context.name])
+    fits = [room.takes(fact) for fact in facts]
+    left_out = [
+        fact["context"]
+        for fact, has_room in zip(facts, fits, strict=True)
+        if not has_room
+    ]
+    facts = list(itertools.compress(facts, fits))
+    supports: Supports = {}
+    for _ in fill_supports(embedding, supports):
+        pass
+    columns = LabelColumns(embedding, lambda context: supports.get(context.name))
     keys = _most_known(columns)
-    fields = {key: _field(columns.get(*key)) for key in keys}
+    fields = {key: _field(columns.get(*key)) for key in keys[:MOST_FIELDS]}
     fields = {key: field for key, field in fields.items() if room.takes(field)}
+    left_out += [": ".join(key) for key in keys if key not in fields]
     return {
         "cosines": packed(np.rint(100 * cosines + 100).clip(0, 200), "u1"),
         "contexts": [context.name for context in embedding.contexts],
         "known": [packed(column, "u1") for column in known.T],
         "fields": [fields[key] for key in columns.fields if key in fields],
         "facts": facts,
+        "left_out": left_out,
     }
 
 
@@ -153,14 +177,14 @@ class _Room:
 
 
 def _most_known(columns: LabelColumns) -> list[tuple[str, str]]:
-    """The fields with most known values; no tags, which are facts."""
+    """The fields, those with most known values first; no tags, which are facts."""
     counts = {
         (name, field.title): int(np.isfinite(columns.observed(table, field)[0]).sum())
         for name, table in columns.tables.items()
         for field in table.fields
         if field.kind != "tag"
     }
-    return sorted(counts, key=lambda key: -counts[key])[:MOST_FIELDS]
+    return sorted(counts, key=lambda key: -counts[key])
 
 
 def _field(column: FieldColumn) -> dict[str, Any]:

@@ -34,6 +34,14 @@ N_ITERATIONS = 500
 EARLY, LATE = 100, 300
 """Iterations of openTSNE, with exaggerated attraction and without."""
 
+EXAGGERATION = 12
+"""Factor of the attraction in the early iterations, the default of both."""
+
+SMALL, WIDE = 1e-4, 30.0
+"""Standard deviation of the places to start from: of principal components, and of
+another map, at most. Finished maps of 72 and 510 labels have 10 and 22; half of that
+is as good, three times as much is not."""
+
 EVERY = 50
 """Iterations after which openTSNE reports; it measures its error then anyway."""
 
@@ -70,6 +78,7 @@ def lay_out(
     seed: int = 0,
     jobs: int = 2,
     table: NeighbourTable | None = None,
+    start: Floats | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Layout:
     """Compute a place for each label, near the labels it is similar to.
@@ -86,6 +95,9 @@ def lay_out(
         Number of threads.
     table : NeighbourTable, optional
         The neighbours of all labels, if they are known already.
+    start : ndarray of shape (labels, 2), optional
+        Places on another map to start from. Labels stay near them as far as their
+        neighbours allow. Default: principal components.
     progress : callable, optional
         Called with the numbers of iterations done and in total; the total is 0 where
         they cannot be counted.
@@ -112,7 +124,10 @@ def lay_out(
         among = near
         if len(kept) < n:
             among = _nearest(units[kept], min(len(kept) - 1, wanted), jobs)
-        places, method = _arrange(units[kept], among, perplexity, seed, jobs, progress)
+        begin = None if start is None else start[kept]
+        places, method = _arrange(
+            units[kept], among, perplexity, seed, jobs, progress, begin
+        )
     return Layout(_spread(_fit_square(places[copy_of])), near[1][:, :k], method)
 
 
@@ -159,27 +174,34 @@ def _arrange(
     seed: int,
     jobs: int,
     progress: Callable[[int, int], None],
+    begin: Floats | None,
 ) -> tuple[Floats, str]:
     """Places of distinct vectors, and the method used."""
-    start = _principal(units)
+    start = _principal(units) if begin is None else begin - begin.mean(axis=0)
     if len(units) < FEWEST:
-        return start, "principal components"
-    # As t-SNE needs it: deviation 1e-4 along the first component.
-    small = np.asarray(start / (float(start[:, 0].std()) or 1.0) * 1e-4, np.float32)
+        return _principal(units), "principal components"
+    # As t-SNE needs it along the first component: small for principal components, about
+    # as wide as a finished map for places of one, so that no group must cross another.
+    wanted = SMALL if begin is None else min(WIDE, len(units) ** 0.5)
+    start = np.asarray(start / (float(start[:, 0].std()) or 1.0) * wanted, np.float32)
+    exaggeration = EXAGGERATION if begin is None else 1
     if len(units) <= FEW:
         from sklearn.manifold import TSNE
 
         tsne = TSNE(
             perplexity=perplexity,
-            init=small,
+            init=start,
             max_iter=N_ITERATIONS,
+            early_exaggeration=exaggeration,
             random_state=seed,
         )
         return np.asarray(tsne.fit_transform(units), np.float32), "t-SNE (scikit-learn)"
     if find_spec("openTSNE"):
-        places = _by_open_tsne(*near, small, perplexity, seed, jobs, progress)
+        places = _by_open_tsne(
+            *near, start, perplexity, seed, jobs, progress, exaggeration
+        )
         return places, "t-SNE (openTSNE)"
-    return start, (
+    return _principal(units), (
         "principal components; pip install 'phcle[report]' for a better map of this "
         "many labels"
     )
@@ -218,6 +240,7 @@ def _by_open_tsne(
     seed: int,
     jobs: int,
     progress: Callable[[int, int], None],
+    exaggeration: float,
 ) -> Floats:
     """Places by openTSNE."""
     from openTSNE import TSNEEmbedding
@@ -244,7 +267,7 @@ def _by_open_tsne(
 
         return {"callbacks": count, "callbacks_every_iters": EVERY, "inplace": True}
 
-    places.optimize(EARLY, exaggeration=12, momentum=0.5, **counting(0))
+    places.optimize(EARLY, exaggeration=exaggeration, momentum=0.5, **counting(0))
     places.optimize(LATE, momentum=0.8, **counting(EARLY))
     return np.asarray(places, np.float32)
 

@@ -104,6 +104,9 @@ class Chosen:
         With weights="auto": the share of its weight that each context keeps.
     weighing : tuple of str
         Why, in words, one sentence for each context.
+    changed : float or None
+        Share of the cells that changed since the settings were chosen, if they are
+        taken from an earlier embedding; None if this fit chose them.
     used : mapping from str to csr_array of shape (labels, columns)
         Ones for the cells of each table by which it was chosen; not stored in files.
     """
@@ -113,6 +116,7 @@ class Chosen:
     reason: str = ""
     shares: Mapping[str, float] = field(default_factory=dict)
     weighing: tuple[str, ...] = ()
+    changed: float | None = None
     used: Mapping[str, sp.csr_array] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -171,6 +175,7 @@ class Chosen:
             str(stored["reason"]),
             dict(stored["shares"]),
             tuple(stored["weighing"]),
+            stored.get("changed"),
         )
 
 

@@ -20,7 +20,7 @@ from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.errors import PhcleWarning
 from phcle.solver.problem import Problem
 
-__all__ = ["Factors", "spread_ones", "start_factors"]
+__all__ = ["NOISE", "Factors", "draw_for_all", "spread_ones", "start_factors"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -97,10 +97,7 @@ def start_factors(
         rows = [problem.labels, *(context.columns for context in problem.contexts)]
         parts = [np.full((len(names), 1), length) for names in rows]
     else:
-        parts = [
-            _in_name_order(problem.labels, problem.dim, rng),
-            *_draw_for_columns(problem, problem.dim, rng),
-        ]
+        parts = draw_for_all(problem, problem.dim, rng)
         if init == "random":
             for part in parts:
                 part /= np.sqrt(problem.dim)
@@ -140,6 +137,31 @@ def _in_name_order(
         some = order[start : start + AT_ONCE]
         drawn[some] = rng.standard_normal((len(some), width))
     return drawn
+
+
+def draw_for_all(
+    problem: Problem, width: int, rng: np.random.Generator
+) -> list[Floats]:
+    """Draw normal numbers for all labels, then for the columns of every context.
+
+    Parameters
+    ----------
+    problem : Problem
+        Labels and contexts.
+    width : int
+        How many numbers for each.
+    rng : numpy.random.Generator
+        Draws them by sorted names, so their order does not matter.
+
+    Returns
+    -------
+    list of arrays
+        One of shape (labels, width), then one of shape (columns, width) each.
+    """
+    return [
+        _in_name_order(problem.labels, width, rng),
+        *_draw_for_columns(problem, width, rng),
+    ]
 
 
 def _draw_for_columns(

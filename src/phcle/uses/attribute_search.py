@@ -17,7 +17,7 @@ import numpy.typing as npt
 from phcle.contexts.base import PredictingContext
 from phcle.embedding.describe import is_informative
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import read_predictions
+from phcle.embedding.read import read_predictions, rows_of_data
 from phcle.errors import OptionError, did_you_mean, some
 
 __all__ = [
@@ -181,10 +181,8 @@ def attribute_column(
     observed = np.full(n, np.nan)
     has_it = np.zeros(n, dtype=bool)
     if own.data is not None:
-        rows = embedding.row_of
-        known = own.data.matrix.column(at)
-        kept = [i for i, label in enumerate(own.data.labels) if label in rows]
-        observed[[rows[own.data.labels[i]] for i in kept]] = known[kept]
+        rows = rows_of_data(embedding, whole)
+        observed[rows[rows >= 0]] = own.data.matrix.column(at)[rows >= 0]
         above = np.full((n, len(own.columns)), np.nan)
         above[:, at] = observed
         above = own.on_fit_scale(above)[:, at]
@@ -196,6 +194,7 @@ def attribute_column(
         embedding.labels,
         field=field,
         supports=support,
+        rows=np.arange(n),
     )
     if read.chance is None:
         # Without a calibration: how far from the mean towards the largest value.
@@ -279,5 +278,16 @@ def find_labels(
             float(score[i]),
             tuple((float(x.chance[i]), bool(x.is_observed[i])) for x in columns),
         )
-        for i in np.argsort(-score, kind="stable")[:k]
+        for i in _largest(score, k)
     ]
+
+
+def _largest(score: Floats, k: int) -> list[int]:
+    """Positions of the k largest numbers, the first of equal ones first."""
+    if k < len(score):
+        least = np.partition(score, len(score) - k)[len(score) - k]
+        at = np.flatnonzero(score >= least)
+    else:
+        at = np.arange(len(score))
+    found: list[int] = at[np.argsort(-score[at], kind="stable")[:k]].tolist()
+    return found

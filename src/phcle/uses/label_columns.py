@@ -15,12 +15,13 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import read_predictions
+from phcle.embedding.read import read_predictions, rows_of_data
 from phcle.errors import OptionError, did_you_mean
 
 __all__ = ["N_BINS", "Bins", "FieldColumn", "LabelColumns", "Support"]
@@ -167,6 +168,26 @@ class FieldColumn:
             return self.number
         ranks = np.argsort(np.argsort(np.array(self.values)))
         return np.append(ranks, np.nan).astype(np.float32)[self.code]
+
+    @cached_property
+    def gaps(self) -> npt.NDArray[np.int32]:
+        """Rows with a predicted value, the surest first; of tags, the present ones.
+
+        Sure is a high probability, or a narrow interval; what has neither comes last.
+        """
+        is_gap = ~self.is_observed & self.has_value
+        if self.kind == "tag":  # most labels lack most tags
+            is_gap &= self.code == 1
+        rows = np.flatnonzero(is_gap)
+        if self.is_number:
+            low, high = self.low[rows], self.high[rows]
+            if self.is_log:
+                low, high = (np.log(np.maximum(x, 1e-30)) for x in (low, high))
+            unsure = high - low
+        else:
+            unsure = -self.confidence[rows]
+        order = np.argsort(np.nan_to_num(unsure, nan=np.inf), kind="stable")
+        return rows[order].astype(np.int32)
 
     def value(self, row: int) -> float | str | None:
         """Say the value of a label.
@@ -335,16 +356,35 @@ class LabelColumns:
         array of int
             For each label of its data the row in the embedding, or −1.
         """
-        if context.name not in self._positions:
-            labels = () if context.data is None else context.data.labels
-            index = self.embedding.row_of
-            self._positions[context.name] = np.array(
-                [index.get(label, -1) for label in labels], np.int64
+        return rows_of_data(self.embedding, context)
+
+    def tags(self, context: PredictingContext) -> tuple[Ints, Ints]:
+        """Find the tags that labels are known to have; they are found once.
+
+        Parameters
+        ----------
+        context : PredictingContext
+            A context of tags.
+
+        Returns
+        -------
+        rows : array of int
+            For each tag of a label the position of the label in the context's data.
+        columns : array of int
+            The column of the tag.
+        """
+        if context.name not in self._tags:
+            assert context.data is not None
+            cells = sp.coo_array(context.data.matrix.arrays[0])
+            has_it = cells.data > 0
+            rows, columns = (
+                np.asarray(x[has_it], np.int64) for x in (cells.row, cells.col)
             )
-        return self._positions[context.name]
+            self._tags[context.name] = rows, columns
+        return self._tags[context.name]
 
     @cached_property
-    def _positions(self) -> dict[str, Ints]:
+    def _tags(self) -> dict[str, tuple[Ints, Ints]]:
         return {}
 
     def observed(self, context: PredictingContext, field: Field) -> list[Floats]:
@@ -387,6 +427,7 @@ class LabelColumns:
         if not is_number:
             best = _first_largest(known) if field.values else known[0] > 0
             code[is_observed] = best[is_observed]
+        labels = self.embedding.labels
         supports = self._support(context) if context.weight > 0 else None
         for start in range(0, n if context.weight > 0 else 0, BLOCK):
             rows = start + np.flatnonzero(~is_observed[start : start + BLOCK])
@@ -396,9 +437,10 @@ class LabelColumns:
                 self.embedding,
                 context,
                 self.embedding.vectors[rows],
-                [self.embedding.labels[i] for i in rows.tolist()],
+                () if supports is not None else [labels[i] for i in rows.tolist()],
                 field=field,
                 supports=None if supports is None else supports[rows],
+                rows=rows,
             )
             if is_number:
                 number[rows] = read.values[:, 0]

@@ -18,7 +18,7 @@ from phcle.uses.stable_svg import svg_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CUT", "FORMATS", "draw_heatmaps", "heatmap_figure"]
+__all__ = ["CUT", "FORMATS", "draw_heatmaps", "heatmap_figure", "shortened"]
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -35,6 +35,30 @@ CUT: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.05}
 
 MOST_NAMES = 200
 """Names are drawn up to this many labels; more could not be read."""
+
+LONGEST = 30
+"""Letters of a name in a figure; longer names would leave no room for the figure."""
+
+
+def shortened(name: str) -> str:
+    """Cut a name so that it fits into a figure.
+
+    Parameters
+    ----------
+    name : str
+        A name of any length.
+
+    Returns
+    -------
+    str
+        The name, or its beginning and an ellipsis.
+
+    Examples
+    --------
+    >>> shortened("cat"), shortened("x" * 200)[-3:]
+    ('cat', 'xx…')
+    """
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def draw_heatmaps(
@@ -158,7 +182,7 @@ def _draw(
     axis.set_xticks([])
     axis.set_yticks([])
     if len(clusters.labels) <= MOST_NAMES:
-        names = [name_of(label) for label in clusters.labels]
+        names = [shortened(name_of(label)) for label in clusters.labels]
         axis.set_yticks(np.arange(len(names)), names, fontsize=7)
         axis.tick_params(length=0, pad=2)
     start = 0

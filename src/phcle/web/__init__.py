@@ -13,6 +13,7 @@ MAP_SCRIPTS = (
     "map_names.js",
     "map_save.js",
     "map.js",
+    "map_address.js",
 )
 """The scripts of the map, in the order of loading; they need `elements.js` and
 `combobox.js`, and no server."""

@@ -36,6 +36,15 @@ def test_quiet_fit_prints_nothing(phcle, zoo):
     assert len(library.load(zoo / "out.phcle")) == 7
 
 
+def test_a_refit_starts_from_an_earlier_file(phcle, zoo):
+    phcle(*FIT, "--quiet")
+    phcle(*FIT[:-1], "again.phcle", "--warm-start", "out.phcle", "--quiet")
+    again = library.load(zoo / "again.phcle")
+    assert again.origin["chosen"]["reason"].startswith("Taken from the earlier")
+    refused = phcle(*FIT[:-1], "new.phcle", "--choose-again", code=2)
+    assert "choose_again needs warm_start" in refused.output
+
+
 def test_every_option_of_the_model_is_a_flag_with_the_same_default():
     commands = (command.callback for command in app.registered_commands)
     command = next(x for x in commands if x.__name__ == "fit")

@@ -154,7 +154,7 @@ def test_too_little_memory_is_one_line_with_a_remedy(phcle, monkeypatch, words):
     def fail(*_arguments, **_options):
         raise MemoryError(words)
 
-    monkeypatch.setattr("phcle.estimator.pose_setting", fail)
+    monkeypatch.setattr("phcle.solver.setting_choice.pose_setting", fail)
     fit = ("fit", "--hierarchy", "tree.csv", "--out", "out.phcle", "--quiet")
     said = phcle(*fit, code=2).stderr.splitlines()
     assert len(said) == 1
@@ -178,7 +178,7 @@ def test_fit_stopped_before_the_first_sweep_writes_nothing(phcle, zoo, monkeypat
     def stop(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("phcle.estimator.pose_setting", stop)
+    monkeypatch.setattr("phcle.solver.setting_choice.pose_setting", stop)
     result = phcle(*ENDLESS, code=130)
     assert result.stderr.splitlines()[1:] == [
         "phcle: stopped before there was anything to keep; nothing is written."

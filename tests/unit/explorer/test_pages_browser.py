@@ -207,6 +207,20 @@ def test_the_table_is_sorted_and_paged_without_losing_the_filters(page, patchy_a
     assert page.locator("th >> text=mass").count() == 1
 
 
+def test_breadcrumbs_lead_to_a_node_and_the_node_to_its_labels_on_the_map(
+    page, patchy_address
+):
+    page.goto(f"{patchy_address}/label?label=x7")
+    page.click(".crumbs a >> text=g0")
+    page.wait_for_url("**/node?node=g0")
+    assert page.inner_text("h1") == "g0"
+    odd = page.locator("section", has_text="What is odd")
+    odd.locator("a", has_text="x7").first.wait_for()
+    page.click("a >> text=Show on the map")
+    page.wait_for_selector("#map[data-ready=yes]")
+    page.wait_for_selector(".map-note >> text=20 of 120 labels")
+
+
 def test_gaps_are_accepted_and_rejected_and_the_decisions_exported(
     page, patchy_address
 ):

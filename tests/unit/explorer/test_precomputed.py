@@ -9,7 +9,11 @@ import pytest
 
 from phcle import LabelEmbedding
 from phcle.explorer.background_work import BackgroundWork
-from phcle.explorer.precomputed import load_precomputed, precomputed_file
+from phcle.explorer.precomputed import (
+    load_precomputed,
+    precomputed_file,
+    stored_layout,
+)
 
 
 @pytest.fixture
@@ -79,3 +83,26 @@ def test_progress_with_many_labels_is_told_in_steps(embedding, monkeypatch):
     assert told[-1] == "the map could not be computed: enough"
     assert work.status.failed
     assert len(told) == 12
+
+
+def test_a_report_shows_the_map_that_the_explorer_stored(
+    embedding, tmp_path, monkeypatch
+):
+    from typer.testing import CliRunner
+
+    from phcle.cli.app import app
+    from phcle.report import embedding_report
+
+    file = tmp_path / "labels.phcle"
+    embedding.save(file)
+    assert stored_layout(file, embedding) is None
+    made = BackgroundWork(embedding, file).wait()
+    assert np.array_equal(stored_layout(file, embedding).places, made.places)
+
+    def never(*given, **named):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(embedding_report, "lay_out", never)
+    run = CliRunner().invoke(app, ["report", str(file), "--out", str(tmp_path / "out")])
+    assert run.exit_code == 0, run.output
+    assert (tmp_path / "out" / "report.html").is_file()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import re
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +14,11 @@ pytest.importorskip("starlette.testclient", reason="no client for tests is insta
 
 from starlette.testclient import TestClient
 
+from phcle.embedding import label_supports
 from phcle.explorer import background_work
 from phcle.explorer.app import make_app
-from phcle.explorer.background_work import BackgroundWork
+from phcle.explorer.background_work import BackgroundWork, NotReady
+from phcle.explorer.precomputed import load_supports, supports_file
 from phcle.explorer.security import Rules
 from phcle.explorer.workspace import Opened, Workspace
 
@@ -22,13 +26,13 @@ RULES = Rules(frozenset({"testserver"}))
 
 
 def test_pages_say_that_attributes_are_being_prepared(patchy, monkeypatch):
-    may_go_on, compute = threading.Event(), background_work.support_of_all
+    may_go_on, compute = threading.Event(), background_work.fill_supports
 
     def slow(*given, **named):
         may_go_on.wait(30)
         return compute(*given, **named)
 
-    monkeypatch.setattr(background_work, "support_of_all", slow)
+    monkeypatch.setattr(background_work, "fill_supports", slow)
     monkeypatch.setattr(background_work, "PATIENCE_S", 0.05)
     app = make_app(Workspace(Opened(patchy, "patchy")), RULES)
     with TestClient(app) as client:
@@ -57,11 +61,68 @@ def test_supports_are_stored_and_not_computed_again(patchy, tmp_path, monkeypatc
     def never(*given, **named):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(background_work, "support_of_all", never)
+    monkeypatch.setattr(background_work, "fill_supports", never)
     again = BackgroundWork(patchy, file)
     assert again.is_complete
     for name, support in first.supports.items():
         assert again.supports[name] == pytest.approx(support, abs=1e-6)
+
+
+def test_a_large_embedding_stores_its_supports_in_a_file_of_their_own(patchy, tmp_path):
+    file = tmp_path / "patchy.phcle"
+    first = supports_without_map(patchy, file)
+    stored = supports_file(file)
+    assert load_supports(stored, patchy).keys() == {"looks"}
+    assert first["looks"] == pytest.approx(load_supports(stored, patchy)["looks"])
+    assert not load_supports(stored, replace(patchy, vectors=patchy.vectors * 2))
+    stored.write_bytes(stored.read_bytes()[:-40])  # damaged: computed again
+    assert not load_supports(stored, patchy)
+    assert supports_without_map(patchy, file)["looks"] == pytest.approx(first["looks"])
+    assert load_supports(stored, patchy)
+
+
+def supports_without_map(embedding, file=None):
+    """The supports that background work without a map finds."""
+    work = BackgroundWork(embedding, file, has_map=False)
+    work.start()
+    work._thread.join(30)
+    assert work.is_complete
+    return work.supports
+
+
+def test_supports_pause_when_nobody_asks_and_go_on_where_they_were(patchy, monkeypatch):
+    monkeypatch.setattr(label_supports, "ROWS_AT_ONCE", 40)
+    monkeypatch.setattr(background_work, "LEFT_S", -1.0)  # left at once
+    monkeypatch.setattr(background_work, "PATIENCE_S", 0.05)
+    work = BackgroundWork(patchy, has_map=False)
+    shares = []
+    for _ in range(10):
+        try:
+            work.support("looks")
+        except NotReady as error:
+            shares.append(re.search(r"\((\d+)%\)", str(error))[1])
+            work._thread.join(30)
+    assert shares[:3] == ["0", "33", "67"]
+    assert work.support("looks") == pytest.approx(
+        supports_without_map_and_pause(patchy)["looks"]
+    )
+
+
+def supports_without_map_and_pause(embedding):
+    """All supports, computed at once."""
+    found = {}
+    for _ in label_supports.fill_supports(embedding, found):
+        pass
+    return found
+
+
+def test_tables_of_the_same_labels_share_their_support(patchy):
+    looks = patchy.predicting[0]
+    twice = replace(patchy, contexts=(*patchy.contexts, replace(looks, name="again")))
+    found = {}
+    n_steps = len(list(label_supports.fill_supports(twice, found)))
+    assert found["again"] is found["looks"]
+    assert n_steps == 1
 
 
 def test_the_map_is_sent_compressed_and_only_once(client):

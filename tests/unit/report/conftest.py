@@ -19,6 +19,7 @@ NASTY = {
     "dog": "</script><script>alert(2)</script>",
     "wolf": r"$\frac{wolf}$",
     "felid": "cats & <b>co</b>",
+    "fox": "a very_long_name_without_any_place_to_break_it_" * 4,
 }
 
 

@@ -113,6 +113,13 @@ def test_a_phone_needs_no_scrolling_sideways(open_page):
     page.fill("#map-search", "wren")
     page.keyboard.press("Enter")
     assert page.inner_text(".map-panel h2") == "wren"
+    sheet, whole = (page.locator(x).bounding_box() for x in (".map-side", ".map-whole"))
+    assert sheet["height"] < 0.5 * whole["height"]  # the map stays in sight above it
+    assert sheet["y"] + sheet["height"] == pytest.approx(
+        whole["y"] + whole["height"], abs=2
+    )
+    page.fill("#map-search", "very long")
+    page.keyboard.press("Enter")
     page.evaluate("document.getElementById('made').open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -156,6 +163,47 @@ def test_filters_and_attributes_change_the_map(open_page):
     assert page.evaluate("Phcle.map.filter") is None
 
 
+def test_the_address_holds_what_the_map_shows(open_page):
+    page = open_page("?map=canvas", reduced_motion="reduce")
+    page.fill("#map-attribute", "wing")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".map-legend:has-text('has it')")
+    page.fill("#map-search", "hawk")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Filters", exact=True).click()
+    page.locator(".facet-value", has_text="claws").click()
+    page.wait_for_function("location.hash.includes('filter=')")
+    shared = page.evaluate("location.hash")
+    assert "label=hawk" in shared
+    assert "column=wings" in shared
+
+    other = open_page("?map=canvas" + shared, reduced_motion="reduce")
+    assert other.inner_text(".map-panel h2") == "hawk"
+    assert "has it" in other.inner_text(".map-legend")
+    assert other.evaluate("Phcle.map.filter.reduce((a, b) => a + b)") == 3
+    where = "Phcle.map.view.where().map((x) => x.toFixed(3))"
+    assert other.evaluate(where) == page.evaluate(where)
+    page.go_back()  # to the map before the filter
+    page.wait_for_function("Phcle.map.filter === null")
+    assert page.inner_text(".map-panel h2") == "hawk"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "#map?label=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
+        "#map?filter=%5B%22none%22%2C%22none%22%2C%22in%22%2C%5B%22x%22%5D%5D",
+        "#map?context=none&column=none&at=NaN,1,1&rows=99999",
+        "#completion",
+    ],
+)
+def test_an_address_that_names_nothing_still_opens_the_map(open_page, asked):
+    page = open_page(asked)
+    page.fill("#map-search", "hawk")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".map-panel h2") == "hawk"
+
+
 def test_the_heat_map_is_no_white_block_in_the_dark(open_page):
     page = open_page(color_scheme="dark")
     look = """(part) => getComputedStyle(document.querySelector(part))"""
@@ -177,16 +225,17 @@ def test_print_shows_the_drawn_map(open_page):
     assert not page.locator("#map").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_barriers(open_page, scheme):
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1400)])
+def test_axe_finds_no_barriers(open_page, scheme, width):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
-    page = open_page(color_scheme=scheme, reduced_motion="reduce")
-    page.fill("#map-search", "robin")
-    page.keyboard.press("Enter")
+    viewport = {"width": width, "height": 850}
+    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport=viewport)
     page.get_by_role("button", name="Filters", exact=True).click()
     page.wait_for_selector(".facet")
+    page.fill("#map-search", "robin")
+    page.keyboard.press("Enter")
     page.evaluate("document.getElementById('made').open = true")
     answer = axe.Axe().run(page).response
     assert [(x["id"], x["nodes"][0]["html"]) for x in answer["violations"]] == []

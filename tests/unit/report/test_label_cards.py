@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 
 import numpy as np
 import pytest
@@ -72,3 +73,20 @@ def test_what_would_make_the_file_too_large_is_left_out(
     small = cards.label_cards(zoo_embedding, near)
     assert [fact["context"] for fact in small["facts"]] == ["tree"]
     assert small["cosines"] == whole["cosines"]
+    assert whole["left_out"] == []
+    assert small["left_out"] == ["looks"]
+
+
+def test_page_and_answer_name_what_is_left_out_and_the_remedy(
+    zoo_embedding, tmp_path, monkeypatch
+):
+    from phcle.report import write_report
+
+    monkeypatch.setattr(cards, "MOST_LETTERS", 0)
+    made = write_report(zoo_embedding, tmp_path)
+    page = html.unescape((tmp_path / "report.html").read_text("utf-8"))
+    for said in ("leave out 'tree', 'looks'", "`phcle explore` shows them"):
+        assert said in made.left_out
+        assert said in page
+    monkeypatch.undo()
+    assert write_report(zoo_embedding, tmp_path).left_out == ""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial import procrustes
 
 from phcle.report import map_layout
 from phcle.report.map_layout import lay_out
@@ -42,6 +43,29 @@ def test_similar_labels_lie_together(clouds, method, monkeypatch):
     assert np.abs(found.places).max() <= 1 + 1e-6
     again = lay_out(clouds, jobs=1)
     np.testing.assert_array_equal(found.places, again.places)
+
+
+@pytest.mark.parametrize("method", ["scikit-learn", "openTSNE"])
+def test_a_layout_that_starts_from_another_keeps_its_places(
+    clouds, method, monkeypatch, rng
+):
+    if method == "openTSNE":
+        pytest.importorskip("openTSNE", reason="openTSNE is not installed")
+        monkeypatch.setattr(map_layout, "FEW", 100)
+        monkeypatch.setattr(map_layout, "LATE", 100)
+    first = lay_out(clouds, jobs=1).places
+    # The same vectors, turned, with a little noise: only rounding changes distances.
+    turn = np.linalg.qr(rng.standard_normal((10, 10)))[0]
+    other = (clouds @ turn + 0.002 * rng.standard_normal(clouds.shape)).astype("f4")
+    other /= np.linalg.norm(other, axis=1, keepdims=True)
+
+    def agreement(places):
+        return 1 - procrustes(first, places)[2]
+
+    found = lay_out(other, jobs=1, start=first)
+    assert mean_own_share(found.places) > 0.97
+    assert agreement(found.places) > 0.95
+    assert agreement(found.places) > agreement(lay_out(other, jobs=1).places)
 
 
 def test_without_open_tsne_many_labels_get_principal_components(clouds, monkeypatch):

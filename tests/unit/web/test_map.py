@@ -294,6 +294,54 @@ def test_labels_that_have_it_are_drawn_above_the_rest(open_map, kind):
     np.testing.assert_allclose(shown, css_rgb(colour), atol=2)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_points_that_touch_are_kept_apart_by_a_rim(open_map, kind):
+    page = open_map(kind)
+    # Two labels of one group side by side, so that one covers a part of the other.
+    page.evaluate(
+        """() => {
+          const {view, data} = Phcle.map;
+          Phcle.draw_names = () => {};
+          view.look_at([700]);
+          view.zoom(12);
+          const {unit, radius} = view.frame();
+          [data.x[701], data.y[701]] = [data.x[700] + radius / unit, data.y[700]];
+          Phcle.map.clouds.hidden = true;
+          view.painter.colour(view.order, view.rgba, view.page);
+          view.draw();
+        }"""
+    )
+    settle(page)
+    x, y = place(page, 701)
+    radius = page.evaluate("Phcle.map.view.frame().radius")
+    below = css_rgb(page.evaluate("Phcle.as_css(Phcle.map.colour_of('--page'))"))
+    shown = [pixel(page, x - radius - step, y) for step in (0, 0.5, 1)]
+    nearest = min(np.abs(np.subtract(each, below)).max() for each in shown)
+    assert nearest < 100  # half of what it is without a rim
+    np.testing.assert_allclose(pixel(page, x, y), pixel(page, x - 1, y), atol=2)
+
+
+def test_density_lies_under_the_points_and_fades_as_one_zooms_in(open_map):
+    page = open_map()
+    opacities = page.evaluate(
+        """() => {
+          const {clouds} = Phcle.map;
+          const [pen, {width, height}] = [clouds.getContext("2d"), clouds];
+          const {data} = pen.getImageData(0, 0, width, height);
+          return Array.from(data).filter((_, k) => k % 4 === 3);
+        }"""
+    )
+    assert page.locator(".map-density").is_visible()
+    assert 0.1 < np.mean(np.array(opacities) > 10) < 0.9
+    style = "Number(getComputedStyle(Phcle.map.clouds).opacity)"
+    assert page.evaluate(style) == 1
+    page.evaluate("Phcle.map.view.zoom(4)")
+    settle(page)
+    assert page.evaluate(style) < 0.6
+    page.evaluate("Phcle.map.show_group(2)")  # too few for a density
+    assert not page.locator(".map-density").is_visible()
+
+
 def test_numbers_have_a_scale(open_map):
     page = open_map()
     page.select_option("#map-colour", label="size")

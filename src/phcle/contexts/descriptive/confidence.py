@@ -418,9 +418,11 @@ class Described:
             own = np.full(len(vectors), -1)
         own = np.where((own >= 0) & (own % step == 0), own // step, -1)
         best = np.zeros(len(vectors))
+        room = np.empty((min(BLOCK, len(vectors)), len(self.units)), np.float32)
         for start in range(0, len(vectors), BLOCK):
             block = slice(start, start + BLOCK)
-            cosine = _unit(vectors[block]) @ self.units.T
+            units = _unit(vectors[block])
+            cosine = np.matmul(units, self.units.T, out=room[: len(units)])
             is_own = np.flatnonzero(own[block] >= 0)
             cosine[is_own, own[block][is_own]] = 0.0
             best[block] = cosine.max(axis=1, initial=0.0)

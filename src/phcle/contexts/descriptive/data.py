@@ -155,6 +155,13 @@ class DescriptiveContext(Context):
         """All numbers, for a fingerprint of the data."""
         return [part for part in self.matrix.arrays if part is not None]
 
+    def stored_cells(self) -> tuple[Any, Any, Any]:
+        """The known cells; of tags, those that labels have."""
+        if self.is_sparse and self.matrix.arrays[1] is None:
+            return super().stored_cells()
+        rows, columns = self.matrix.known_cells()
+        return rows, columns, self.matrix.cells(rows, columns)
+
     def _check(self) -> None:
         """Refuse a shape that does not fit, infinite values, and no values at all."""
         check_axes(self.name, self.labels, self.columns, self.matrix.shape)

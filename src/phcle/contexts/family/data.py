@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.contexts.base import Context
 from phcle.contexts.family.kinship import Kinship
@@ -60,6 +61,17 @@ class FamilyContext(Context):
     def fingerprint_arrays(self) -> list[Any]:
         """All numbers, for a fingerprint of the data."""
         return self.kinship.arrays
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The nodes on which labels hang."""
+        return self.kinship.nodes_for(self.labels)
+
+    def stored_cells(self) -> tuple[Any, Any, Any]:
+        """Where each label hangs."""
+        places = sp.coo_array(self.kinship.places(self.labels, self.cell_columns))
+        rows, columns = (axis.astype(np.int64) for axis in places.coords)
+        return rows, columns, places.data
 
     def relatives(self) -> Kinship:
         """The tree or graph."""

@@ -1,14 +1,8 @@
-// The page of two embeddings: choose a label, and wait until neighbours are computed.
+// The page of two embeddings: wait until neighbours are computed.
 (function (root) {
   "use strict";
   const Phcle = root.Phcle;
   const LOOK_MS = 1000;
-  const box = document.getElementById("both");
-  if (box) {
-    Phcle.suggest_labels(box, ({ label }) => {
-      root.location.assign(`/embeddings?${Phcle.query([["label", label]])}`);
-    });
-  }
   const preparing = document.getElementById("preparing");
   async function look() {
     const status = await Phcle.get("/api/status");

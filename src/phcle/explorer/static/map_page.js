@@ -6,7 +6,6 @@
   const element = Phcle.element;
   const LOOK_MS = 1000;
   const MOST_COMPARED = 8;
-  const MOST_KEPT = 200; // chosen labels that fit into a URL
   const host = document.getElementById("map");
   let is_restoring = true;
   let data = null;
@@ -88,30 +87,11 @@
     };
   }
 
-  function colour_pairs(map) {
-    const { title, context, column } = map.base;
-    if (context) {
-      const mode = map.mode === "value" ? [] : [["mode", map.mode]];
-      return [["context", context], ["column", column], ...mode];
-    }
-    return map.base === map.data.colourings[0] ? [] : [["colour", title]];
-  }
-
   function remember(map, what) {
     if (is_restoring) return;
-    const pairs = [];
     const kept = new URLSearchParams(root.location.search);
-    if (kept.get("map")) pairs.push(["map", kept.get("map")]);
-    const chosen = map.chosen_label();
-    if (chosen !== null) pairs.push(["label", chosen]);
-    pairs.push(...colour_pairs(map), ...Phcle.filters.pairs(map.filters));
-    if (map.group !== null) pairs.push(["group", map.colouring.groups[map.group]]);
-    if (map.many.length && map.many.length <= MOST_KEPT) {
-      pairs.push(["rows", map.many.join(",")]);
-    }
-    if (!map.view.is_home || chosen !== null) {
-      pairs.push(["at", map.view.where().map((value) => value.toFixed(4)).join(",")]);
-    }
+    const drawn = kept.get("map") ? [["map", kept.get("map")]] : [];
+    const pairs = [...drawn, ...Phcle.map_address.pairs(map)];
     const query = Phcle.query(pairs);
     const address = query ? `/?${query}` : "/";
     if (address === root.location.pathname + root.location.search) return;
@@ -119,34 +99,9 @@
     else root.history.pushState(null, "", address);
   }
 
-  async function restore_colours(map, kept) {
-    const [context, column] = [kept.get("context"), kept.get("column")];
-    const has = (each) => each.context === context && each.column === column;
-    const known = map.data.colourings.find(has);
-    if (!context) map.colour_by(kept.get("colour") ?? map.data.colourings[0].title);
-    else if (known) map.pick_colours(known, kept.get("mode"));
-    else {
-      await map
-        .colour_by_attribute(context, column, kept.get("mode"))
-        .catch((error) => map.tell(error.message));
-    }
-    const group = (map.colouring.groups || []).indexOf(kept.get("group"));
-    if (group >= 0) map.show_group(group);
-  }
   async function restore(map) {
     is_restoring = true;
-    const kept = new URLSearchParams(root.location.search);
-    await restore_colours(map, kept);
-    await map.restore_filters(Phcle.filters.read(root.location.search));
-    const at = (kept.get("at") || "").split(",").map(Number);
-    const has_view = at.length === 3 && at.every(Number.isFinite) && at[2] > 0;
-    const rows = (kept.get("rows") || "").split(",").filter(Boolean).map(Number);
-    const label = kept.get("label");
-    if (rows.length && rows.every((row) => row in map.data.labels)) map.choose_many(rows);
-    else if (label === null) map.choose(null);
-    else await map.go_to_label(label).catch((error) => map.tell(error.message));
-    if (has_view) map.view.go(...at);
-    else if (label === null) map.view.show_all();
+    await Phcle.map_address.restore(map, new URLSearchParams(root.location.search));
     is_restoring = false;
   }
 

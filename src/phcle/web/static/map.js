@@ -17,7 +17,10 @@
 //                       because the map shows a sample
 //
 // Options: search (default true); panels (default true; without them only the stage);
-// changed(map, what) is called when the "choice", the "colours" or the "view" change.
+// changed(map, what) is called when the "choice", the "colours" or the "view" change,
+// moved(map) in every step of a move, hovered(map, point or null) when the pointer goes on;
+// arrows(map) returns [[from x, from y, to x, to y, is_strong]], places on the map; hollow
+// lists points to draw as rings; about (such as "labels of zoo") and file_name name the map.
 // Text from the data is inserted as text, never as HTML.
 (function (root) {
   "use strict";
@@ -27,8 +30,9 @@
   const MOST_TOLD = 4; // colourings in a tooltip
   const STEP = 80; // pixels that an arrow key with Shift moves the map
   const SETTLED_MS = 110;
+  const HEAD = 7; // pixels of the head of an arrow
   const SLOW_MS = 45; // between frames, from which on names are drawn when the map rests
-  const PANELS = ".map-controls, .map-side > :not([hidden]), .map-tools, .map-note";
+  const PANELS = ".map-controls, .map-side > :not([hidden]), .map-tools, .map-note, .map-title";
   const SVG = "http://www.w3.org/2000/svg";
   // Parts of the map that the sheet of a phone covers, and where it turns to another of them.
   const [HALF, WHOLE, WHOLE_FROM, CLOSED_BELOW] = [0.45, 0.92, 0.68, 0.25];
@@ -64,6 +68,18 @@
   const button = (text, onclick, attributes) =>
     element("button", { type: "button", onclick, ...attributes }, text);
 
+  const DEFAULTS = {
+    search: true,
+    panels: true,
+    changed: () => {},
+    moved: () => {},
+    hovered: () => {},
+    arrows: () => [],
+    hollow: [],
+    about: "labels",
+    file_name: "map",
+  };
+
   // Icons of the tool bar: paths in a box of 24, drawn as lines.
   const ICONS = {
     plus: "M12 5v14M5 12h14",
@@ -89,7 +105,7 @@
   class LabelMap {
     constructor(host, provider, data, options) {
       Object.assign(this, { host, provider });
-      this.options = { search: true, panels: true, changed: () => {}, ...options };
+      this.options = { ...DEFAULTS, ...options };
       this.data = unpack(data);
       this.n = this.data.names.length;
       this.per_label = this.n ? this.data.neighbours.length / this.n : 0;
@@ -134,8 +150,8 @@
         tabindex: "0",
         role: "application",
         "aria-label":
-          `Map of ${count(this.n)} labels. Arrow keys go from label to label, with Shift ` +
-          "they move the map. Plus and minus zoom, 0 shows all, Escape clears.",
+          `Map of ${count(this.n)} ${this.options.about}. Arrow keys go from label to label, ` +
+          "with Shift they move the map. Plus and minus zoom, 0 shows all, Escape clears.",
         onkeydown: (event) => this.on_key(event),
       });
       const layer = (name) => element("canvas", { class: name, "aria-hidden": "true" });
@@ -349,7 +365,6 @@
 
     // Boxes of the panels that lie on the stage: [left, top, right, bottom].
     covered() {
-      if (!this.options.panels) return [];
       const stage = this.stage.getBoundingClientRect();
       return [...this.host.querySelectorAll(PANELS)]
         .map((panel) => panel.getBoundingClientRect())
@@ -471,7 +486,7 @@
     }
 
     draw_scale() {
-      const { ramp, low, high, has_faint, none } = this.legend_now;
+      const { ramp, low, high, has_faint, missing } = this.legend_now;
       const digits = Math.max(0, 2 - Math.floor(Math.log10(high - low || 1)));
       const tick = (value) => String(Number(value.toFixed(Math.min(20, digits))));
       const bar = element("div", { class: "map-ramp" });
@@ -483,7 +498,7 @@
       );
       const notes = [];
       if (has_faint) notes.push("faint: predicted");
-      if (none) notes.push("grey: unknown");
+      if (missing) notes.push(`grey: ${missing}`);
       const note = element("p", { class: "map-hint" }, notes.join(" · "));
       this.legend.ariaLabel = "Scale";
       this.legend.replaceChildren(bar, ends, ...(notes.length ? [note] : []));
@@ -517,9 +532,9 @@
     said_by(colouring, point) {
       if (colouring.groups) return this.group_name(colouring, point);
       const value = colouring.values[point];
-      if (Number.isNaN(value)) return "unknown";
+      if (Number.isNaN(value)) return colouring.missing ?? "unknown";
       const is_guess = colouring.is_known && !colouring.is_known[point];
-      return Phcle.number(value) + (is_guess ? ", predicted" : "");
+      return Phcle.number(value) + (colouring.unit ?? "") + (is_guess ? ", predicted" : "");
     }
 
     hover(point) {
@@ -528,6 +543,7 @@
       this.tip.hidden = point === null;
       this.stage.classList.toggle("is-over", point !== null);
       this.view.draw_soon();
+      this.options.hovered(this, point);
       if (point === null) return;
       this.tip.replaceChildren(...this.told_of(point));
       const [x, y] = this.view.place(point);
@@ -740,6 +756,7 @@
 
     on_move() {
       this.is_moving = true;
+      this.options.moved(this);
       if (this.hovered !== undefined && this.hovered !== null) this.hover(null);
       clearTimeout(this.settling);
       this.settling = setTimeout(() => {
@@ -753,7 +770,7 @@
     pin(x, y, name, near) {
       this.pinned = [x, y, name];
       this.many = near.filter((i) => i >= 0); // a sample may lack some
-      this.view.look_at(this.many, [x, y]);
+      this.view.look_at(this.many, [[x, y]]);
       this.place_names();
     }
 
@@ -796,9 +813,56 @@
       if (!is_short) {
         Phcle.move_density(this.clouds, frame, this.view.home_reach() / this.view.reach);
       }
+      this.draw_hollows(pen, frame);
+      this.draw_arrows(pen);
       this.draw_marks(pen, frame);
       if (!is_short) Phcle.draw_names(pen, frame, this.placed, this.ink_now);
       this.draw_lasso(pen);
+    }
+
+    // Points that are rings: their middle gets the colour of the page.
+    draw_hollows(pen, { radius, width, height }) {
+      pen.fillStyle = this.ink_now.page;
+      pen.beginPath();
+      for (const i of this.options.hollow) {
+        const [x, y] = this.view.place(i);
+        if (x < 0 || y < 0 || x > width || y > height) continue;
+        pen.moveTo(x + 0.55 * radius, y);
+        pen.arc(x, y, 0.55 * radius, 0, 2 * Math.PI);
+      }
+      pen.fill();
+    }
+
+    // The arrows in pixels: a line that ends with its head. Short ones have no head.
+    arrows() {
+      return this.options.arrows(this).map(([from_x, from_y, to_x, to_y, is_strong]) => {
+        const [from, to] = [this.view.place_of(from_x, from_y), this.view.place_of(to_x, to_y)];
+        const [right, down] = [to[0] - from[0], to[1] - from[1]];
+        const long = Math.hypot(right, down);
+        if (long < 2 * HEAD) return { line: [from, to], is_strong };
+        const [along, across] = [HEAD / long, HEAD / long / 2];
+        const side = (way) => [
+          to[0] - right * along - way * down * across,
+          to[1] - down * along + way * right * across,
+        ];
+        return { line: [from, to, side(1), to, side(-1)], is_strong };
+      });
+    }
+
+    draw_arrows(pen) {
+      const { ink, accent, page } = this.ink_now;
+      for (const { line, is_strong } of this.arrows()) {
+        pen.beginPath();
+        for (const place of line) pen.lineTo(...place);
+        // A border keeps the arrow apart from the points below it.
+        for (const [colour, wide] of [[page, 3.5], [is_strong ? accent : ink, is_strong ? 2 : 1]]) {
+          pen.strokeStyle = colour;
+          pen.lineWidth = wide;
+          pen.globalAlpha = is_strong ? 1 : 0.6;
+          pen.stroke();
+        }
+      }
+      pen.globalAlpha = 1;
     }
 
     draw_marks(pen, { radius }) {

@@ -43,6 +43,17 @@
     return `<g fill="none" stroke-linecap="round" stroke-width="${width}">${found.join("")}</g>`;
   }
 
+  function arrows(map, ink) {
+    return map.arrows().map(({ line, is_strong }) => {
+      const path = line.map((place) => place.map(short).join(" ")).join("L");
+      const width = is_strong ? 2 : 1;
+      return (
+        `<path fill="none" stroke="${is_strong ? ink.accent : ink.ink}" stroke-width="${width}" ` +
+        `stroke-opacity="${is_strong ? 1 : 0.6}" d="M${path}"/>`
+      );
+    });
+  }
+
   function texts(map, frame, ink) {
     return map.placed.map(({ text, font, kind, x, y, left, top }) => {
       const [, weight, size] = font.match(/^(?:(\d+) )?([\d.]+)px/);
@@ -92,13 +103,14 @@
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
       `viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">` +
       `<rect width="100%" height="100%" fill="${ink.page}"/>${cloud}${dots(map, frame)}` +
-      `${texts(map, frame, ink).join("")}${legend(map, ink)}</svg>`
+      `${arrows(map, ink).join("")}${texts(map, frame, ink).join("")}${legend(map, ink)}</svg>`
     );
   };
 
   Phcle.save_map = async function (map, kind) {
     const drawn = new Blob([Phcle.map_as_svg(map)], { type: "image/svg+xml" });
-    if (kind === "svg") return Phcle.save(drawn, "map.svg");
+    const name = `${map.options.file_name}.${kind}`;
+    if (kind === "svg") return Phcle.save(drawn, name);
     const { width, height } = map.view.frame();
     const picture = new Image(width, height);
     picture.src = URL.createObjectURL(drawn);
@@ -106,6 +118,6 @@
     const canvas = Phcle.element("canvas", { width: SHARP * width, height: SHARP * height });
     canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(picture.src);
-    return canvas.toBlob((made) => Phcle.save(made, "map.png"));
+    return canvas.toBlob((made) => Phcle.save(made, name));
   };
 })(window);

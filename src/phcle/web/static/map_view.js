@@ -241,10 +241,10 @@
       this.fly(...this.whole(), true);
     }
 
-    // Show some points, and perhaps a place beside them.
-    look_at(wanted, place = null) {
+    // Show some points, and perhaps places beside them.
+    look_at(wanted, places = []) {
       let [left, low, right, high] = this.box(wanted);
-      if (place) {
+      for (const place of places) {
         [left, right] = [Math.min(left, place[0]), Math.max(right, place[0])];
         [low, high] = [Math.min(low, place[1]), Math.max(high, place[1])];
       }

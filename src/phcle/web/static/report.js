@@ -463,23 +463,77 @@
     const local = new LocalFilters(cards, branch);
     const bars = element("div", {});
     let panel = null;
-    const changed = (list) => {
+    const apply = (list) => {
       const { rows } = local.ask(list);
+      map.filters = list;
       map.keep(list.length ? rows : null);
       const [n, all] = [rows.length, map.n].map((x) => x.toLocaleString("en"));
       map.tell(list.length ? `${n} of ${all} labels.` : "");
     };
-    map.add_panel("Filters", "filter", bars, () => {
-      panel ??= Phcle.filters.panel(bars, { filters: [], changed, facets: (list) => local.ask(list) });
+    const changed = (list) => {
+      apply(list);
+      map.options.changed(map, "colours");
+    };
+    const { show } = map.add_panel("Filters", "filter", bars, () => {
+      const options = { filters: map.filters, changed, facets: (list) => local.ask(list) };
+      panel ??= Phcle.filters.panel(bars, options);
     });
+    map.filters = [];
+    map.restore_filters = async (list) => {
+      if (JSON.stringify(list) === JSON.stringify(map.filters)) return;
+      apply(list);
+      if (list.length) show(true);
+      panel?.show(list);
+    };
+  }
+
+  // -- What the map shows, in the address after "#map?", so that it can be shared. Links to
+  // sections use the same part of the address.
+
+  const START = "#map?";
+
+  function keep_address() {
+    let is_restoring = true;
+    const remember = (map, what) => {
+      if (is_restoring) return;
+      const query = new URLSearchParams(Phcle.map_address.pairs(map)).toString();
+      const address = query ? START + query : "#map-section";
+      if (address === root.location.hash || (!query && !root.location.hash)) return;
+      try {
+        if (what === "view") root.history.replaceState(null, "", address);
+        else root.history.pushState(null, "", address);
+      } catch {
+        // Inside another page, such as a notebook, the address cannot change.
+      }
+    };
+    const restore = async (map) => {
+      const { hash } = root.location;
+      if (hash && hash !== "#map-section" && !hash.startsWith(START)) return; // a section
+      is_restoring = true;
+      const kept = new URLSearchParams(hash.startsWith(START) ? hash.slice(START.length) : "");
+      try {
+        await Phcle.map_address.restore(map, kept);
+      } catch {
+        map.tell("The address names something that this page does not have.");
+      }
+      is_restoring = false;
+    };
+    const follow = async (map) => {
+      if (root.location.hash) await restore(map);
+      is_restoring = false;
+      root.addEventListener("popstate", () => restore(map));
+    };
+    return { remember, follow };
   }
 
   Phcle.open_report = async function (host, source) {
     try {
       const cards = new Cards(await unpack(source));
-      const map = await Phcle.mount_map(host, cards.provider());
+      const { remember, follow } = keep_address();
+      const map = await Phcle.mount_map(host, cards.provider(), { changed: remember });
       add_filters(map, cards);
       map.tell(`${map.n.toLocaleString("en")} labels. Click one, or search.`);
+      await follow(map);
       return map;
     } catch (error) {
       host.replaceChildren(element("p", { class: "failed", role: "alert" }, error.message));

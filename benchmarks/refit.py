@@ -1,0 +1,209 @@
+"""Time a refit that starts from an earlier embedding, beside a cold fit of the data.
+
+The earlier embedding knows the data without 5 % of the labels, without one column, or
+with 1 % wrong values. Then both fit the whole data with all defaults, in one run:
+
+- cold: `PHCLE().fit(contexts)`;
+- warm: `PHCLE().fit(contexts, warm_start=earlier)`.
+
+Seconds are CPU time, which other work on the machine changes little. The objective
+(above its floor) and the cosines of all pairs of labels are compared with a cold fit at
+the settings of the warm one, and with the same fit to a hundredth of its tolerance: the
+problem is not convex, so cold fits differ, too. The score is that of hidden cells.
+
+    OMP_NUM_THREADS=1 python benchmarks/refit.py 1000 10000
+    OMP_NUM_THREADS=1 python benchmarks/refit.py shop pantheria awa nouns --data DATA
+
+Numbers are made-up trees and tables of so many labels (`choosing_cost.py`). The second
+line needs the second package, `pip install ./paper`, its data, and WordNet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from choosing_cost import make_contexts
+
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding
+from phcle.contexts.alignment import align
+from phcle.errors import ConvergenceWarning, PhcleWarning
+from phcle.fit_speed import noun_contexts, yardstick
+from phcle.solver.setting_choice import SettingChoice
+from phcle.solver.settings import Chosen
+
+NEW_ROWS, CORRECTED, N_NOUNS, MOST_COMPARED = 0.05, 0.01, 2_000, 2_000
+EXACT = 0.01
+"""Share of the usual tolerance to which the reference is fitted."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Data before and after a change, and how to score an embedding of the latter."""
+
+    name: str
+    before: list
+    labels: list[str] | None
+    now: list
+    score: Callable[[LabelEmbedding], str]
+
+
+def score_nothing(embedding: LabelEmbedding) -> str:
+    """No cell is hidden."""
+    return ""
+
+
+def planted_changes(n: int) -> Iterator[Change]:
+    """Changes of a made-up tree and table."""
+    tree, table = make_contexts(n)
+    rng = np.random.default_rng(1)
+    values = np.array(table.matrix.arrays[0])
+    hidden = ~np.isnan(values) & (rng.random(values.shape) < 0.1)
+    left = np.where(hidden, np.nan, values)
+    spread = np.nanstd(left, axis=0)
+
+    def table_of(cells: np.ndarray, at: slice = slice(None)) -> DescriptiveContext:
+        return DescriptiveContext(
+            "table", table.labels, table.columns[at], cells[:, at]
+        )
+
+    def score(embedding: LabelEmbedding) -> str:
+        found = next(c for c in embedding.contexts if c.name == "table")
+        vectors = embedding.select(table.labels).vectors
+        errors = ((found.predict(vectors) - values) / spread)[hidden]
+        means = ((np.nanmean(left, axis=0) - values) / spread)[hidden]
+        return f"R² {1 - np.mean(errors**2) / np.mean(means**2):.3f}"
+
+    now = [tree, table_of(left)]
+    early = [x for x in table.labels if rng.random() > NEW_ROWS]
+    yield Change("5 % new rows", now, early, now, score)
+    narrow = [tree, table_of(left, slice(0, -1))]
+    yield Change("1 new column", narrow, None, now, score)
+    wrong = left.copy()
+    rows, columns = np.nonzero(~np.isnan(left))
+    at = rng.choice(len(rows), int(CORRECTED * len(rows)), replace=False)
+    wrong[rows[at], columns[at]] = left[rng.permutation(rows[at]), columns[at]]
+    wrong = np.where(np.isnan(wrong) & ~np.isnan(left), 0.0, wrong)
+    yield Change("1 % corrected", [tree, table_of(wrong)], None, now, score)
+
+
+def noun_changes() -> Iterator[Change]:
+    """New nouns of WordNet: hypernyms, glosses and parts."""
+    from phcle.datasets import load_wordnet_nouns
+
+    now = noun_contexts(load_wordnet_nouns(), N_NOUNS)
+    rng = np.random.default_rng(1)
+    early = [x for x in align(now).labels if rng.random() > NEW_ROWS]
+    yield Change("5 % new rows", now, early, now, score_nothing)
+
+
+def table_changes(name: str, data: str) -> Iterator[Change]:
+    """Changes of a real table, some of whose cells are hidden."""
+    from phcle_paper.studies.cell_tasks import cell_task
+
+    task = cell_task(name, data)
+    table, left, now = task.table, task.left, task.contexts
+    rng = np.random.default_rng(1)
+
+    def score(embedding: LabelEmbedding) -> str:
+        found = task.scores(task.predicted_by(embedding))
+        return ", ".join(f"{key} {value:.3f}" for key, value in list(found.items())[:2])
+
+    early = [x for x in align(now).labels if rng.random() > NEW_ROWS]
+    yield Change("5 % new rows", now, early, now, score)
+    at = table.field_of < len(table.fields) - 1
+    narrow = replace(table, fields=table.fields[:-1], values=table.values[:, at])
+    yield Change("1 new column", narrow.contexts(left[:, at]), None, now, score)
+    wrong = left.copy()
+    rows, fields = np.nonzero(~np.isnan(left[:, [x.start for x in table.slices]]))
+    n_wrong = max(1, int(CORRECTED * len(rows)))
+    for i in rng.choice(len(rows), n_wrong, replace=False):
+        own = table.slices[fields[i]]
+        known = np.flatnonzero(~np.isnan(left[:, own.start]))
+        wrong[rows[i], own] = left[rng.choice(known), own]
+    yield Change("1 % corrected", table.contexts(wrong), None, now, score)
+
+
+def timed(contexts: list, **given: object) -> tuple[float, PHCLE]:
+    """CPU seconds of a fit with all defaults."""
+    began = time.process_time()
+    model = PHCLE().fit(contexts, **given)
+    return time.process_time() - began, model
+
+
+def cold_at(chosen: Chosen, contexts: list, tol: float) -> PHCLE:
+    """A cold fit at given settings, without calibration."""
+    model = PHCLE(calibrate=False, tol=tol)
+    kept = SettingChoice.chosen
+    try:
+        SettingChoice.chosen = lambda self, aligned, warm=None: self.posed(
+            aligned, chosen
+        )
+        return model.fit(contexts)
+    finally:
+        SettingChoice.chosen = kept
+
+
+def cosine_difference(one: LabelEmbedding, other: LabelEmbedding) -> float:
+    """Root mean square difference of the cosines of pairs of labels."""
+    labels = list(one.labels)
+    if len(labels) > MOST_COMPARED:
+        labels = np.random.default_rng(0).choice(labels, MOST_COMPARED, replace=False)
+
+    def cosines(embedding: LabelEmbedding) -> np.ndarray:
+        vectors = embedding.select(list(labels)).vectors.astype(np.float64)
+        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-300)[:, None]
+        return unit @ unit.T
+
+    return float(np.sqrt(np.mean((cosines(one) - cosines(other)) ** 2)))
+
+
+def main() -> None:
+    """Refit every data set after every change, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sets", nargs="+", help="numbers of labels, or data sets")
+    parser.add_argument("--data", default="data", help="folder of data sets")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    warnings.simplefilter("ignore", PhcleWarning)
+    print(f"matrix product: {yardstick():.0f} GFLOP/s")
+    print(
+        "| data | change | cold | warm | warm / cold | sweeps | objective | cosines "
+        "| cold and exact | score cold | score warm | taken |"
+    )
+    print("| --- " * 12 + "|")
+    for name in given.sets:
+        if name.isdigit():
+            changes = planted_changes(int(name))
+        elif name == "nouns":
+            changes = noun_changes()
+        else:
+            changes = table_changes(name, given.data)
+        for change in changes:
+            earlier = PHCLE().fit(change.before, labels=change.labels).embedding_
+            cold_seconds, cold = timed(change.now)
+            seconds, warm = timed(change.now, warm_start=earlier)
+            usual = cold_at(warm.chosen_, change.now, PHCLE().tol)
+            exact = cold_at(warm.chosen_, change.now, EXACT * PHCLE().tol)
+            gap = warm.history_[-1]["gap"] / usual.history_[-1]["gap"] - 1
+            far = cosine_difference(warm.embedding_, usual.embedding_)
+            usual_far = cosine_difference(exact.embedding_, usual.embedding_)
+            taken = "settings" if warm.chosen_.changed is not None else "factors"
+            if "changed_since_calibration" in warm.embedding_.origin:
+                taken += ", confidences"
+            n_cold, n_warm = (len(x.history_) - 1 for x in (usual, warm))
+            print(
+                f"| {name} | {change.name} | {cold_seconds:.2f} s | {seconds:.2f} s "
+                f"| {seconds / cold_seconds:.2f} | {n_cold} → {n_warm} | {gap:+.1e} "
+                f"| {far:.3f} | {usual_far:.3f} | {change.score(cold.embedding_)} "
+                f"| {change.score(warm.embedding_)} | {taken} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

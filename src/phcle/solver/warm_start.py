@@ -1,0 +1,261 @@
+"""What a refit takes from an earlier embedding, beside its factors.
+
+Trials on hidden cells found the settings and calibrations of the embedding. The refit
+takes them over as long as few cells have changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from phcle.contexts.alignment import Aligned
+from phcle.contexts.changed_cells import changed_share
+from phcle.contexts.descriptive.confidence import Calibration
+from phcle.contexts.labels import index_of
+from phcle.embedding import load
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import ContextError, OptionError, some
+from phcle.options import DEFAULTS, OPTIONS
+from phcle.solver.problem import Problem
+from phcle.solver.settings import Chosen, Setting, longest_useful
+from phcle.solver.trials import open_roles
+
+__all__ = ["WarmStart"]
+
+Pose = Callable[[Aligned, Chosen], tuple[Problem, Chosen]]
+
+SETTINGS_UP_TO, CALIBRATION_UP_TO = 0.5, 0.1
+"""Settings, and calibrations, are taken over while at most this share of the cells of
+any context has changed since they were found; the shares of several refits add up. The
+settings are coarse, and short trials choose them. Confidences must be right to a few
+per cent, so they are learned anew sooner."""
+
+MAY_DIFFER = ("dim", "random_state", "match", "dtype", "mode", "solver", "step_size")
+"""Options that may differ from those of the earlier fit without another choice of
+settings."""
+
+
+@dataclass(frozen=True, eq=False)
+class WarmStart:
+    """An earlier embedding from which a refit starts.
+
+    Attributes
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    anew : bool
+        Whether settings are chosen and confidences are learned anew.
+    """
+
+    embedding: LabelEmbedding
+    anew: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        given: LabelEmbedding | str | Path,
+        aligned: Aligned,
+        init: str,
+        *,
+        anew: bool,
+    ) -> Self:
+        """Check what the user gave.
+
+        Parameters
+        ----------
+        given : LabelEmbedding, str or Path
+            An embedding or its file.
+        aligned : Aligned
+            Contexts and labels of the refit.
+        init : str
+            The option of this name.
+        anew : bool
+            Whether settings are chosen anew.
+
+        Returns
+        -------
+        WarmStart
+            The start.
+        """
+        if init != "spectral":
+            raise OptionError(
+                f"warm_start takes the place of init={init!r}; leave one of them out."
+            )
+        if not isinstance(given, (LabelEmbedding, str, Path)):
+            raise OptionError(
+                "warm_start must be a LabelEmbedding or the path of its file. Got "
+                f"{type(given).__name__} instead."
+            )
+        embedding = given if isinstance(given, LabelEmbedding) else load(given)
+        known = {context.given_name for context in embedding.contexts}
+        if not known:
+            raise ContextError(
+                "warm_start has vectors but no contexts, so no fit can start from it; "
+                "use an embedding that PHCLE learned, or leave warm_start out."
+            )
+        if known.isdisjoint(context.name for context in aligned.contexts):
+            ours = [context.name for context in aligned.contexts]
+            raise ContextError(
+                f"warm_start has the contexts {some(sorted(known))}, and this fit has "
+                f"{some(ours)}; name them alike (name=, NAME=FILE), or leave "
+                "warm_start out."
+            )
+        if set(embedding.labels).isdisjoint(aligned.labels):
+            raise ContextError(
+                f"warm_start has labels such as {some(embedding.labels)}, and none of "
+                f"this fit, {some(aligned.labels)}; leave warm_start out."
+            )
+        return cls(embedding, anew)
+
+    def taken(
+        self,
+        options: Mapping[str, Any],
+        given: Setting,
+        is_open: frozenset[str],
+        aligned: Aligned,
+        pose: Pose,
+    ) -> tuple[Problem, Chosen] | str:
+        """Take the settings of the embedding, if they still suit the data.
+
+        Parameters
+        ----------
+        options : mapping
+            Options of the refit.
+        given : Setting
+            What the options set, and defaults elsewhere.
+        is_open : frozenset of str
+            Settings that the options leave open.
+        aligned : Aligned
+            Contexts and labels of the refit.
+        pose : callable
+            Makes the problem of a setting.
+
+        Returns
+        -------
+        tuple of Problem and Chosen, or str
+            The problem and its settings, or why they must be chosen anew.
+        """
+        if self.anew:
+            return "that was asked for"
+        stored = self.embedding.origin.get("chosen")
+        if not isinstance(stored, Mapping):
+            return "the earlier embedding does not say what was chosen"
+        before = Chosen.from_dict(stored)
+        other = self._other_options(options)
+        if other:
+            return f"the earlier fit had another {some(other)}"
+        hierarchies, graphs = open_roles(aligned.contexts)
+        roles = {
+            name: role
+            for name, role in before.setting.roles.items()
+            if name in hierarchies or name in graphs
+        }
+        dim = given.dim
+        if "dim" in is_open:
+            dim = before.setting.dim
+            if dim != Setting.dim:  # as many as the columns filled
+                dim = longest_useful(aligned, roles)
+        setting = replace(before.setting, roles=roles, dim=dim)
+        problem, chosen = pose(aligned, replace(before, setting=setting))
+        changed = self.changed(problem)
+        if changed is None:
+            return "the earlier fit had other contexts"
+        changed += before.changed or 0.0
+        if changed > SETTINGS_UP_TO:
+            return f"{changed:.0%} of the cells changed"
+        reason = (
+            f"Taken from the earlier embedding; {changed:.1%} of the cells changed "
+            "since they were chosen."
+        )
+        return problem, replace(chosen, reason=reason, changed=changed)
+
+    def changed(self, problem: Problem) -> float | None:
+        """Compute how much of the data differs from those of the embedding.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem of the refit.
+
+        Returns
+        -------
+        float or None
+            The largest share of changed cells of a context; None if there are other
+            contexts.
+        """
+        before = {(c.name, c.kind): c for c in self.embedding.contexts}
+        now = {(c.name, c.kind): c for c in problem.contexts}
+        if before.keys() != now.keys():
+            return None
+        shares = [0.0]
+        for key, context in now.items():
+            old = before[key].data
+            if old is None or context.data is None:
+                return None
+            loose = not context.can_be_completed
+            shares.append(changed_share(old, context.data, problem.labels, loose=loose))
+        return max(shares)
+
+    def calibrations(
+        self, problem: Problem, options: Mapping[str, Any], setting: Setting
+    ) -> tuple[dict[str, Calibration], dict[str, Any]] | None:
+        """Take the calibrations of the embedding, if they still suit the data.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem of the refit.
+        options : mapping
+            Options of the refit.
+        setting : Setting
+            Settings of the refit.
+
+        Returns
+        -------
+        tuple of two dicts, or None
+            Calibrations by context, and what belongs into `origin`; None if they must
+            be learned anew.
+        """
+        origin = self.embedding.origin
+        stored = origin.get("chosen")
+        if self.anew or "completion" not in origin or not isinstance(stored, Mapping):
+            return None
+        before = Chosen.from_dict(stored).setting
+        if replace(before, dim=setting.dim) != setting or self._other_options(options):
+            return None
+        changed = self.changed(problem)
+        if changed is None:
+            return None
+        changed += float(origin.get("changed_since_calibration", 0.0))
+        if changed > CALIBRATION_UP_TO:
+            return None
+        columns = {context.name: context.columns for context in problem.contexts}
+        found = {}
+        for context in self.embedding.predicting:
+            now = columns[context.name]
+            if set(now) != set(context.columns):
+                return None
+            if context.calibration is not None:
+                position = index_of(context.columns)
+                at = np.array([position[name] for name in now], dtype=np.int64)
+                found[context.name] = context.calibration.on_columns(at)
+        about = {
+            "completion": origin["completion"],
+            "changed_since_calibration": changed,
+        }
+        return found, about
+
+    def _other_options(self, options: Mapping[str, Any]) -> list[str]:
+        """Options that decide about settings, and differ from the earlier fit's."""
+        before = {**DEFAULTS, **self.embedding.options}
+        return [
+            x.name
+            for x in OPTIONS
+            if not (x.may_change_on_resume or x.name in MAY_DIFFER)
+            and before[x.name] != options[x.name]
+        ]

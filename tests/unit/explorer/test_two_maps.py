@@ -1,0 +1,522 @@
+"""Two embeddings on two maps: the numbers, and the page in headless Chromium."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from scipy.linalg import orthogonal_procrustes
+from scipy.spatial import procrustes
+
+from phcle import LabelEmbedding
+
+pytest.importorskip("fastapi", reason="fastapi is not installed")
+
+from phcle.explorer.two_maps import align
+
+SLOW_MS = 20_000
+SIZES = {"desk": (1400, 900), "phone": (390, 844)}
+N_EACH, N_GROUPS = 12, 6
+ONLY_IN_OLD = "</script><script>alert(1)</script>"
+ONLY_IN_NEW = "<img src=x onerror=alert(2)>"
+MOVED = "group 0, label 3"
+NAMES = {"group 1, label 1": 'a "quoted" & <b>bold</b> name'}
+
+
+# -- The alignment
+
+
+def turned(places, angle, *, mirrored, scale, shift):
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    if mirrored:
+        turn = turn * [[1], [-1]]
+    return scale * places @ turn + shift
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_turned_mirrored_and_scaled_layout_lies_on_the_first(mirrored, rng):
+    places = rng.standard_normal((50, 2))
+    other = turned(places, 2.1, mirrored=mirrored, scale=0.3, shift=[4, -1])
+    found = align(other, places)
+    np.testing.assert_allclose(found.apply(other), places, atol=1e-12)
+    assert found.agreement == pytest.approx(1.0)
+
+
+def test_the_alignment_is_that_of_scipy(rng):
+    places = rng.standard_normal((80, 2)) * [3, 1] + 5
+    other = turned(places, 0.7, mirrored=True, scale=2.0, shift=[1, 2])
+    other += rng.standard_normal(other.shape)
+    found = align(other, places)
+    first, second = other - other.mean(axis=0), places - places.mean(axis=0)
+    turn, _ = orthogonal_procrustes(first, second)
+    np.testing.assert_allclose(found.turn, turn, atol=1e-12)
+    one, two, disparity = procrustes(places, other)
+    assert found.agreement == pytest.approx(1 - disparity)
+    # SciPy also shrinks the second by the square root of the agreement.
+    size = np.linalg.norm(second)
+    moved = (found.apply(other) - places.mean(axis=0)) / size
+    np.testing.assert_allclose(moved * found.agreement**0.5, two, atol=1e-12)
+    np.testing.assert_allclose(one, second / size, atol=1e-12)
+
+
+def test_layouts_that_have_nothing_in_common_keep_their_spread(rng):
+    places, other = rng.standard_normal((2, 500, 2))
+    found = align(other, places)
+    assert found.agreement < 0.1
+    spreads = [x.std() for x in (places, found.apply(other))]
+    assert spreads[1] == pytest.approx(spreads[0], rel=0.1)
+
+
+def test_labels_at_one_place_are_only_shifted():
+    found = align(np.ones((3, 2)), [[0, 0], [2, 0], [1, 3]])
+    assert found.apply(np.ones((1, 2))).tolist() == [[1, 1]]
+
+
+# -- The data
+
+
+def embeddings():
+    """Groups of labels; in the second embedding turned, without some, and one moved."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((N_GROUPS, 8)) * 3
+    labels = [f"group {g}, label {i}" for g in range(N_GROUPS) for i in range(N_EACH)]
+    vectors = np.repeat(centres, N_EACH, axis=0)
+    vectors = vectors + 0.4 * rng.standard_normal(vectors.shape)
+    old = LabelEmbedding(
+        (*labels, ONLY_IN_OLD), np.vstack([vectors, vectors[:1]]), names=NAMES
+    )
+    vectors = vectors + 0.05 * rng.standard_normal(vectors.shape)
+    vectors[labels.index(MOVED)] = vectors[-1] + 0.05
+    turn = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    vectors = np.vstack([vectors, vectors[-1:] + 0.1]) @ turn
+    return old, LabelEmbedding((*labels, ONLY_IN_NEW), vectors, names=NAMES)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    from phcle.explorer.workspace import Opened, Workspace
+
+    old, new = embeddings()
+    made = Workspace(Opened(old, "old"), Opened(new, "new"))
+    made.opened.background.wait()
+    made.other.background.wait()
+    return made
+
+
+def array(text):
+    kind, content = text.split(":")
+    return np.frombuffer(base64.b64decode(content), f"<{kind}")
+
+
+def final(pair):
+    """The maps once the better second one is ready."""
+    from phcle.explorer.two_maps import TwoMapsFile
+
+    file = TwoMapsFile(pair)
+    while not (answer := json.loads(file.content().content))["ready"]:
+        time.sleep(0.02)
+    return answer
+
+
+def test_changes_are_those_of_the_comparison(pair):
+    answer = final(pair)
+    found = pair.differences()
+    changed = array(answer["changed"])
+    labels = answer["one"]["labels"]
+    share = dict(zip(found.labels, found.shared, strict=True))
+    for label, own in zip(labels, changed, strict=True):
+        expected = 255 if label == ONLY_IN_OLD else round(10 * (1 - share[label]))
+        assert own == expected, label
+    assert answer["k"] == found.k == 10
+    assert changed[labels.index(MOVED)] == 10
+
+
+def test_a_label_that_moved_lies_farthest_from_its_old_place(pair):
+    answer = final(pair)
+    labels = [answer[side]["labels"] for side in ("one", "other")]
+    rows = [{label: i for i, label in enumerate(own)} for own in labels]
+    places = [
+        np.column_stack([array(answer[side][axis]) for axis in "xy"])
+        for side in ("one", "other")
+    ]
+    assert max(np.abs(x).max() for x in places) <= 1
+    far = {
+        label: np.linalg.norm(places[0][i] - places[1][rows[1][label]])
+        for label, i in rows[0].items()
+        if label in rows[1]
+    }
+    assert max(far, key=far.get) == MOVED
+    assert far[MOVED] > 3 * np.median(list(far.values()))
+    assert answer["agreement"] > 0.9
+
+
+def test_places_are_those_of_the_map_up_to_the_alignment(pair):
+    from phcle.explorer.two_maps import TwoMapsFile
+
+    # The first version: the stored layouts, aligned.
+    answer = json.loads(TwoMapsFile(pair).content().content)
+    first, second = pair.opened.places, pair.other.places
+    both = [x for x in pair.opened.embedding.labels if x != ONLY_IN_OLD]
+    rows = [
+        [side.embedding.labels.index(x) for x in both]
+        for side in (pair.opened, pair.other)
+    ]
+    _, _, disparity = procrustes(first[rows[0]], second[rows[1]])
+    assert answer["agreement"] == pytest.approx(1 - disparity)
+    shown = [
+        np.column_stack([array(answer[side][axis]) for axis in "xy"])
+        for side in ("one", "other")
+    ]
+    # Both maps are scaled by the same factor.
+    assert procrustes(shown[0], first)[2] == pytest.approx(0, abs=1e-6)
+    again = align(second[rows[1]], shown[0][rows[0]])
+    np.testing.assert_allclose(again.apply(second), shown[1], atol=1e-5)
+
+
+def test_the_page_waits_for_neighbours_and_needs_a_second_file(pair):
+    from starlette.testclient import TestClient
+
+    from phcle.explorer.app import make_app
+    from phcle.explorer.security import Rules
+    from phcle.explorer.workspace import Opened, Workspace
+
+    rules = Rules(frozenset({"testserver"}), most_bytes=1 << 20)
+    old, new = embeddings()
+    waiting = make_app(Workspace(Opened(old, "old"), Opened(new, "new")), rules)
+    # Without its lifespan the app computes nothing.
+    assert TestClient(waiting).get("/api/two-maps").status_code == 503
+    alone = make_app(Workspace(Opened(old, "old")), rules)
+    assert TestClient(alone).get("/api/two-maps").status_code == 400
+    ready = TestClient(make_app(pair, rules))
+    assert ready.get("/api/two-maps").json()["titles"] == ["old", "new"]
+    sides = ready.get("/api/side-by-side", params={"label": ONLY_IN_NEW}).json()
+    assert (sides["one"], len(sides["other"])) == ([], 10)
+    assert "&lt;img src=x" in ready.get(f"/embeddings?label={ONLY_IN_NEW}").text
+
+
+# -- The page
+
+
+def until(page, holds):
+    """Wait for an expression; the page's policy forbids `wait_for_function`."""
+    for _ in range(SLOW_MS // 50):
+        if page.evaluate(holds):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(holds)
+
+
+@pytest.fixture(scope="module")
+def pair_address(pair, serving):
+    with serving(pair) as address:
+        yield address.rstrip("/")
+
+
+@pytest.fixture
+def open_maps(browser, pair_address):
+    """Open the page; at the end nothing may have complained or left the machine."""
+    contexts, complaints, asked = [], [], []
+
+    def opened(query="", size="desk", scheme="light"):
+        width, height = SIZES[size]
+        context = browser.new_context(
+            reduced_motion="reduce",
+            viewport={"width": width, "height": height},
+            has_touch=size == "phone",
+            color_scheme=scheme,
+            accept_downloads=True,
+        )
+        context.set_default_timeout(SLOW_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on(
+            "console",
+            lambda message: message.type == "error" and complaints.append(message.text),
+        )
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{pair_address}/embeddings?{query}")
+        page.wait_for_selector("#two-maps[data-ready=yes]")
+        # The better second map replaces the first version.
+        until(page, "Phcle.two_maps.data.ready")
+        page.wait_for_selector("#two-maps[data-ready=yes]")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    own = (pair_address, "blob:", "data:")
+    assert [url for url in asked if not url.startswith(own)] == []
+
+
+def state_of(page):
+    return parse_qs(urlsplit(page.url).query)
+
+
+def views(page):
+    return page.evaluate("Phcle.two_maps.maps.map(({ view }) => view.where())")
+
+
+def settled(page):
+    """Wait until the URL holds the view."""
+    until(
+        page,
+        """new URLSearchParams(location.search).get("at") ===
+        Phcle.two_maps.maps[0].view.where().map((x) => x.toFixed(4)).join()""",
+    )
+
+
+def chosen(page):
+    return page.evaluate("Phcle.two_maps.maps.map((map) => map.chosen_label())")
+
+
+def pixels(page, side, label):
+    """Where a label is on the screen."""
+    return page.evaluate(
+        """([side, label]) => {
+          const map = Phcle.two_maps.maps[side];
+          const box = map.stage.getBoundingClientRect();
+          const [x, y] = map.view.place(map.row_of(label));
+          return [box.left + x, box.top + y];
+        }""",
+        [side, label],
+    )
+
+
+@pytest.mark.parametrize("painter", ["canvas", "webgl"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_maps_move_together_until_they_are_unlinked(open_maps, painter, size):
+    page = open_maps(f"map={painter}", size)
+    kinds = "Phcle.two_maps.maps.map(({ view }) => view.kind)"
+    assert page.evaluate(kinds) == [painter, painter]
+    boxes = [page.locator(f"#map-{k} .map-stage").bounding_box() for k in (1, 2)]
+    if size == "phone":
+        assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
+    else:
+        assert boxes[0]["y"] == boxes[1]["y"]
+    start = views(page)
+    assert start[0] == start[1]
+    # All labels of both are in view.
+    n_seen = "Phcle.two_maps.maps.map((map) => map.view.in_view().length)"
+    assert page.evaluate(n_seen) == [73, 73]
+    page.locator("#map-2").get_by_label("Zoom in").click()
+    zoomed = views(page)
+    assert zoomed[0] == zoomed[1] != start[0]
+    page.get_by_label("Move together").uncheck()
+    page.locator("#map-1").get_by_label("Zoom in").click()
+    apart = views(page)
+    assert apart[0] != apart[1] == zoomed[1]
+    settled(page)
+    page.reload()
+    page.wait_for_selector("#two-maps[data-ready=yes]")
+    np.testing.assert_allclose(views(page), apart, atol=1e-3)
+    page.get_by_label("Move together").check()
+    together = views(page)
+    assert together[0] == together[1]
+
+
+@pytest.mark.parametrize("painter", ["canvas", "webgl"])
+def test_pointing_and_choosing_stand_out_on_both(open_maps, painter):
+    page = open_maps(f"map={painter}")
+    page.mouse.move(*pixels(page, 0, MOVED))
+    assert page.locator(".map-tip:visible").count() == 2
+    assert "10 of 10" in page.inner_text("#map-1 .map-tip")
+    page.mouse.click(*pixels(page, 0, MOVED))
+    assert chosen(page) == [MOVED, MOVED]
+    assert page.inner_text("#chosen h2") == MOVED
+    assert "10 of 10 nearest labels changed" in page.inner_text("#chosen")
+    page.wait_for_selector("#chosen .columns li")
+    lists = page.locator("#chosen ol").all()
+    gone, new = ([x.inner_text() for x in each.locator("a").all()] for each in lists)
+    # The label only in the old file is one of the ten nearest there.
+    assert all("group 0" in x for x in gone if x != ONLY_IN_OLD)
+    assert ONLY_IN_OLD in gone
+    assert all("group 5" in x for x in new if x != ONLY_IN_NEW)
+    assert page.locator("#chosen .is-gone").count() == 9
+    assert page.locator("#chosen .is-only").count() == 2
+    # One arrow, from the old to the new place, the same on both.
+    arrow = "Phcle.two_maps.maps.map((map) => map.options.arrows())"
+    first, second = page.evaluate(arrow)
+    assert first == second
+    assert len(first) == 1
+    places = page.evaluate(
+        """(label) => Phcle.two_maps.maps.flatMap((map) => {
+          const i = map.row_of(label);
+          return [map.data.x[i], map.data.y[i]];
+        })""",
+        MOVED,
+    )
+    assert first[0] == [*places, True]
+    assert state_of(page)["label"] == [MOVED]
+    page.keyboard.press("Escape")
+    page.locator("#map-1 .map-stage").focus()
+    page.keyboard.press("Escape")
+    assert chosen(page) == [None, None]
+    assert page.locator("#chosen").is_hidden()
+    page.go_back()
+    until(page, "Phcle.two_maps.chosen.length === 1")
+    assert chosen(page) == [MOVED, MOVED]
+
+
+def test_keys_choose_on_both(open_maps):
+    page = open_maps()
+    page.locator("#map-2 .map-stage").focus()
+    page.keyboard.press("ArrowRight")
+    one, other = chosen(page)
+    assert one == other is not None
+    page.keyboard.press("ArrowLeft")
+    assert chosen(page)[0] != one
+
+
+def test_the_most_changed_are_listed_first_and_drawn_above(open_maps):
+    page = open_maps()
+    listed = page.locator("#changed li").all_inner_texts()
+    counts = [int(re.search(r"(\d+) of 10", text)[1]) for text in listed]
+    assert MOVED in listed[0]
+    assert counts == sorted(counts, reverse=True)
+    assert len(counts) == 72
+    for side in (0, 1):
+        order, values = page.evaluate(
+            """(side) => {
+              const { view, colouring } = Phcle.two_maps.maps[side];
+              return [Array.from(view.order), Array.from(colouring.values)];
+            }""",
+            side,
+        )
+        drawn = [values[i] for i in order]
+        assert np.isnan(drawn[0]) or drawn[0] is None
+        assert drawn[1:] == sorted(drawn[1:])
+    scale = page.inner_text(".two-bar .map-legend").split()
+    assert scale[:3] == ["0", "5", "10"]
+    assert "only in this file" in " ".join(scale)
+
+
+def test_the_list_is_filtered_and_leads_to_both_places(open_maps):
+    page = open_maps()
+    page.get_by_label("Filter the list by name").fill("LABEL 3")
+    assert page.locator("#changed li").count() == N_GROUPS
+    assert state_of(page)["name"] == ["LABEL 3"]
+    page.locator("#changed li a").first.click()
+    assert chosen(page) == [MOVED, MOVED]
+    for side in (0, 1):
+        x, y = pixels(page, side, MOVED)
+        box = page.locator(f"#map-{side + 1} .map-stage").bounding_box()
+        assert box["x"] < x < box["x"] + box["width"]
+        assert box["y"] < y < box["y"] + box["height"]
+    settled(page)
+    before = views(page)
+    page.reload()
+    page.wait_for_selector("#two-maps[data-ready=yes]")
+    assert chosen(page) == [MOVED, MOVED]
+    assert page.locator("#changed li").count() == N_GROUPS
+    np.testing.assert_allclose(views(page), before, atol=1e-3)
+    page.get_by_label("Filter the list by name").fill("no such thing")
+    assert "No such label" in page.inner_text("#changed")
+
+
+def test_arrows_of_the_most_changed_can_be_switched_on(open_maps):
+    page = open_maps()
+    arrows = "Phcle.two_maps.maps[1].arrows().length"
+    assert page.evaluate(arrows) == 0
+    page.get_by_label("Arrows of most changed").check()
+    assert page.evaluate(arrows) == 60
+    assert state_of(page)["arrows"] == ["yes"]
+
+
+def test_labels_of_one_file_are_marked_and_said_in_words(open_maps):
+    page = open_maps()
+    hollow = """Phcle.two_maps.maps.map(({ options, data }) =>
+      options.hollow.map((i) => data.names[i]))"""
+    assert page.evaluate(hollow) == [[ONLY_IN_OLD], [ONLY_IN_NEW]]
+    page.get_by_label("Labels to list").select_option(label="Only in new (1)")
+    assert "only in new" in page.inner_text("#changed li")
+    page.locator("#changed li a").click()
+    assert chosen(page) == [None, ONLY_IN_NEW]
+    assert "only in new" in page.inner_text("#chosen p")
+    page.wait_for_selector("#chosen .columns li")
+    assert page.locator("#chosen h3").all_inner_texts() == ["new"]
+    assert page.inner_text("#chosen h2") == ONLY_IN_NEW
+
+
+def test_many_labels_are_followed_to_their_new_places(open_maps):
+    page = open_maps()
+    page.locator("#map-1").get_by_label("List what is in view").click()
+    assert page.evaluate("Phcle.two_maps.maps[1].many.length") == 72
+    assert "73 labels chosen" in page.inner_text("#chosen")
+    assert "1 are in one file only" in page.inner_text("#chosen")
+    assert "72 of 72 chosen labels" in page.inner_text("#changed")
+    assert len(page.evaluate("Phcle.two_maps.maps[0].arrows()")) == 72
+
+
+def test_groups_of_one_file_colour_both(open_maps):
+    page = open_maps()
+    titles = page.locator("#map-1-colour option").all_inner_texts()
+    assert "cluster (old)" in titles
+    assert "cluster (new)" in titles
+    page.select_option("#map-1-colour", label="cluster (old)")
+    groups = """Phcle.two_maps.maps.map((map) => Object.fromEntries(
+      map.data.labels.map((x, i) => [x, map.group_name(map.colouring, i)])))"""
+    one, other = page.evaluate(groups)
+    assert other.pop(ONLY_IN_NEW) == "other"
+    one.pop(ONLY_IN_OLD)
+    assert one == other
+    page.locator(".two-bar .map-legend button").first.click()
+    kept = page.evaluate("Phcle.two_maps.maps.map(({ group }) => group)")
+    assert kept == [0, 0]
+    assert state_of(page)["colour"] == ["cluster (old)"]
+    page.reload()
+    page.wait_for_selector("#two-maps[data-ready=yes]")
+    assert page.evaluate(groups)[0][MOVED] == one[MOVED]
+    assert page.evaluate("Phcle.two_maps.maps.map(({ group }) => group)") == [0, 0]
+    # Each map has names of its own regions.
+    named = """Phcle.two_maps.maps.map((map) =>
+      map.placed.filter(({ kind }) => kind === "region").length)"""
+    assert min(page.evaluate(named)) > 0
+
+
+def test_each_map_is_saved_with_its_arrows(open_maps):
+    page = open_maps(f"label={MOVED}")
+    for side in (1, 2):
+        with page.expect_download() as saving:
+            page.locator(f"#map-{side}").get_by_label("Save as SVG").click()
+        assert saving.value.suggested_filename == f"map-{side}.svg"
+        text = saving.value.path().read_text()
+        assert "stroke-opacity" in text
+        assert "changed neighbours" in text
+        assert "<b>" not in text
+        with page.expect_download() as saving:
+            page.locator(f"#map-{side}").get_by_label("Save as PNG").click()
+        assert saving.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_finger_chooses_on_a_phone_and_the_list_leads_back_to_the_maps(open_maps):
+    page = open_maps(size="phone")
+    page.locator("#map-2 .map-stage").scroll_into_view_if_needed()
+    page.touchscreen.tap(*pixels(page, 1, MOVED))
+    assert chosen(page) == [MOVED, MOVED]
+    page.locator("#changed li a").nth(3).tap()
+    assert chosen(page)[0] != MOVED
+    box = page.locator(".two-pair").bounding_box()
+    assert box["y"] > -10
+    assert box["y"] + box["height"] < SIZES["phone"][1] + 10
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_can_use_the_page(open_maps, size, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    page = open_maps(f"label={MOVED}&arrows=yes", size, scheme)
+    page.wait_for_selector("#chosen .columns li")
+    answer = axe.Axe().run(page).response
+    assert [(x["id"], x["nodes"][0]["html"]) for x in answer["violations"]] == []
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= SIZES[size][0]

@@ -1,0 +1,267 @@
+"""Refits from an earlier embedding: the same result, sooner, and honest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import family_contexts, make_problem, random_contexts
+
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
+from phcle.backends.protocol import choose_backend
+from phcle.contexts.changed_cells import changed_share
+from phcle.errors import ContextError, OptionError
+from phcle.solver.warm_factors import warm_factors
+
+PLAIN = {"calibrate": False, "choose": False, "dim": 20}
+N, COLUMNS = 90, 8
+
+pytestmark = pytest.mark.filterwarnings("ignore:not converged")
+
+
+def table(rows=range(N), columns=range(COLUMNS), *, seed=0, wrong=0):
+    """A tree of groups, and numbers that follow it, some of them unknown."""
+    rng = np.random.default_rng(seed)
+    place = rng.normal(size=(N, 3)) + 2 * rng.normal(size=(10, 3))[np.arange(N) % 10]
+    values = place @ rng.normal(size=(3, COLUMNS)) + 0.3 * rng.normal(size=(N, COLUMNS))
+    values[rng.random(values.shape) < 0.2] = np.nan
+    values[:wrong, 0] += 5
+    rows, columns = list(rows), list(columns)
+    labels = tuple(f"label{i}" for i in rows)
+    edges = [(f"label{i}", f"group{i % 10}") for i in rows]
+    edges += [(f"group{i}", "all") for i in range(10)]
+    return [
+        RelationalContext.from_hierarchy(edges, name="tree", labels=labels),
+        DescriptiveContext(
+            "table",
+            labels,
+            tuple(f"column{i}" for i in columns),
+            values[np.ix_(rows, columns)],
+        ),
+    ]
+
+
+def gap(model):
+    return model.history_[-1]["gap"]
+
+
+@pytest.fixture(scope="module")
+def earlier():
+    """A fit with all defaults, of all rows but the last four."""
+    return PHCLE().fit(table(range(N - 4)))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        table(range(80)),
+        table(columns=range(COLUMNS - 1)),
+        table(wrong=3),
+        [*table(), DescriptiveContext.from_tags({"label1": ["x"]}, name="tags")],
+    ],
+    ids=["new rows", "a new column", "corrected", "a context less"],
+)
+def test_a_refit_ends_as_low_as_a_cold_fit_after_fewer_sweeps(before):
+    old = PHCLE(**PLAIN).fit(before).embedding_
+    warm = PHCLE(**PLAIN).fit(table(), warm_start=old)
+    cold = PHCLE(**PLAIN).fit(table())
+    assert gap(warm) <= gap(cold) * (1 + 2e-3)
+    assert len(warm.history_) < len(cold.history_)
+    assert warm.embedding_.labels == cold.embedding_.labels
+
+
+def test_removed_labels_are_gone():
+    old = PHCLE(**PLAIN).fit(table()).embedding_
+    warm = PHCLE(**PLAIN).fit(table(range(50)), warm_start=old)
+    assert warm.embedding_.labels == tuple(f"label{i}" for i in range(50))
+    assert gap(warm) <= gap(PHCLE(**PLAIN).fit(table(range(50)))) * (1 + 2e-3)
+
+
+def test_shorter_vectors_keep_the_strongest_dimensions():
+    old = PHCLE(**PLAIN).fit(table()).embedding_
+    options = {**PLAIN, "dim": 5}
+    warm = PHCLE(**options).fit(table(), warm_start=old)
+    assert warm.embedding_.dim == 5
+    assert gap(warm) <= gap(PHCLE(**options).fit(table())) * (1 + 5e-3)
+
+
+@pytest.mark.parametrize(
+    ("before", "options"), [(table()[1:], PLAIN), (table(), {**PLAIN, "dim": 25})]
+)
+def test_a_new_context_or_longer_vectors_have_the_start_of_a_cold_fit(before, options):
+    old = PHCLE(**PLAIN).fit(before).embedding_
+    warm = PHCLE(**options).fit(table(), warm_start=old).embedding_
+    cold = PHCLE(**options).fit(table()).embedding_
+    assert np.array_equal(warm.vectors, cold.vectors)
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(deadline=None, max_examples=8)
+def test_any_masks_lead_to_a_stationary_point(seed, family):
+    """Random contexts lose labels and cells; the refit ends where a step is small."""
+    rng = np.random.default_rng(seed)
+    now = random_contexts(rng, 8)
+    if family:
+        now += family_contexts(8)[:1]
+    some = [f"label{i}" for i in range(8) if rng.random() < 0.7] or ["label0"]
+    options = {"calibrate": False, "choose": False, "dim": 3, "dtype": "float64"}
+    kept = [c for c in now if not set(some).isdisjoint(c.observed_labels)]
+    old = PHCLE(**options).fit(kept, labels=some).embedding_
+    exact = {**options, "tol": 1e-6, "max_iter": 300}
+    warm, cold = PHCLE(**exact).fit(now, warm_start=old), PHCLE(**exact).fit(now)
+    # Other stationary points exist; one much worse than that of a cold fit is wrong.
+    assert gap(warm) <= gap(cold) * 1.05
+    again = PHCLE(**exact).fit(now, warm_start=warm.embedding_)
+    assert gap(again) == pytest.approx(gap(warm), rel=1e-3)
+
+
+def test_the_start_has_the_products_of_the_embedding():
+    rng = np.random.default_rng(0)
+    contexts = random_contexts(rng, 8)
+    options = {"calibrate": False, "choose": False, "dim": 12, "dtype": "float64"}
+    model = PHCLE(**options).fit(contexts)
+    backend = choose_backend("numpy", "cpu", "float64")
+    problem = make_problem(contexts, dim=12)
+    old = model.embedding_
+    start = warm_factors(old, problem, model.weights_, rng, backend)
+    for context, factor in zip(old.contexts, start.of_contexts, strict=True):
+        product = old.vectors @ context.factor.T
+        assert np.allclose(start.W @ factor.T, product, atol=0.02)
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path, earlier):
+    files = [tmp_path / "one.phcle", tmp_path / "two.phcle"]
+    for file in files:
+        PHCLE().fit(table(), warm_start=earlier.embedding_).embedding_.save(file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_settings_and_confidences_are_taken_while_little_changes(earlier):
+    warm = PHCLE().fit(table(), warm_start=earlier.embedding_)
+    assert warm.chosen_.reason.startswith("Taken from the earlier embedding")
+    assert 0 < warm.chosen_.changed < 0.1
+    assert warm.chosen_.setting.shrinkage == earlier.chosen_.setting.shrinkage
+    one, other = (x.embedding_.predicting[0].calibration for x in (earlier, warm))
+    assert np.array_equal(one.presence, other.presence)
+    assert "changed_since_calibration" in warm.embedding_.origin
+
+
+def test_changes_of_many_refits_add_up(earlier):
+    """Four labels each time: confidences are learned anew before they are old."""
+    model = earlier
+    was_learned = []
+    for n in (N - 8, N - 4, N - 8, N - 4):
+        model = PHCLE().fit(table(range(n)), warm_start=model.embedding_)
+        was_learned.append("changed_since_calibration" not in model.embedding_.origin)
+    assert was_learned == [False, False, True, False]
+    assert model.chosen_.changed > 0.1
+
+
+def test_a_new_column_gets_confidences_of_its_own():
+    old = PHCLE().fit(table(columns=range(COLUMNS - 1))).embedding_
+    warm = PHCLE().fit(table(), warm_start=old)
+    assert warm.chosen_.changed is not None
+    assert "changed_since_calibration" not in warm.embedding_.origin
+    assert len(warm.embedding_.predicting[0].calibration.presence) == COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("contexts", "options", "reason"),
+    [
+        (table()[1:], {}, "other contexts"),
+        (table(seed=1), {}, "of the cells changed"),
+        (table(), {"ridge": 3.0}, "another 'ridge'"),
+    ],
+)
+def test_settings_are_chosen_anew_after_large_changes(
+    earlier, contexts, options, reason
+):
+    warm = PHCLE(**options).fit(contexts, warm_start=earlier.embedding_)
+    assert warm.chosen_.reason.startswith("Chosen anew")
+    assert reason in warm.chosen_.reason
+    assert warm.chosen_.changed is None
+    assert "changed_since_calibration" not in warm.embedding_.origin
+
+
+def test_the_user_may_ask_for_another_choice(earlier):
+    again = PHCLE().fit(table(), warm_start=earlier.embedding_, choose_again=True)
+    assert again.chosen_.reason.startswith("Chosen anew: that was asked for")
+    with pytest.raises(OptionError, match="needs warm_start"):
+        PHCLE().fit(table(), choose_again=True)
+
+
+def test_a_file_serves_as_well_as_an_embedding(tmp_path, earlier):
+    file = tmp_path / "old.phcle"
+    earlier.embedding_.save(file)
+    one = PHCLE().fit(table(), warm_start=file)
+    other = PHCLE().fit(table(), warm_start=load(file))
+    assert np.array_equal(one.embedding_.vectors, other.embedding_.vectors)
+
+
+def test_a_stopped_refit_can_be_resumed(tmp_path, earlier):
+    class Stop(KeyboardInterrupt):
+        pass
+
+    def stop(state):
+        raise Stop
+
+    file = tmp_path / "fit.ckpt"
+    options = {"tol": 1e-5}
+    whole = PHCLE(**options).fit(table(), warm_start=earlier.embedding_)
+    with pytest.raises(Stop):
+        PHCLE(**options).fit(
+            table(), warm_start=earlier.embedding_, checkpoint=file, on_step=stop
+        )
+    resumed = PHCLE(**options).fit(
+        table(), warm_start=earlier.embedding_, checkpoint=file, resume=True
+    )
+    assert np.array_equal(resumed.embedding_.vectors, whole.embedding_.vectors)
+    assert resumed.chosen_.reason == whole.chosen_.reason
+
+
+@pytest.mark.parametrize(
+    ("start", "error", "remedy"),
+    [
+        (3, OptionError, "LabelEmbedding or the path"),
+        (LabelEmbedding(("label1",), np.ones((1, 2))), ContextError, "no contexts"),
+        ("names", ContextError, "name them alike"),
+        ("labels", ContextError, "leave warm_start out"),
+    ],
+)
+def test_a_start_that_cannot_serve_is_refused_with_a_remedy(start, error, remedy):
+    if start == "names":
+        tags = DescriptiveContext.from_tags({"label1": ["x"], "label2": ["y"]})
+        start = PHCLE(**PLAIN).fit(tags).embedding_
+    if start == "labels":
+        tags = {"a": ["x"], "b": ["y"]}
+        context = DescriptiveContext.from_tags(tags, name="table")
+        start = PHCLE(**PLAIN).fit(context).embedding_
+    with pytest.raises(error, match=remedy):
+        PHCLE(**PLAIN).fit(table(), warm_start=start)
+    with pytest.raises(OptionError, match="init='random'"):
+        PHCLE(**PLAIN, init="random").fit(table(), warm_start=start)
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None)
+def test_changed_cells_are_counted_for_any_mask(seed):
+    rng = np.random.default_rng(seed)
+    labels, columns = tuple("abcde"), tuple("wxyz")
+    old, new = (np.round(rng.normal(size=(5, 4)), 1) for _ in range(2))
+    new = np.where(rng.random(new.shape) < 0.5, old, new)
+    for values in (old, new):
+        values[rng.random(values.shape) < 0.4] = np.nan
+        values[0, 0] = 0.0
+    contexts = [DescriptiveContext("t", labels, columns, x) for x in (old, new)]
+    n_all = (~np.isnan(old) | ~np.isnan(new)).sum()
+    share = 1 - (old == new).sum() / n_all
+    assert changed_share(*contexts, labels) == pytest.approx(share)
+    turned = DescriptiveContext("t", labels[::-1], columns, new[::-1])
+    assert changed_share(contexts[0], turned, labels) == pytest.approx(share)
+
+
+def test_labels_outside_the_fit_do_not_count():
+    context = table()[1]
+    assert changed_share(context, context, context.labels[:10]) > 0.8
+    assert changed_share(context, context, context.labels) == 0.0
