@@ -103,13 +103,12 @@ class Fit:
     def solve(self) -> tuple[np.ndarray, float]:
         """W at its optimum, and the gap there."""
         state, device = self.state, self.device
-        (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
-        W, values = foldin.solve_labels(
-            device.backend, self.problem, W, factors, self.weights
+        solved = foldin.solve_labels(
+            device.backend, self.problem, state.W, state.factors, self.weights
         )
         self._note("last solve")
-        penalties = device.penalties(device.backend.asarray(W), state.factors)
-        return W, self.solver.terms(values, self.weights, penalties)["gap"]
+        terms = self.solver.terms(solved.values, self.weights, solved.penalties)
+        return solved.W, terms["gap"]
 
     def report(self) -> dict[str, Any]:
         """What is kept of it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
 from phcle.contexts.base import Context, Penalties
+from phcle.contexts.name_arrays import NameArray
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import noun_contexts
@@ -49,6 +51,8 @@ def save_contexts(contexts: list[Context], path: Path) -> None:
         key = f"{kind}/{context.name}"
         arrays[f"{key}/labels"] = np.array(context.labels)
         arrays[f"{key}/columns"] = np.array(context.columns)
+        # Words of texts are never filled in, so nothing is hidden among them.
+        arrays[f"{key}/is_text"] = getattr(context, "source", None) is not None
         for part in ("data", "indices", "indptr"):
             arrays[f"{key}/{part}"] = getattr(matrix, part)
     np.savez_compressed(path, **arrays)
@@ -61,7 +65,7 @@ def load_contexts(path: Path) -> list[Context]:
     for kind, name in dict.fromkeys(tuple(key.split("/")[:2]) for key in arrays):
         part = {
             key: arrays[f"{kind}/{name}/{key}"]
-            for key in ("labels", "columns", "data", "indices", "indptr")
+            for key in ("labels", "columns", "data", "indices", "indptr", "is_text")
         }
         labels, columns = (tuple(part[key].tolist()) for key in ("labels", "columns"))
         matrix = sp.csr_array(
@@ -71,12 +75,20 @@ def load_contexts(path: Path) -> list[Context]:
         if kind == "relational":
             contexts.append(RelationalContext(name, labels, columns, matrix))
         else:
-            contexts.append(DescriptiveContext(name, labels, columns, matrix, None))
+            is_readable = not part["is_text"]
+            contexts.append(
+                DescriptiveContext(name, labels, columns, matrix, readable=is_readable)
+            )
     return contexts
 
 
 def random_tree_context(
-    n_labels: int, n_nonzeros: int, *, seed: int = 0, name: str = "tree"
+    n_labels: int,
+    n_nonzeros: int,
+    *,
+    seed: int = 0,
+    name: str = "tree",
+    as_array: bool = False,
 ) -> RelationalContext:
     """Leaves of a random tree, each with a count for `n_nonzeros` leaves near it.
 
@@ -98,7 +110,9 @@ def random_tree_context(
     counts = sp.csr_array(
         (np.ones(rows.size), (rows, columns)), shape=(n_labels, n_labels)
     )
-    names = tuple(map(str, range(n_labels)))
+    names: Any = tuple(map(str, range(n_labels)))
+    if as_array:  # as a user has them who gives millions
+        names = NameArray(np.arange(n_labels).astype("S"))
     return RelationalContext(name, names, names, counts)
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-import array_api_compat.numpy as array_api
 import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
@@ -35,9 +34,9 @@ from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint, read_choice
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.foldin import fold_in, solve_labels
+from phcle.solver.foldin import fold_in, solve_labels, solves_sample
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem, Problem, State, penalty_terms
+from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.provenance import library_versions, without_times
 from phcle.solver.setting_choice import SettingChoice
 from phcle.solver.settings import Chosen
@@ -49,12 +48,13 @@ from phcle.solver.weights import nie_weights
 
 __all__ = ["PHCLE"]
 
-EXACT_PAIRS = 300_000_000
-"""mode="auto" samples contexts with more pairs than this on a CPU, where an exact sweep
-would take longer than a few seconds."""
+EXACT_PAIRS, GPU_EXACT_PAIRS = 300_000_000, 100_000_000_000
+"""mode="auto" samples contexts with more pairs than this, on a CPU and on a GPU, where
+an exact sweep would take longer than a few seconds, or than half a second."""
 
-SAMPLE = 2_048
-"""Columns in the first sample; it grows with the sweeps."""
+SAMPLE, GPU_SAMPLE = 2_048, 32_768
+"""Columns in the first sample, on a CPU and on a GPU. It grows with the sweeps, on a
+GPU to twice as many: with more, they would take longer than known entries do."""
 
 
 @documents_options
@@ -377,13 +377,19 @@ class PHCLE(EstimatorOptions):
     def _samples(self, device: DeviceProblem) -> ColumnSamples | None:
         """What draws the columns of a sampled fit; None for an exact one."""
         n_labels = len(device.problem.labels)
-        is_large = not device.backend.is_accelerated and any(
-            n_labels * context.n_dense_columns > EXACT_PAIRS
+        is_gpu = device.backend.is_accelerated
+        most = GPU_EXACT_PAIRS if is_gpu else EXACT_PAIRS
+        is_large = any(
+            n_labels * context.n_dense_columns > most
             for context in device.problem.contexts
         )
         if self.mode == "exact" or (self.mode == "auto" and not is_large):
             return None
-        return ColumnSamples(device.problem, SAMPLE, self.random_state)
+        if not is_gpu:
+            return ColumnSamples(device.problem, SAMPLE, self.random_state)
+        return ColumnSamples(
+            device.problem, GPU_SAMPLE, self.random_state, most=2 * GPU_SAMPLE
+        )
 
     def _keep(
         self,
@@ -395,20 +401,24 @@ class PHCLE(EstimatorOptions):
         """Solve W once more, to the end, and pack up what was learned."""
         device, weights = solver.device, state.weights
         problem = device.problem
-        (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
             with counted_progress("last solve", enabled=self.verbose):
                 solved = solve_labels(
-                    device.backend, problem, W, factors, weights, settle=True
+                    device.backend,
+                    problem,
+                    state.W,
+                    state.factors,
+                    weights,
+                    settle=True,
+                    rows=device.labels,
                 )
             W, factors = solved.W, solved.factors
-            terms = solver.terms(
-                solved.values, weights, penalty_terms(array_api, problem, W, factors)
-            )
+            terms = solver.terms(solved.values, weights, solved.penalties)
         except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             interrupted, terms = error, state.history[-1]
+            (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
         penalties = problem.penalties
         if self.init == "ones":
             dim = self.chosen_.setting.dim
@@ -421,13 +431,15 @@ class PHCLE(EstimatorOptions):
         self.history_ = (*state.history, final)
         self.embedding_ = LabelEmbedding(
             labels=problem.labels,
-            vectors=W.astype(self.dtype),
+            vectors=W.astype(self.dtype, copy=False),
             names=dict(names),
             spellings=self.match_.spellings,
             # The sweeps ran in this precision, so nothing is lost by storing it.
             contexts=tuple(
                 context.learned(
-                    problem.labels, weights[context.name], factor.astype(self.dtype)
+                    problem.labels,
+                    weights[context.name],
+                    factor.astype(self.dtype, copy=False),
                 )
                 for context, factor in zip(problem.contexts, factors, strict=True)
             ),
@@ -452,6 +464,9 @@ class PHCLE(EstimatorOptions):
             "backend": backend.name,
             "device": getattr(backend, "device", "cpu"),
             "mode": "sampled" if is_sampled else "exact",
+            "last_solve": "sampled"
+            if solves_sample(backend, solver.device.problem)
+            else "exact",
             "precision": backend.precision,
             "dtype": self.dtype,
             "processes": backend.processes.size,

@@ -99,6 +99,16 @@ class NumpyBackend(Backend):
         """Multiply a sparse matrix from `sparse` by a dense one."""
         return np.asarray(matrix @ dense)
 
+    def stored(self, matrix: sp.csr_array) -> sp.csr_array:
+        """The matrix itself."""
+        return matrix
+
+    def turned(self, matrix: sp.csr_array) -> sp.csr_array:
+        """Transpose known entries."""
+        turned = sp.csr_array(matrix.T)
+        turned.sort_indices()
+        return turned
+
     def columns(self, other: npt.NDArray[Any], mass: npt.NDArray[Any]) -> Columns:
         """Prepare the other factor and its masses for dense parts."""
         return Columns.of(self.xp, other, mass)

@@ -208,6 +208,34 @@ class Backend(Protocol):
             (n, k).
         """
 
+    def stored(self, matrix: sp.csr_array) -> Any:
+        """Store known entries where blocks of their rows will be padded.
+
+        Parameters
+        ----------
+        matrix : csr_array
+            On the host.
+
+        Returns
+        -------
+        csr_array or StoredRows
+            For `pad_rows` and `turned`.
+        """
+
+    def turned(self, matrix: Any) -> Any:
+        """Transpose known entries.
+
+        Parameters
+        ----------
+        matrix : csr_array or StoredRows
+            Known entries.
+
+        Returns
+        -------
+        csr_array or StoredRows
+            Columns as rows, for `pad_rows`.
+        """
+
     def columns(self, other: Array, mass: Array) -> Columns:
         """Prepare the other factor and its masses for dense parts.
 

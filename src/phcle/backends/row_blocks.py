@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
+
+if TYPE_CHECKING:
+    from phcle.backends.stored_rows import StoredRows
 
 __all__ = ["Block", "PaddedRows", "pad_rows", "split_rows"]
 
@@ -91,7 +95,7 @@ class PaddedRows:
 
 def split_rows(
     backend: Backend,
-    patterns: Sequence[sp.csr_array],
+    patterns: Sequence[sp.csr_array | StoredRows],
     n_rows: int,
     *,
     dim: int,
@@ -103,7 +107,7 @@ def split_rows(
     ----------
     backend : Backend
         Its limits apply.
-    patterns : sequence of csr_array
+    patterns : sequence of csr_array or StoredRows
         Known entries of every context.
     n_rows : int
         Rows in all.
@@ -126,23 +130,26 @@ def split_rows(
     blocks, start = [], 0
     while start < n_rows:
         # Rows are sorted by width, so the last row of a block sets its width.
-        numbers = np.arange(1, n_rows - start + 1) * width[order[start:]] * dim
+        widths = width[order[start : start + most]]
+        numbers = np.arange(1, len(widths) + 1) * widths * dim
         fitting = int(np.searchsorted(numbers, backend.gathered, side="right"))
-        stop = start + max(1, min(most, fitting))
+        stop = start + max(1, fitting)
         rows = np.sort(order[start:stop])
         blocks.append(Block(rows, backend.indices(rows)))
         start = stop
     return blocks
 
 
-def pad_rows(pattern: sp.csr_array, rows: Rows, backend: Backend) -> PaddedRows | None:
+def pad_rows(
+    pattern: sp.csr_array | StoredRows, rows: Rows, backend: Backend
+) -> PaddedRows | None:
     """Pad the known entries of some rows to a common width.
 
     Entries are moved to the device first and padded there.
 
     Parameters
     ----------
-    pattern : csr_array
+    pattern : csr_array or StoredRows
         Known entries of all rows.
     rows : ndarray
         Positions of the rows, ascending.
@@ -154,13 +161,16 @@ def pad_rows(pattern: sp.csr_array, rows: Rows, backend: Backend) -> PaddedRows 
     PaddedRows or None
         None if these rows have no known entries.
     """
-    if len(rows) < pattern.shape[0]:
-        pattern = pattern[rows]
-    lengths = np.diff(pattern.indptr)
+    lengths = pattern.indptr[rows + 1] - pattern.indptr[rows]
     width = int(lengths.max(initial=0))
     if width == 0:
         return None
     xp, move = backend.xp, backend.indices
+    if not sp.issparse(pattern):  # the entries are on the device already
+        columns, values, known = pattern.pad(move(rows), width)
+        return PaddedRows(columns, values, backend.asarray(known))
+    if len(rows) < pattern.shape[0]:
+        pattern = pattern[rows]
     first, columns = move(pattern.indptr[:-1]), move(pattern.indices)
     values = backend.asarray(pattern.data)
     step = move(np.arange(width))

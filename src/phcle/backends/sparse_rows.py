@@ -11,6 +11,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from phcle.backends.row_blocks import pad_rows, split_rows
+from phcle.backends.stored_rows import StoredRows
 
 __all__ = ["SparseRows"]
 
@@ -25,11 +26,11 @@ class SparseRows:
     ----------
     backend : Backend
         Where the entries are stored.
-    matrix : csr_array
+    matrix : csr_array or StoredRows
         The matrix.
     """
 
-    def __init__(self, backend: Any, matrix: sp.csr_array) -> None:
+    def __init__(self, backend: Any, matrix: sp.csr_array | StoredRows) -> None:
         self.backend, self.n_rows = backend, matrix.shape[0]
         blocks = split_rows(
             backend, [matrix], self.n_rows, dim=TYPICAL_WIDTH, tile_columns=1

@@ -26,6 +26,7 @@ from phcle.backends.half_precision import HalfColumns
 from phcle.backends.known_entries import GatheredEntries, KnownEntries
 from phcle.backends.protocol import Backend
 from phcle.backends.sparse_rows import SparseRows
+from phcle.backends.stored_rows import StoredRows
 from phcle.backends.torch_dense import (
     WIDEST,
     FusedColumns,
@@ -126,9 +127,19 @@ class TorchBackend(Backend):
         """Copy an array back to the host."""
         return np.asarray(array.detach().cpu().numpy())
 
-    def sparse(self, matrix: sp.csr_array) -> torch.Tensor | SparseRows:
+    def stored(self, matrix: sp.csr_array) -> StoredRows:
+        """Move known entries to the device."""
+        return StoredRows.of(self, matrix)
+
+    def turned(self, matrix: sp.csr_array | StoredRows) -> StoredRows:
+        """Transpose known entries on the device."""
+        if not isinstance(matrix, StoredRows):
+            matrix = self.stored(matrix)
+        return matrix.turned()
+
+    def sparse(self, matrix: sp.csr_array | StoredRows) -> torch.Tensor | SparseRows:
         """Move a sparse matrix to the device."""
-        if self.is_accelerated:
+        if self.is_accelerated or isinstance(matrix, StoredRows):
             return SparseRows(self, matrix)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*beta state.*")

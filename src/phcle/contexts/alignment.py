@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from phcle.contexts.base import Context
 from phcle.contexts.label_matching import (
@@ -14,10 +16,17 @@ from phcle.contexts.label_matching import (
     LabelSource,
     match_labels,
 )
-from phcle.contexts.labels import as_labels, normal
+from phcle.contexts.labels import (
+    as_labels,
+    normal,
+    positions_of,
+    same_names,
+    some_names,
+    union_of,
+)
 from phcle.errors import ContextError, check_choice, did_you_mean, some
 
-__all__ = ["Aligned", "Matched", "align", "match_contexts"]
+__all__ = ["Aligned", "Matched", "align", "match_contexts", "observed_among"]
 
 
 @dataclass(frozen=True)
@@ -135,9 +144,7 @@ def match_contexts(
 
 def _union(first: Sequence[str], second: Sequence[str]) -> Sequence[str]:
     """Labels of one file that gives several contexts."""
-    if not first:
-        return second
-    return first if first == second else tuple(dict.fromkeys((*first, *second)))
+    return union_of([first, second]) if first else second
 
 
 def align(
@@ -167,9 +174,7 @@ def align(
     """
     given = _check_contexts(contexts)
     if labels is None:
-        vocabulary = tuple(
-            dict.fromkeys(chain.from_iterable(context.labels for context in given))
-        )
+        vocabulary = union_of([context.labels for context in given])
     else:
         vocabulary = as_labels(labels, "labels")
         if not vocabulary:
@@ -187,19 +192,21 @@ def _informed(
     must_inform: bool,
 ) -> tuple[str, ...]:
     """The labels to keep, given what the contexts know about them."""
-    observed = [set(context.observed_labels) for context in contexts]
+    observed = [observed_among(context, vocabulary) for context in contexts]
     if must_inform:
         _refuse_empty(contexts, observed, vocabulary)
     if complete_only:
-        vocabulary = tuple(x for x in vocabulary if all(x in seen for seen in observed))
+        complete = np.all(observed, axis=0)
+        vocabulary = some_names(vocabulary, np.flatnonzero(complete))
+        observed = [seen[complete] for seen in observed]
         if not vocabulary:
             raise ContextError(
                 "complete_only=True keeps the labels that are in every context, and "
                 "there are none; check that the contexts use the same labels."
             )
-    known = set().union(*observed)
-    unknown = [x for x in vocabulary if x not in known]
+    unknown = some_names(vocabulary, np.flatnonzero(~np.any(observed, axis=0)))
     if unknown and must_inform:
+        known = set().union(*(context.observed_labels for context in contexts))
         raise ContextError(
             f"no context says anything about {len(unknown)} of {len(vocabulary)} "
             f"labels: {some(unknown)}; leave them out, or describe them in a context."
@@ -208,15 +215,39 @@ def _informed(
     return vocabulary
 
 
+def observed_among(
+    context: Context, vocabulary: Sequence[str]
+) -> npt.NDArray[np.bool_]:
+    """Tell which labels of a vocabulary a context knows something about.
+
+    Parameters
+    ----------
+    context : Context
+        The context.
+    vocabulary : sequence of str
+        The labels.
+
+    Returns
+    -------
+    array of bool of shape (labels,)
+        True where the context has a count or a known value.
+    """
+    if same_names(context.labels, vocabulary):
+        return context.has_values
+    at = positions_of(vocabulary, context.index)
+    has_values = np.append(context.has_values, False)  # −1 means the last one
+    return np.asarray(has_values[at])
+
+
 def _refuse_empty(
     contexts: Sequence[Context],
-    observed: Sequence[set[str]],
+    observed: Sequence[npt.NDArray[np.bool_]],
     vocabulary: Sequence[str],
 ) -> None:
-    for context, labels in zip(contexts, observed, strict=True):
-        if not labels:
+    for context, seen in zip(contexts, observed, strict=True):
+        if not context.has_values.any():
             raise context.empty_error()
-        if labels.isdisjoint(vocabulary):
+        if not seen.any():
             raise ContextError(
                 f"context {context.name!r} says nothing about any of the labels "
                 f"{some(vocabulary)}; leave it out, or check the spelling of labels."

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import index_of, some_names
 from phcle.contexts.reasons import LACKS, UNKNOWN, Codes, Pair, Reasons, compared
 from phcle.contexts.terms import FactorUpdate, StartTarget, Term
 from phcle.errors import ContextError, ContextWarning, some
@@ -116,7 +116,7 @@ class Context(ABC):
     hierarchy: Any = None
 
     @cached_property
-    def index(self) -> dict[str, int]:
+    def index(self) -> Mapping[str, int]:
         """Position of each label."""
         return index_of(self.labels)
 
@@ -128,11 +128,7 @@ class Context(ABC):
     @cached_property
     def observed_labels(self) -> tuple[str, ...]:
         """Labels with at least one count or known value."""
-        return tuple(
-            label
-            for label, is_known in zip(self.labels, self.has_values, strict=True)
-            if is_known
-        )
+        return some_names(self.labels, np.flatnonzero(self.has_values))
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -173,6 +169,11 @@ class Context(ABC):
             The context with further labels, or the context itself.
         """
         return self
+
+    @property
+    def may_have_gaps(self) -> bool:
+        """Whether cells can be hidden, to see how well a fit fills gaps."""
+        return True
 
     @property
     def role_is_open(self) -> bool:
@@ -736,13 +737,15 @@ class FittedContext(ABC):
             The term.
         """
 
-    def floor(self, lam: Penalties) -> float:
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
         """Return a lower bound of `loss` over all factors.
 
         Parameters
         ----------
         lam : Penalties
             Penalties of the fit.
+        backend : Backend, optional
+            A GPU computes it if this is one; by default NumPy.
 
         Returns
         -------

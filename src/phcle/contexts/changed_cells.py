@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +63,8 @@ def changed_share(
 
 def _cells(
     context: Context,
-    rows: dict[str, int],
-    columns: dict[str, int],
+    rows: Mapping[str, int],
+    columns: Mapping[str, int],
     wanted: set[str] | None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """A number for each cell, the same in both contexts, and the values."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-import scipy.sparse as sp
+from typing import Any
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, split_rows
@@ -20,8 +19,8 @@ class ColumnUpdate(FactorUpdate):
     ----------
     backend : Backend
         Where to compute.
-    entries : csr_array of shape (labels, columns)
-        Known cells of the context.
+    entries : csr_array or StoredRows of shape (labels, columns)
+        Known cells of the context, perhaps from `Backend.stored`.
     make_term : callable
         Makes the transposed term from the transposed entries and the blocks of columns.
     ridge : float
@@ -33,13 +32,12 @@ class ColumnUpdate(FactorUpdate):
     def __init__(
         self,
         backend: Backend,
-        entries: sp.csr_array,
-        make_term: Callable[[sp.csr_array, Sequence[Block]], Term],
+        entries: Any,
+        make_term: Callable[[Any, Sequence[Block]], Term],
         ridge: float,
         dim: int,
     ) -> None:
-        turned = sp.csr_array(entries.T)
-        turned.sort_indices()
+        turned = backend.turned(entries)
         self.ridge = ridge
         self.blocks = split_rows(
             backend,

@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from phcle.contexts.labels import normal
+from phcle.contexts.labels import normal, same_names
 from phcle.contexts.near_spellings import NearSpellings, Suggestion, find_near_spellings
 
 __all__ = [
@@ -379,7 +379,7 @@ def match_labels(
         given = set().union(*names)
         used = {other: label for other, label in meaning.items() if other in given}
         names = _renamed(names, used)
-    if all(own is names[0] or tuple(own) == tuple(names[0]) for own in names):
+    if all(same_names(own, names[0]) for own in names):
         # The usual case of a clean fit: equal labels everywhere.
         return LabelMatch(mode, (), used, _unused(meaning, used))
     joined, undecided = _joined(sources, names) if mode == "safe" else ((), ())

@@ -4,27 +4,38 @@ The same text can be encoded in several ways: é is one character, or an e and a
 Labels are converted to Unicode's normal form C, so that files from different programs
 agree. Characters that only look alike, such as a Latin and a Cyrillic a, stay
 different. Spaces around a label are removed; spaces inside stay.
+
+Labels are a tuple of texts. Millions of them can be a `NameArray` instead, which
+behaves like one; the functions below are fast for both.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
+from phcle.contexts.name_arrays import NameArray, is_name_array
 from phcle.errors import ContextError, some
 
 __all__ = [
     "as_label",
     "as_labels",
+    "as_names",
     "index_of",
     "is_missing",
     "listed",
     "normal",
+    "positions_of",
     "refuse_half_characters",
+    "same_names",
+    "some_names",
+    "union_of",
 ]
 
 
@@ -128,9 +139,11 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
 
     Returns
     -------
-    tuple of str
-        The labels in the given order.
+    tuple of str, or NameArray
+        The labels in the given order; an array if they came as an array of bytes.
     """
+    if is_name_array(values):
+        return as_names(NameArray.of(values, where))
     values = listed(values)
     if isinstance(values, str):
         raise ContextError(
@@ -183,7 +196,7 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def index_of(labels: Iterable[str]) -> dict[str, int]:
+def index_of(labels: Iterable[str]) -> Mapping[str, int]:
     """Map each label to its position.
 
     Parameters
@@ -193,7 +206,117 @@ def index_of(labels: Iterable[str]) -> dict[str, int]:
 
     Returns
     -------
-    dict
+    mapping
         Position by label.
     """
+    if isinstance(labels, NameArray):
+        return labels.index_of
     return {label: position for position, label in enumerate(labels)}
+
+
+def as_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names as a tuple; a `NameArray` behaves like one and stays as it is.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+
+    Returns
+    -------
+    tuple of str, or NameArray
+        The names.
+    """
+    if isinstance(names, NameArray):
+        return cast(tuple[str, ...], names)
+    return tuple(names)
+
+
+def same_names(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Tell whether names are the same, in the same order.
+
+    Parameters
+    ----------
+    a : sequence of str
+        Names.
+    b : sequence of str
+        Other names.
+
+    Returns
+    -------
+    bool
+        Whether all are equal.
+    """
+    return a is b or (len(a) == len(b) and bool(as_names(a) == as_names(b)))
+
+
+def positions_of(names: Sequence[str], index: Mapping[str, int]) -> npt.NDArray[Any]:
+    """Look up many names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names to find.
+    index : mapping from str to int
+        What `index_of` returned.
+
+    Returns
+    -------
+    array of int
+        Position of each name; −1 for one that is not there.
+    """
+    if hasattr(index, "positions"):
+        return cast(npt.NDArray[Any], index.positions(names))
+    found = (index.get(name, -1) for name in names)
+    return np.fromiter(found, dtype=np.int64, count=len(names))
+
+
+def some_names(names: Sequence[str], at: npt.NDArray[Any]) -> tuple[str, ...]:
+    """Return the names at some positions.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All names.
+    at : array of int
+        The positions.
+
+    Returns
+    -------
+    tuple of str, or NameArray
+        These names, in this order.
+    """
+    if isinstance(names, NameArray):
+        return as_names(names.take(at))
+    return tuple(names[i] for i in at.tolist())
+
+
+def union_of(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Join lists of names; each name stands where it occurs first.
+
+    Parameters
+    ----------
+    lists : sequence of sequences of str
+        Names, each once in its list.
+
+    Returns
+    -------
+    tuple of str, or NameArray
+        All names; an array if one of the lists is one.
+    """
+    first = lists[0]
+    others = [names for names in lists[1:] if not same_names(names, first)]
+    if not others:
+        return as_names(first)
+    if not any(isinstance(names, NameArray) for names in lists):
+        return tuple(dict.fromkeys(chain.from_iterable(lists)))
+    joined = NameArray.of(first, "labels") if is_name_array(first) else _packed(first)
+    for names in others:
+        own = names if isinstance(names, NameArray) else _packed(names)
+        new = own.take(joined.index_of.positions(own) < 0)
+        joined = NameArray(np.concatenate([joined.bytes, new.bytes]))
+    return as_names(joined)
+
+
+def _packed(names: Sequence[str]) -> NameArray:
+    return NameArray(np.array([name.encode() for name in names], dtype=np.bytes_))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.labels import refuse_half_characters
+from phcle.contexts.name_arrays import NameArray
 from phcle.errors import ContextError, some
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "csr_with_zeros",
     "keep_entries",
     "merging_matrix",
+    "stacked",
     "take_rows",
 ]
 
@@ -119,6 +121,52 @@ def as_csr(matrix: Any, name: str) -> sp.csr_array:
     return converted
 
 
+def stacked(parts: Iterable[Any], n_columns: int, name: str) -> sp.csr_array:
+    """Put blocks of rows below each other, as `as_csr` converts them.
+
+    Parameters
+    ----------
+    parts : iterable of array or sparse matrix of shape (rows, columns)
+        The blocks, which may be made while they are asked for.
+    n_columns : int
+        Columns of every block.
+    name : str
+        Name of the context, for error messages.
+
+    Returns
+    -------
+    csr_array of float64
+        All rows.
+    """
+    values, places, lengths = [], [], [np.zeros(1, dtype=np.int64)]
+    for number, part in enumerate(parts, 1):
+        block = as_csr(part, name)
+        if block.shape[1] != n_columns:
+            raise ContextError(
+                f"context {name!r}: part {number} has {block.shape[1]} columns, but "
+                f"there are names for {n_columns}."
+            )
+        values.append(block.data)
+        places.append(block.indices.astype(np.int32, copy=False))
+        lengths.append(np.diff(block.indptr).astype(np.int64))
+    indptr = np.cumsum(np.concatenate(lengths))
+    shape = (len(indptr) - 1, n_columns)
+    # Each list is emptied before the next array is made.
+    data = _joined(values, np.float64)
+    return sp.csr_array((data, _joined(places, np.int32), indptr), shape=shape)
+
+
+def _joined(blocks: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
+    """One array of all blocks, which are given back one by one."""
+    whole = np.empty(sum(map(len, blocks)), dtype=dtype)
+    start = 0
+    while blocks:
+        block = blocks.pop(0)
+        whole[start : start + len(block)] = block
+        start += len(block)
+    return whole
+
+
 def check_axes(
     name: str, labels: Sequence[str], columns: Sequence[str], shape: tuple[int, ...]
 ) -> None:
@@ -142,6 +190,8 @@ def check_axes(
             "and one name per column."
         )
     for names, what in ((labels, "label"), (columns, "column")):
+        if isinstance(names, NameArray):
+            continue  # checked when it was made
         if not "".join(names).isascii():  # a fast test that most names pass
             for text in names:
                 refuse_half_characters(text, f"context {name!r}", what)

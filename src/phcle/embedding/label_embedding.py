@@ -15,7 +15,7 @@ import numpy.typing as npt
 from phcle.answers import Completion
 from phcle.contexts.base import FittedContext, PredictingContext
 from phcle.contexts.label_matching import match_key
-from phcle.contexts.labels import as_labels, index_of, listed, normal
+from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
 from phcle.embedding.cosine_search import (
     check_count,
     cosines_of_pairs,
@@ -144,7 +144,7 @@ class LabelEmbedding:
         return int(self.vectors.shape[1])
 
     @cached_property
-    def _index(self) -> dict[str, int]:
+    def _index(self) -> Mapping[str, int]:
         return index_of(self.labels)
 
     @property
@@ -645,7 +645,7 @@ class LabelEmbedding:
         """
         return replace(
             self,
-            labels=tuple(labels),
+            labels=as_names(labels),
             vectors=vectors,
             contexts=tuple(contexts),
             names={**self.names, **names},

@@ -34,6 +34,9 @@ from phcle.solver.start import Factors
 __all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 
 FORMAT, VERSION, OLDEST = "phcle.checkpoint", 2, 1
+
+NAMES_AT_ONCE = 1 << 20
+"""Names that are joined into one text for a fingerprint."""
 """Name, version written, and oldest version read."""
 
 
@@ -350,21 +353,24 @@ def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
             if not option.may_change_on_resume
         },
         "data": {
-            "labels": _digest([*problem.labels]),
+            "labels": _digest(problem.labels),
             **{
-                context.name: _digest([*context.columns], *context.fingerprint_arrays())
+                context.name: _digest(context.columns, *context.fingerprint_arrays())
                 for context in problem.contexts
             },
         },
     }
 
 
-def _digest(*parts: list[str] | np.ndarray | sp.csr_array) -> str:
+def _digest(*parts: Sequence[str] | np.ndarray | sp.csr_array) -> str:
     """A short hash of names and numbers."""
     whole = hashlib.sha256()
     for part in parts:
-        if isinstance(part, list):
-            whole.update("\0".join(part).encode())
+        if isinstance(part, Sequence):
+            for start in range(0, len(part), NAMES_AT_ONCE):
+                between = "\0" if start else ""
+                names = "\0".join(part[start : start + NAMES_AT_ONCE])
+                whole.update((between + names).encode())
             continue
         arrays = (
             [part]

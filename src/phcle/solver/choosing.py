@@ -28,6 +28,9 @@ not."""
 WORTH = 0.02
 """Skill below which nothing is chosen: the tables cannot be predicted."""
 
+NOTHING_HIDDEN = "The defaults stay: {} of readable tables could be hidden."
+"""Why nothing is chosen, with how many cells there are."""
+
 STIFFNESSES = (0.5, 0.25)
 """Values of γ to try where there is a family."""
 
@@ -49,12 +52,13 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     """
     if not question.is_open:
         return Chosen(question.given, reason="All settings were given.")
+    if not any(context.may_have_gaps for context in question.aligned.contexts):
+        return Chosen(question.given, reason=NOTHING_HIDDEN.format("no cell"))
     trials = Trials(question, on_trial)
     n_hidden = trials.n_hidden
     if n_hidden < FEWEST_CELLS:
         found = f"only {n_hidden} cells" if trials.hidden else "no cell"
-        reason = f"The defaults stay: {found} of readable tables could be hidden."
-        return Chosen(question.given, reason=reason)
+        return Chosen(question.given, reason=NOTHING_HIDDEN.format(found))
     trials.start()
     for change, setting in _changes(question, trials):
         trials.compare(change, setting)

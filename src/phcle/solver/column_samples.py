@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.relational.column_sampling import draw_columns
+from phcle.contexts.relational.column_sampling import (
+    SHUFFLED,
+    draw_columns,
+    draw_strata,
+)
 from phcle.contexts.terms import Sample
 from phcle.solver.problem import Problem
 
@@ -36,6 +41,20 @@ class Drawn:
     columns: list[Sample | None] | None = None
 
 
+class _Masses:
+    """Masses from which samples are drawn, with what every draw needs."""
+
+    def __init__(self, mass: Floats) -> None:
+        self.mass, self.n_positive = mass, int(np.count_nonzero(mass))
+        # The draw from very many columns begins with this sum.
+        self.passed = np.cumsum(mass) if len(mass) > SHUFFLED else None
+
+    def draw(self, n: int, rng: np.random.Generator) -> Sample:
+        if self.passed is not None:
+            return draw_strata(self.passed, n, rng)
+        return draw_columns(self.mass, n, rng)
+
+
 class ColumnSamples:
     """Draws the samples of every sweep. The same seed and sweep give the same samples.
 
@@ -47,11 +66,18 @@ class ColumnSamples:
         Number of columns at the first sweep.
     seed : int
         Seed of the samples.
+    most : int, optional
+        Largest number of columns; by default there is no limit.
     """
 
-    def __init__(self, problem: Problem, n: int, seed: int) -> None:
-        self.masses = [context.masses for context in problem.contexts]
-        self.n, self.seed = n, seed
+    def __init__(
+        self, problem: Problem, n: int, seed: int, most: int = sys.maxsize
+    ) -> None:
+        self.masses = [
+            None if context.masses is None else tuple(map(_Masses, context.masses))
+            for context in problem.contexts
+        ]
+        self.n, self.seed, self.most = n, seed, most
 
     def draw(self, sweep: int) -> Drawn:
         """Draw the samples of a sweep; they grow during the fit.
@@ -66,11 +92,11 @@ class ColumnSamples:
         Drawn
             A sample for each context.
         """
-        n = self.n * (1 + sweep // GROWS_EVERY)
+        n = min(self.n * (1 + sweep // GROWS_EVERY), self.most)
         rng = np.random.default_rng([self.seed, sweep])
 
-        def sample(mass: Floats) -> Sample | None:
-            return draw_columns(mass, n, rng) if n < np.count_nonzero(mass) else None
+        def sample(masses: _Masses) -> Sample | None:
+            return masses.draw(n, rng) if n < masses.n_positive else None
 
         pairs = [
             (None, None) if masses is None else (sample(masses[0]), sample(masses[1]))

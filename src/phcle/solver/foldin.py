@@ -22,10 +22,10 @@ from phcle.contexts.terms import Curvature, LinearUpdate, Sample
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.problem import LabelRows, Problem
+from phcle.solver.problem import LabelRows, Problem, penalty_terms
 from phcle.solver.rows import Updated, solve_rows
 
-__all__ = ["Solved", "fold_in", "solve_labels"]
+__all__ = ["Solved", "fold_in", "solve_labels", "solves_sample"]
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -43,6 +43,16 @@ DOUBLE_UP_TO = 5 * 10**7
 """Up to this many pairs, the last stage uses double precision. Above, it takes too long
 and brings rows no nearer to their optimum."""
 
+
+SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL, SOLVED_STEPS = 10**13, 1 << 19, 1e-3, 5
+"""Above so many pairs, a GPU ends with a sample of so many columns, to this tolerance,
+after so many steps at most: all pairs would take minutes for each step. Rows then end
+within about 1e-3 of their length from the exact optimum, so smaller steps, and products
+in full precision, would be wasted."""
+
+FORESEEN_PAIRS = 10**11
+"""Above so many pairs, a step that is known to be short enough is not made: it would
+take a second or more on a GPU."""
 
 MOST_STEPS = 50
 """Most Newton steps of a row. Few rows need more than ten."""
@@ -63,21 +73,24 @@ response would save no turn."""
 
 @dataclass(frozen=True)
 class Solved:
-    """Label vectors at their optimum.
+    """Label vectors at their optimum, in the precision of the last steps.
 
     Attributes
     ----------
     W : array of shape (labels, dim)
-        Label vectors in double precision.
+        Label vectors.
     factors : tuple of arrays
         The factor of each context.
     values : array of shape (contexts,)
         The value of each context's term.
+    penalties : mapping from str to float
+        The penalties there.
     """
 
     W: Floats
     factors: tuple[Floats, ...]
     values: Floats
+    penalties: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -87,6 +100,7 @@ class _Stage:
     backend: Backend
     tol: float
     samples: list[Sample | None] | None = None
+    most_steps: int = MOST_STEPS
 
 
 def solve_labels(
@@ -98,8 +112,12 @@ def solve_labels(
     *,
     tol: float = 1e-4,
     settle: bool = False,
+    rows: LabelRows | None = None,
 ) -> Solved:
     """Find the best W for fixed factors.
+
+    On a GPU, more than 10¹³ pairs are represented by a sample of their columns; see
+    `solves_sample`.
 
     Parameters
     ----------
@@ -108,20 +126,22 @@ def solve_labels(
     problem : Problem
         Labels and contexts.
     start : array of shape (labels, dim), or None
-        Where the rows begin; None is zero.
+        Where the rows begin, on any device; None is zero.
     factors : sequence of arrays
-        One for each context.
+        One for each context, on any device.
     weights : mapping
         α and β by context.
     tol : float, default 1e-4
         A row is done when a Newton step moves it by at most this share of its length.
     settle : bool, default False
         Solve the nodes of families together with W, until neither moves.
+    rows : LabelRows, optional
+        The terms of this problem, if they are on the back end already.
 
     Returns
     -------
     Solved
-        The rows and factors in double precision, and the value of each term.
+        The rows and factors, and the value of each term.
     """
     stages = _stages(backend, problem, tol, has_start=start is not None)
     W: Any = start
@@ -132,11 +152,12 @@ def solve_labels(
         if W is None:
             W = _zeros(stage.backend, problem)
         if before is None or before.dtype != stage.backend.dtype:
-            rows = LabelRows(stage.backend, problem)
             if before is not None:
                 factors = [before.to_numpy(factor) for factor in placed]
             placed = [move(factor) for factor in factors]
-        elif before is not stage.backend:
+        if rows is None or rows.backend.dtype != stage.backend.dtype:
+            rows = LabelRows(stage.backend, problem)
+        elif rows.backend is not stage.backend:
             rows = rows.on(stage.backend)
         solved = solve_rows(
             stage.backend,
@@ -145,13 +166,15 @@ def solve_labels(
             problem.penalties.ridge,
             rows.blocks,
             tol=stage.tol,
-            max_iter=MOST_STEPS,
+            max_iter=stage.most_steps,
+            foresee=problem.n_pairs > FORESEEN_PAIRS,
         )
         if settle and any(context.turns_with_labels for context in problem.contexts):
             solved, placed = _settle(stage, rows, solved, placed, weights)
         W, before = solved.factor, stage.backend
-    W = np.asarray(stage.backend.to_numpy(W), np.float64)
-    factors = tuple(np.asarray(stage.backend.to_numpy(x), np.float64) for x in placed)
+    penalties = penalty_terms(stage.backend.xp, problem, W, placed)
+    W = stage.backend.to_numpy(W)
+    factors = tuple(map(stage.backend.to_numpy, placed))
     broken = [
         name
         for name, value in zip(problem.names, solved.values, strict=True)
@@ -162,7 +185,7 @@ def solve_labels(
             f"the numbers of context {some(broken)} are not finite while labels are "
             f"solved; {TOO_LARGE}"
         )
-    return Solved(W, factors, solved.values)
+    return Solved(W, factors, solved.values, penalties)
 
 
 def _settle(
@@ -342,6 +365,9 @@ def _stages(
     """
     is_large = problem.n_pairs > DOUBLE_UP_TO
     rough = backend.in_half_precision() if is_large else backend
+    if solves_sample(backend, problem):
+        samples = ColumnSamples(problem, SOLVED_COLUMNS, seed=1).draw(0).columns
+        return [_Stage(rough, max(tol, SOLVED_TOL), samples, SOLVED_STEPS)]
     is_double = not is_large and tol < ROUGH_TOL[rough.precision]
     last = backend.with_dtype("float64" if is_double else backend.dtype)
     stages = [_Stage(last, tol)]
@@ -351,6 +377,24 @@ def _stages(
         drawn = ColumnSamples(problem, SAMPLED_COLUMNS, seed=0).draw(0)
         stages.insert(0, _Stage(rough, SAMPLED_TOL, drawn.columns))
     return stages
+
+
+def solves_sample(backend: Backend, problem: Problem) -> bool:
+    """Tell whether the last solve takes a sample of the columns in place of all.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where it would run.
+    problem : Problem
+        Labels and contexts.
+
+    Returns
+    -------
+    bool
+        True on a GPU above `SOLVED_PAIRS`.
+    """
+    return backend.is_accelerated and problem.n_pairs > SOLVED_PAIRS
 
 
 def fold_in(

@@ -18,6 +18,7 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, split_rows
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base import FittedContext, Penalties
+from phcle.contexts.labels import as_names
 from phcle.contexts.terms import RowUpdate, Sample, View
 
 __all__ = [
@@ -88,7 +89,7 @@ class Problem:
         """
         informed = np.any([context.informs for context in contexts], axis=0)
         told = tuple(context.beside(informed) for context in contexts)
-        return replace(self, labels=tuple(labels), contexts=told)
+        return replace(self, labels=as_names(labels), contexts=told)
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class LabelRows:
     def __init__(self, backend: Backend, problem: Problem) -> None:
         contexts, dim = problem.contexts, problem.dim
         widest = max((context.n_dense_columns for context in contexts), default=0)
-        self.problem = problem
+        self.backend, self.problem = backend, problem
         self.blocks = split_rows(
             backend,
             [context.entries for context in contexts],
@@ -184,6 +185,7 @@ class LabelRows:
             The rows there.
         """
         rows = copy(self)
+        rows.backend = backend
         rows.terms = [term.on(backend) for term in self.terms]
         return rows
 

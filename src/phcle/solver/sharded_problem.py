@@ -314,7 +314,7 @@ class ShardSamples(ColumnSamples):
                 found[side].append(
                     None
                     if n >= layout.n_rows
-                    else draw_in_parts(masses[side], parts, n, total, seed)
+                    else draw_in_parts(masses[side].mass, parts, n, total, seed)
                 )
         return Drawn(*found)
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.errors import PhcleWarning
+from phcle.solver.device_start import draw_on_device, spectral_on_device
 from phcle.solver.problem import Problem
 
 __all__ = ["NOISE", "Factors", "draw_for_all", "spread_ones", "start_factors"]
@@ -41,7 +43,7 @@ AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class Factors:
-    """W and the factor of each context, as NumPy arrays.
+    """W and the factor of each context, as NumPy arrays or on a GPU.
 
     Attributes
     ----------
@@ -51,8 +53,8 @@ class Factors:
         The factor of each context, in the order of the problem.
     """
 
-    W: Floats
-    of_contexts: tuple[Floats, ...]
+    W: Array
+    of_contexts: tuple[Array, ...]
 
 
 def start_factors(
@@ -76,16 +78,17 @@ def start_factors(
     rng : numpy.random.Generator
         Source of the noise.
     backend : Backend, optional
-        A GPU computes singular vectors if this is one. Otherwise NumPy computes them in
-        double precision, so that they are the same on every CPU.
+        A GPU makes the start if this is one. Otherwise NumPy makes it in double
+        precision, so that it is the same on every CPU.
 
     Returns
     -------
     Factors
         The start. With "ones" it has one dimension only.
     """
-    if backend is None or not backend.is_accelerated:
-        backend = choose_backend("numpy", "cpu", "float64")
+    if backend is not None and backend.is_accelerated and init != "ones":
+        return _device_start(problem, weights, init, rng, backend)
+    backend = choose_backend("numpy", "cpu", "float64")
     if init == "ones":
         warnings.warn(
             "init='ones', the paper's start, keeps all dimensions equal: "
@@ -109,7 +112,28 @@ def start_factors(
     return Factors(parts[0], tuple(parts[1:]))
 
 
-def spread_ones(factor: Floats, dim: int) -> Floats:
+def _device_start(
+    problem: Problem,
+    weights: Mapping[str, float],
+    init: str,
+    rng: np.random.Generator,
+    backend: Backend,
+) -> Factors:
+    """The same start on a GPU, whose factors stay there."""
+    seed = int(rng.integers(2**62))
+    parts = draw_on_device(problem, problem.dim, seed, backend)
+    if init == "random":
+        for part in parts:
+            part /= problem.dim**0.5
+    else:
+        spectral = spectral_on_device(problem, weights, seed + 1, backend)
+        for part, found in zip(parts, spectral, strict=True):
+            part *= NOISE
+            part += found
+    return Factors(parts[0], tuple(parts[1:]))
+
+
+def spread_ones(factor: npt.NDArray[Any], dim: int) -> npt.NDArray[Any]:
     """Turn the one dimension of a fit from "ones" into `dim` equal dimensions.
 
     Parameters
@@ -233,12 +257,11 @@ def _spectral(
 def _orthonormal(backend: Backend, columns: Array) -> Array:
     """Orthonormal columns with the same span.
 
-    Long columns on a CPU go through two Cholesky decompositions of their Gram matrix:
-    two matrix products, many times faster than QR. QR is used if the columns are nearly
-    dependent, and on a GPU, where Cholesky in single precision is not accurate enough.
+    Long columns go through two Cholesky decompositions of their Gram matrix: two matrix
+    products, many times faster than QR. QR is used if the columns are nearly dependent.
     """
     xp = backend.xp
-    if not backend.is_accelerated and columns.shape[0] >= LONG:
+    if columns.shape[0] >= LONG:
         for _ in range(2):
             try:
                 lower = xp.linalg.cholesky(xp.matmul(columns.T, columns))

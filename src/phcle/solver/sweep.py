@@ -67,7 +67,8 @@ class SweepSolver(ABC):
         self.reweigh = reweigh
         lam = device.problem.penalties
         self.floors = {
-            context.name: context.floor(lam) for context in device.problem.contexts
+            context.name: context.floor(lam, device.backend)
+            for context in device.problem.contexts
         }
 
     def init(self, start: Factors, weights: Mapping[str, float]) -> State:

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.protocol import Backend
-from phcle.contexts.alignment import Aligned
+from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.base import Context, FittedContext, Penalties
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import index_of, some_names
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
 from phcle.solver.start import start_factors
@@ -426,16 +426,13 @@ def _some_labels(aligned: Aligned, rng: np.random.Generator) -> tuple[str, ...]:
             first = places.indices[places.indptr[:-1][hangs]]
             group[hangs] = len(labels) + first
             break
-    described = {
-        label
-        for context in aligned.contexts
-        if context.relatives() is None
-        for label in context.observed_labels
-    }
-    is_described = np.array([label in described for label in labels])
+    is_described = np.zeros(len(labels), dtype=bool)
+    for context in aligned.contexts:
+        if context.relatives() is None:
+            is_described |= observed_among(context, labels)
     # Groups in random order, those with a table first; then labels group by group.
     names, member = np.unique(group, return_inverse=True)
     order = rng.permutation(len(names)).astype(np.float64)
     order[np.unique(member[is_described])] -= len(names)
     chosen = np.argsort(order[member], kind="stable")[:MOST_LABELS]
-    return tuple(labels[i] for i in np.sort(chosen))
+    return some_names(labels, np.sort(chosen))

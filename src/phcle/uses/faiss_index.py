@@ -20,7 +20,14 @@ from phcle.errors import FileError
 from phcle.files.archive import checksum, read_sealed, write_sealed
 from phcle.optional_imports import import_optional
 
-__all__ = ["FaissIndex"]
+__all__ = [
+    "CELLS_PER_ROOT",
+    "SPARE",
+    "FaissIndex",
+    "digest_of",
+    "read_cells",
+    "write_cells",
+]
 
 Floats = npt.NDArray[np.floating]
 
@@ -123,7 +130,7 @@ class FaissIndex:
             len(vectors), faiss.swig_ptr(vectors), None, faiss.swig_ptr(where)
         )
         index.nprobe = max(LEAST_VISITED, n_cells // VISITED_SHARE)
-        return cls(index, cells, _digest(units))
+        return cls(index, cells, digest_of(units))
 
     def candidates(self, queries: Floats, k: int) -> Iterator[npt.NDArray[np.int64]]:
         """Find vectors that are likely to be nearest to each query.
@@ -153,11 +160,8 @@ class FaissIndex:
         path : Path
             The file to write.
         """
-        tensors = {
-            "centers": self.index.quantizer.reconstruct_n(0, self.index.nlist),
-            "cells": self.cells,
-        }
-        write_sealed(path, FORMAT, VERSION, {"vectors": self.digest}, tensors)
+        centers = self.index.quantizer.reconstruct_n(0, self.index.nlist)
+        write_cells(path, centers, self.cells, self.digest)
 
     @classmethod
     def load(cls, path: Path, units: Floats) -> FaissIndex:
@@ -183,26 +187,63 @@ class FaissIndex:
         FileError
             If the file is damaged, or the index of other vectors.
         """
-        foreign = "is not an index of phcle."
-        content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
-        try:
-            digest = content["vectors"]
-            centers, cells = tensors["centers"], tensors["cells"]
-        except (KeyError, TypeError) as error:
-            raise FileError(
-                f"{path}: is not a complete index; make it again."
-            ) from error
-        if digest != _digest(units):
-            raise FileError(
-                f"{path}: is the index of another embedding; make it again or "
-                "remove it."
-            )
-        if not _are_sound(centers, cells, units):
-            raise FileError(
-                f"{path}: is not a complete index (its cells do not fit the vectors); "
-                "make it again."
-            )
-        return cls.with_cells(units, centers, cells)
+        return cls.with_cells(units, *read_cells(path, units))
+
+
+def write_cells(
+    path: Path, centers: Floats, cells: npt.NDArray[np.int32], digest: str
+) -> None:
+    """Write the cells of an index to a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+    centers : ndarray of shape (cells, dim)
+        The centre of each cell.
+    cells : ndarray of int32, shape (vectors,)
+        The cell of each vector.
+    digest : str
+        What `digest_of` returned for the vectors.
+    """
+    tensors = {"centers": centers, "cells": cells}
+    write_sealed(path, FORMAT, VERSION, {"vectors": digest}, tensors)
+
+
+def read_cells(path: Path, units: Floats) -> tuple[Floats, npt.NDArray[np.int32]]:
+    """Read the cells of an index from a file.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `write_cells` wrote.
+    units : ndarray of shape (vectors, dim)
+        The vectors that the index was made for.
+
+    Returns
+    -------
+    centers : ndarray of shape (cells, dim)
+        The centre of each cell.
+    cells : ndarray of int32, shape (vectors,)
+        The cell of each vector.
+    """
+    foreign = "is not an index of phcle."
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
+    try:
+        digest = content["vectors"]
+        centers, cells = tensors["centers"], tensors["cells"]
+    except (KeyError, TypeError) as error:
+        raise FileError(f"{path}: is not a complete index; make it again.") from error
+    if digest != digest_of(units):
+        raise FileError(
+            f"{path}: is the index of another embedding; make it again or remove it."
+        )
+    if not _are_sound(centers, cells, units):
+        raise FileError(
+            f"{path}: is not a complete index (its cells do not fit the vectors); "
+            "make it again."
+        )
+    return centers, cells
 
 
 def _are_sound(centers: Any, cells: Any, units: Floats) -> bool:
@@ -220,8 +261,19 @@ def _are_sound(centers: Any, cells: Any, units: Floats) -> bool:
     )
 
 
-def _digest(units: Floats) -> str:
-    """Checksum of the vectors."""
+def digest_of(units: Floats) -> str:
+    """Compute the checksum by which a file knows its vectors.
+
+    Parameters
+    ----------
+    units : ndarray of shape (vectors, dim)
+        The vectors.
+
+    Returns
+    -------
+    str
+        The checksum.
+    """
     return checksum(FORMAT, {"vectors": units})
 
 

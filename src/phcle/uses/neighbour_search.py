@@ -7,7 +7,9 @@ compares each query with a few percent of them. Both rank by the same cosines.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy.typing as npt
 
@@ -36,12 +38,15 @@ class Neighbours:
         True compares every label. False uses an index, which needs the extra
         `phcle[index]`. If left out, an index is used above 100,000 labels, if the
         extra is installed.
+    device : str, optional
+        "cuda" keeps vectors and index on a GPU, for millions of labels; "cpu" uses the
+        same code there. Both need PyTorch in place of the extra.
 
     Attributes
     ----------
     embedding : LabelEmbedding
         The embedding that is searched.
-    index : FaissIndex or None
+    index : FaissIndex, TorchIndex or None
         The index; None for an exact search.
 
     Examples
@@ -52,11 +57,23 @@ class Neighbours:
     [[('dog', 0.6)], [('dog', 0.8)]]
     """
 
-    def __init__(self, embedding: LabelEmbedding, *, exact: bool | None = None) -> None:
+    def __init__(
+        self,
+        embedding: LabelEmbedding,
+        *,
+        exact: bool | None = None,
+        device: str | None = None,
+    ) -> None:
         if exact is None:
-            exact = len(embedding) <= EXACT_UP_TO or not is_installed("faiss")
+            can_index = device is not None or is_installed("faiss")
+            exact = len(embedding) <= EXACT_UP_TO or not can_index
         self.embedding = embedding
-        self.index = None if exact else FaissIndex.of(embedding.unit_vectors)
+        self.index: Any = None
+        if not exact and device is None:
+            self.index = FaissIndex.of(embedding.unit_vectors)
+        elif not exact:
+            torch_index = import_module("phcle.uses.torch_index")
+            self.index = torch_index.TorchIndex.of(embedding.unit_vectors, device)
 
     @classmethod
     def load(cls, embedding: LabelEmbedding, path: str | Path) -> Neighbours:

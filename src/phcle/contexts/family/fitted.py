@@ -273,7 +273,7 @@ class FittedFamily(FittedContext):
         return np.asarray(self.weight * (places @ solver.solve(hang.toarray().T)).T)
 
     @cached_property
-    def _teacher_index(self) -> dict[str, int]:
+    def _teacher_index(self) -> Mapping[str, int]:
         return index_of(self.teachers)
 
     @cached_property

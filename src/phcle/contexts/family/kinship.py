@@ -7,7 +7,7 @@ their vectors is tr(Pᵀ Q P).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, Self
@@ -312,7 +312,7 @@ class GraphKinship(Kinship):
         return self.names
 
     @cached_property
-    def _index(self) -> dict[str, int]:
+    def _index(self) -> Mapping[str, int]:
         return index_of(self.names)
 
     def nodes_for(self, labels: Sequence[str]) -> tuple[str, ...]:
@@ -352,7 +352,7 @@ class GraphKinship(Kinship):
             (shares, (rows, columns)), shape=(len(labels), len(nodes)), dtype=np.float64
         )
 
-    def _neighbours(self, label: str, known: dict[str, int]) -> dict[int, float]:
+    def _neighbours(self, label: str, known: Mapping[str, int]) -> dict[int, float]:
         """Weights of the edges from a label to nodes of the fit."""
         at = self._index[label]
         both = sp.coo_array(self.weights[[at]] + self.weights[:, [at]].T)

@@ -218,8 +218,8 @@ def _weight(value: Any, where: str) -> float:
 
 def _matrix(
     entries: Mapping[tuple[str, str], float],
-    rows: dict[str, int],
-    columns: dict[str, int],
+    rows: Mapping[str, int],
+    columns: Mapping[str, int],
 ) -> sp.csr_array:
     """A sparse matrix from counted (row name, column name) pairs."""
     data = np.fromiter(entries.values(), dtype=np.float64, count=len(entries))

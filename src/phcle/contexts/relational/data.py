@@ -13,13 +13,21 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base import UNITS, Context
-from phcle.contexts.labels import as_labels, index_of
+from phcle.contexts.labels import (
+    as_labels,
+    as_names,
+    index_of,
+    positions_of,
+    same_names,
+    some_names,
+)
 from phcle.contexts.masked import SMALLEST
 from phcle.contexts.matrices import (
     LARGEST,
     as_csr,
     check_axes,
     merging_matrix,
+    stacked,
     take_rows,
 )
 from phcle.contexts.relational import annotation_tables, cooccurrence
@@ -48,9 +56,9 @@ class RelationalContext(Context):
     ----------
     name : str
         Name of the context. All contexts of a fit need different names.
-    labels : tuple of str
+    labels : tuple of str, or NameArray
         Names of the rows.
-    columns : tuple of str
+    columns : tuple of str, or NameArray
         Names of the columns.
     counts : sparse or dense array of shape (labels, columns)
         Counts or weights: finite, zero or more.
@@ -97,9 +105,14 @@ class RelationalContext(Context):
 
         if self.hierarchy is not None:
             return TreeKinship(self.hierarchy.hierarchy)
-        if self.columns == self.labels:
+        if same_names(self.columns, self.labels):
             return GraphKinship(self.labels, self.counts)
         return None
+
+    @property
+    def may_have_gaps(self) -> bool:
+        """Never: a pair without a count is known to have none."""
+        return False
 
     @property
     def role_is_open(self) -> bool:
@@ -156,15 +169,21 @@ class RelationalContext(Context):
         """The context over some labels, scaled to `UNITS` counts per label."""
         from phcle.contexts.relational.fitted import FittedRelational
 
-        counts = self.rows_for(labels)
+        has_all = same_names(labels, self.labels)
+        counts = self.counts if has_all else self.rows_for(labels)
+        scale = self._scale_of(counts)
         # Columns that no label of the problem uses would only cost time.
         used = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel())
-        scale = self._scale_of(counts)
-        scaled = sp.csr_array(counts[:, used] * scale)
+        columns = self.columns
+        if len(used) < len(columns):
+            counts, columns = counts[:, used], some_names(columns, used)
+        # Half a billion counts are copied once, and their places not at all.
+        places = counts.indices, counts.indptr
+        scaled = sp.csr_array((counts.data * scale, *places), shape=counts.shape)
         mass = np.asarray(scaled.sum(axis=0), np.float64).ravel()
         return FittedRelational(
             name=self.name,
-            columns=tuple(self.columns[i] for i in used),
+            columns=columns,
             data=self,
             column_mass=mass,
             total=float(mass.sum()),
@@ -198,9 +217,9 @@ class RelationalContext(Context):
         csr_array of shape (labels, columns)
             The counts, in the order of `labels`.
         """
-        if tuple(labels) == self.labels:  # the usual case, and faster
+        if same_names(labels, self.labels):  # the usual case, and faster
             return self.counts.copy()
-        return take_rows(self.counts, [self.index.get(label, -1) for label in labels])
+        return take_rows(self.counts, positions_of(labels, self.index))
 
     def on_columns(
         self, columns: Sequence[str], labels: Sequence[str]
@@ -219,15 +238,20 @@ class RelationalContext(Context):
         RelationalContext
             The smaller context.
         """
-        kept = tuple(label for label in labels if label in self.index)
-        if kept == self.labels and tuple(columns) == self.columns:
+        kept = as_names(labels)
+        if not same_names(labels, self.labels):
+            is_known = positions_of(labels, self.index) >= 0
+            kept = some_names(labels, np.flatnonzero(is_known))
+        has_all = same_names(columns, self.columns)
+        if has_all and same_names(kept, self.labels):
             return self
-        position = index_of(self.columns)
-        counts = self.rows_for(kept)[:, [position[column] for column in columns]]
+        counts = self.rows_for(kept)
+        if not has_all:
+            counts = counts[:, positions_of(columns, index_of(self.columns))]
         return RelationalContext(
             self.name,
             kept,
-            tuple(columns),
+            as_names(columns),
             sp.csr_array(counts),
             self.hierarchy,
             self.role,
@@ -323,7 +347,8 @@ class RelationalContext(Context):
         counts : array or SciPy sparse matrix of shape (labels, columns)
             Finite counts or weights, zero or more.
         labels : iterable of str or int
-            Names of the rows.
+            Names of the rows. Millions of names take least memory as a NumPy array of
+            bytes (`names.astype("S")`), which stays an array.
         contexts : iterable of str or int, optional
             Names of the columns. By default the columns are the labels themselves.
         name : str, default "matrix"
@@ -355,6 +380,53 @@ class RelationalContext(Context):
         if contexts is None and not self_loops:
             matrix = _without_diagonal(matrix, name)
         return cls(name, rows, columns, matrix)
+
+    @classmethod
+    def from_parts(
+        cls,
+        parts: Iterable[Any],
+        labels: Iterable[Any],
+        contexts: Iterable[Any] | None = None,
+        *,
+        name: str = "matrix",
+    ) -> RelationalContext:
+        """Make a context from blocks of rows, which are read one after the other.
+
+        Memory is needed for the counts and for one block.
+
+        Parameters
+        ----------
+        parts : iterable of array or SciPy sparse matrix of shape (some labels, columns)
+            Counts of the first labels, then of the next ones, and so on. A generator
+            may read each of them from a file.
+        labels : iterable of str or int
+            Names of all rows, as in `from_matrix`.
+        contexts : iterable of str or int, optional
+            Names of the columns. By default the columns are the labels themselves.
+        name : str, default "matrix"
+            Name of the context.
+
+        Returns
+        -------
+        RelationalContext
+            The counts.
+
+        Examples
+        --------
+        >>> parts = ([[3, 0], [1, 2]], [[0, 4]])
+        >>> RelationalContext.from_parts(
+        ...     parts, labels=["cat", "fish", "eel"], contexts=["purr", "swim"]
+        ... )
+        RelationalContext('matrix': 3 labels × 2 columns, 4 counts)
+        """
+        rows = as_labels(labels, f"context {name!r}")
+        columns = (
+            rows
+            if contexts is None
+            else as_labels(contexts, f"columns of context {name!r}")
+        )
+        counts = stacked(parts, len(columns), name)
+        return cls(name, rows, columns, counts)
 
     @classmethod
     def from_edges(

@@ -22,13 +22,14 @@ from phcle.contexts.base import (
     warn_unknown_columns,
 )
 from phcle.contexts.column_update import ColumnUpdate
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import as_names, index_of, same_names
 from phcle.contexts.matrices import check_array, check_number, keep_entries
 from phcle.contexts.reasons import AT, HAS, LACKS, UNKNOWN, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import (
     LogisticTerm,
+    floor_on_device,
     relational_loss,
     saturated_floor,
 )
@@ -87,10 +88,22 @@ class FittedRelational(FittedContext):
     term: ClassVar[Callable[..., Term]] = LogisticTerm
     data: RelationalContext | None
 
-    @property
+    @cached_property
     def row_mass(self) -> Doubles:
         """Sum of D over the columns: zero for labels that the context does not know."""
         return np.asarray(self.counts.sum(axis=1), np.float64).ravel()
+
+    @cached_property
+    def _stored(self) -> dict[tuple[str, str], Any]:
+        """D on each back end that has asked for it."""
+        return {}
+
+    def _on(self, backend: Backend) -> Any:
+        """D where the back end pads blocks of rows; moved there once."""
+        key = (f"{backend.name} {getattr(backend, 'device', 'cpu')}", backend.dtype)
+        if key not in self._stored:
+            self._stored[key] = backend.stored(self.counts)
+        return self._stored[key]
 
     def _row_rate(self, lam: Penalties) -> Doubles:
         """B = rate · column_massᵀ."""
@@ -134,13 +147,13 @@ class FittedRelational(FittedContext):
         self, backend: Backend, blocks: Sequence[Block], lam: Penalties
     ) -> Term:
         rate = self._row_rate(lam)
-        return self.term(backend, self.counts, rate, self.column_mass, blocks)
+        return self.term(backend, self._on(backend), rate, self.column_mass, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
         rate = lam.negatives * self.column_mass / self.total
         return ColumnUpdate(
             backend,
-            self.counts,
+            self._on(backend),
             lambda turned, blocks: self.term(
                 backend, turned, rate, self.row_mass, blocks
             ),
@@ -163,16 +176,20 @@ class FittedRelational(FittedContext):
         # About the curvature of the logistic loss at an average pair.
         weight = float(np.sqrt(weight * UNITS / len(self.columns)))
         rate = self._row_rate(lam)
+        counts = self._on(backend)
         return _LogRatioTarget(
-            backend, self.counts, rate, self.column_mass, lam.negatives, weight
+            backend, counts, rate, self.column_mass, lam.negatives, weight
         )
 
     def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
         rate = self._row_rate(lam)
         return relational_loss(self.counts, rate, self.column_mass, W, factor)
 
-    def floor(self, lam: Penalties) -> float:
-        return saturated_floor(self.counts, self._row_rate(lam), self.column_mass)
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
+        rate = self._row_rate(lam)
+        if backend is not None and backend.is_accelerated:
+            return floor_on_device(backend, self._on(backend), rate, self.column_mass)
+        return saturated_floor(self.counts, rate, self.column_mass)
 
     def learned(
         self, labels: Sequence[str], weight: float, factor: Floats
@@ -300,7 +317,7 @@ class FittedRelational(FittedContext):
         data = None
         if counts.nnz:
             data = RelationalContext(
-                self.name, tuple(labels), self.columns, counts, recipe
+                self.name, as_names(labels), self.columns, counts, recipe
             )
         return replace(self, data=data, counts=sp.csr_array(counts * self.scale))
 
@@ -371,7 +388,7 @@ def _on_columns(
     context: RelationalContext, columns: Sequence[str], labels: Sequence[str]
 ) -> sp.csr_array:
     """Counts of the labels on the columns of the fit; warns of columns left out."""
-    if tuple(context.columns) == tuple(columns):
+    if same_names(context.columns, columns):
         return context.rows_for(labels)
     position = index_of(columns)
     warn_unknown_columns(
@@ -392,7 +409,7 @@ class _LogRatioTarget(StartTarget):
     def __init__(
         self,
         backend: Backend,
-        counts: sp.csr_array,
+        counts: Any,
         row_rate: Doubles,
         column_mass: Doubles,
         negatives: float,
@@ -400,14 +417,23 @@ class _LogRatioTarget(StartTarget):
     ) -> None:
         self.backend, self.weight = backend, weight
         low = np.log1p(negatives) + BELOW
-        D = sp.coo_array(counts)
-        expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
-        expected = np.maximum(expected, np.finfo(np.float64).tiny)
-        above = sp.csr_array((np.log(D.data / expected) + low, D.coords), shape=D.shape)
+        tiny = np.finfo(backend.dtype).tiny
+        above: Any
+        if isinstance(counts, sp.csr_array):
+            D = sp.coo_array(counts)
+            expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
+            ratio = np.log(D.data / np.maximum(expected, tiny)) + low
+            above = sp.csr_array((ratio, D.coords), shape=D.shape)
+        else:  # the counts are on the device
+            xp = backend.xp
+            rate, mass = backend.asarray(row_rate), backend.asarray(column_mass)
+            expected = xp.take(rate, counts.rows) * xp.take(mass, counts.columns)
+            ratio = xp.log(counts.values / xp.clip(expected, min=float(tiny))) + low
+            above = counts.with_values(ratio)
         self.above = backend.sparse(above)
-        self.turned = backend.sparse(sp.csr_array(above.T))
+        self.turned = backend.sparse(backend.turned(above))
         self.known = backend.asarray((row_rate > 0)[:, None])
-        self.low = backend.asarray(low * np.ones((D.shape[1], 1)))
+        self.low = backend.asarray(low * np.ones((counts.shape[1], 1)))
 
     def product(self, V: Array) -> Array:
         return self.backend.sparse_product(self.above, V) - self.known * (

@@ -32,6 +32,7 @@ from phcle.contexts.terms import (
 
 __all__ = [
     "LogisticTerm",
+    "floor_on_device",
     "relational_loss",
     "saturated_floor",
     "softplus",
@@ -39,11 +40,18 @@ __all__ = [
 
 Floats = npt.NDArray[np.floating[Any]]
 
+REPAIRED = 64
+"""Columns in a sample for each dimension from which on `_SampleRepair` is used. Of
+fewer, the Gram matrix is so far off that steps may not settle."""
+
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
 
 ENTRIES = 100_000
 """Known entries computed at once, so that their vectors fit into the cache."""
+
+DEVICE_ENTRIES = 50_000_000
+"""Known entries computed at once on a GPU, which takes 2 GB."""
 
 
 class LogisticTerm(Term):
@@ -53,7 +61,7 @@ class LogisticTerm(Term):
     ----------
     backend : Backend
         Where to compute.
-    counts : csr_array of shape (rows, columns)
+    counts : csr_array or StoredRows of shape (rows, columns)
         D.
     row_rate : array of shape (rows,)
         Rate of each row.
@@ -66,7 +74,7 @@ class LogisticTerm(Term):
     def __init__(
         self,
         backend: Backend,
-        counts: sp.csr_array,
+        counts: Any,
         row_rate: Floats,
         column_mass: Floats,
         blocks: Sequence[Block],
@@ -100,6 +108,8 @@ class LogisticTerm(Term):
 class LogisticView(View):
     """The term with given other factor, for all blocks."""
 
+    is_repaired = False  # whether sums over a sample are corrected
+
     def __init__(
         self,
         term: LogisticTerm,
@@ -109,25 +119,34 @@ class LogisticView(View):
     ) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
-        self.is_sampled = sample is not None
+        self.sample = sample
         self.total_mass = xp.sum(term.mass)
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
-        self.gram = xp.matmul((other * term.mass[:, None]).T, other)
-        self.columns = (
-            term.backend.columns(other, term.mass)
-            if sample is None
-            else self._pick(*sample)
-        )
+        weighted = other * term.mass[:, None]
+        self.gram = xp.matmul(weighted.T, other)
+        if sample is None:
+            self.columns = term.backend.columns(other, term.mass)
+            return
+        self.columns = self._pick(*sample)
+        self.is_repaired = len(sample[0]) >= REPAIRED * other.shape[1]
+        # What the sample misses of the first two moments, for `_SampleRepair`.
+        part = self.columns
+        self.sum = xp.sum(weighted, axis=0)
+        self.missed_sum = self.sum - xp.sum(part.weighted, axis=0)
+        self.missed_gram = self.gram - xp.matmul(part.weighted.T, part.other)
 
     @cached_property
     def probe(self) -> Columns:
         """A sample of the columns for products with the curvature."""
-        mass = self.term.column_mass
+        at, mass = None, self.term.column_mass
+        if self.sample is not None:
+            at, mass = self.sample
         n = n_sampled_columns(len(mass))
-        if self.is_sampled or n == len(mass):
+        if n == len(mass):
             return self.columns
         # Any seed works, because the optimum does not depend on it.
-        return self._pick(*draw_columns(mass, n, np.random.default_rng(0)))
+        chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
+        return self._pick(chosen if at is None else at[chosen], masses)
 
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
         backend = self.term.backend
@@ -152,6 +171,35 @@ class LogisticView(View):
         return LocalLogistic(self, block, y, chosen)
 
 
+class _SampleRepair:
+    """The part of a sampled sum's error that two exact moments of all columns show.
+
+    Near the typical x of a row, softplus is a parabola. Its sum over all columns needs
+    only Σ mass z and Σ mass z zᵀ, which are exact. So its gradient over all columns,
+    less that over the sample, is added to the gradient over the sample, which leaves
+    half of the error or less. During a step this is a constant, so that the row's
+    objective stays convex: the parabola itself may fall without limit, because the
+    sample's Gram matrix can be larger than that of all columns.
+    """
+
+    def __init__(self, view: LogisticView, y: Array, dense: DensePart) -> None:
+        xp = self.xp = view.term.backend.xp
+        total = xp.clip(view.total_mass, min=_tiny(view.term.backend))
+        level = 1 - xp.exp(-dense.value / total)  # σ where softplus has its mean
+        # No more than the row's own curvature, or steps would not settle.
+        bend = xp.minimum(level * (1 - level), dense.spread)
+        slope = level - bend * xp.matmul(y, view.sum) / total  # at x = 0
+        straight = slope[:, None] * view.missed_sum
+        bent = bend[:, None] * xp.matmul(y, view.missed_gram)
+        self.y, self.gradient = y, straight + bent  # (r, d) each
+        self.here = xp.sum((straight + 0.5 * bent) * y, axis=1)  # (r,): the value at y
+
+    def value(self, y: Array, chosen: Array | slice) -> Array:
+        """What is missing from the value at rows on the way: (r,)."""
+        way = self.gradient[chosen] * (y - self.y[chosen])
+        return self.here[chosen] + self.xp.sum(way, axis=1)
+
+
 class LocalLogistic(Local):
     """The term at some rows."""
 
@@ -167,8 +215,14 @@ class LocalLogistic(Local):
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
         self.dense = view.dense(y)
-        self.value = self.rate * self.dense.value
-        self.gradient = self.rate[:, None] * self.dense.gradient
+        value, gradient = self.dense.value, self.dense.gradient
+        self.repair = None
+        if view.is_repaired:
+            self.repair = _SampleRepair(view, y, self.dense)
+            value = value + self.repair.here
+            gradient = gradient + self.repair.gradient
+        self.value = self.rate * value
+        self.gradient = self.rate[:, None] * gradient
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
@@ -232,14 +286,18 @@ class LocalLogistic(Local):
 
 class _LogisticLine(Line):
     def __init__(self, local: LocalLogistic, direction: Array) -> None:
-        self.local = local
+        self.local, self.direction = local, direction
         self.dense = local.dense.along(direction)
         if local.padded is not None:
             self.near_slope = local.entries.dots(direction)
 
     def value(self, step: Array, chosen: Array | slice) -> Array:
         local, xp = self.local, self.local.xp
-        total = local.rate[chosen] * self.dense(step, chosen)
+        value = self.dense(step, chosen)
+        if local.repair is not None:
+            moved = local.y[chosen] + step[:, None] * self.direction[chosen]
+            value = value + local.repair.value(moved, chosen)
+        total = local.rate[chosen] * value
         if local.padded is None:
             return total
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
@@ -330,3 +388,40 @@ def saturated_floor(
     # The loss at its minimum in entropy form. Pairs without a count add zero, and so
     # does B where it is so small that it rounds to zero.
     return float(np.sum(xlogy(Q, Q) - xlogy(D.data, D.data) - xlogy(B, B)))
+
+
+def floor_on_device(
+    backend: Backend, counts: Any, row_rate: Floats, column_mass: Floats
+) -> float:
+    """Compute `saturated_floor` on a GPU, in double precision.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where the counts are.
+    counts : StoredRows of shape (labels, columns)
+        D.
+    row_rate : array of shape (labels,)
+        k times the mass of a row over the total, so that B = rate · massᵀ.
+    column_mass : array of shape (columns,)
+        Mass of every column.
+
+    Returns
+    -------
+    float
+        The lower bound.
+    """
+    xp = backend.xp
+    precise = backend.with_dtype("float64")
+    rate, mass = precise.asarray(row_rate), precise.asarray(column_mass)
+    rows, total = counts.rows, 0.0
+
+    def entropy(x: Array) -> Array:
+        return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
+
+    for start in range(0, len(counts.columns), DEVICE_ENTRIES):
+        part = slice(start, start + DEVICE_ENTRIES)
+        D = xp.astype(counts.values[part], xp.float64)
+        B = xp.take(rate, rows[part]) * xp.take(mass, counts.columns[part])
+        total += float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+    return total

@@ -498,5 +498,5 @@ class ShardedRelational(FittedRelational):
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
         return _ShardedColumns(self.column_rows, self.column_blocks, lam.context_ridge)
 
-    def floor(self, lam: Penalties) -> float:
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
         return self.label_rows.floor

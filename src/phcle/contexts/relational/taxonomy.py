@@ -127,7 +127,7 @@ class Hierarchy:
             ) from error
 
     @cached_property
-    def index(self) -> dict[str, int]:
+    def index(self) -> Mapping[str, int]:
         """Position of each node."""
         return index_of(self.nodes)
 
