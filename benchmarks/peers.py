@@ -7,7 +7,7 @@ W and C. None of them knows our objective.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,12 +82,8 @@ def prepare_gensim() -> Train:
     from gensim.models import Word2Vec
 
     def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
-        D = sp.coo_array(data.counts)
-        rng = np.random.default_rng(0)
-        drawn = rng.choice(D.nnz, size=round(data.total), p=D.data / D.data.sum())
-        pairs = zip(D.coords[0][drawn], D.coords[1][drawn], strict=True)
         model = Word2Vec(
-            [[f"w{i}", f"c{j}"] for i, j in pairs],
+            [[f"w{i}", f"c{j}"] for i, j in draw_pairs(data)],
             vector_size=dim,
             sg=1,
             window=1,
@@ -99,17 +95,51 @@ def prepare_gensim() -> Train:
             seed=0,
             workers=os.cpu_count() or 1,
         )
-        at = model.wv.key_to_index
-        W, C = (np.zeros((size, dim)) for size in D.shape)
-        for i in range(len(W)):
-            if f"w{i}" in at:
-                W[i] = model.wv.vectors[at[f"w{i}"]]
-        for j in range(len(C)):
-            if f"c{j}" in at:
-                C[j] = model.syn1neg[at[f"c{j}"]]
-        return W, C
+        at, (n_labels, n_columns) = model.wv.key_to_index, data.counts.shape
+        W = rows_by_name(model.wv.vectors, at, "w", n_labels)
+        return W, rows_by_name(model.syn1neg, at, "c", n_columns)
 
     return train
+
+
+def prepare_pycleora() -> Train:
+    """Cleora: labels and columns as one graph, whose vectors are averaged repeatedly.
+
+    The same drawn pairs as for gensim are its edges. Without a residual, labels would
+    average random vectors of columns and columns those of labels, so the scores of
+    pairs would be noise.
+    """
+    from pycleora import SparseMatrix, embed
+
+    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
+        edges = (f"w{i}\tc{j}" for i, j in draw_pairs(data))
+        graph = SparseMatrix.from_iterator(edges, "label column")
+        vectors = embed(graph, feature_dim=dim, residual_weight=0.5)
+        at = {name: i for i, name in enumerate(graph.entity_ids)}
+        n_labels, n_columns = data.counts.shape
+        W = rows_by_name(vectors, at, "w", n_labels)
+        return W, rows_by_name(vectors, at, "c", n_columns)
+
+    return train
+
+
+def draw_pairs(data: FittedRelational) -> npt.NDArray[np.intp]:
+    """As many (label, column) pairs as D has counts, in proportion to D."""
+    D = sp.coo_array(data.counts)
+    rng = np.random.default_rng(0)
+    drawn = rng.choice(D.nnz, size=round(data.total), p=D.data / D.data.sum())
+    return np.column_stack(D.coords)[drawn]
+
+
+def rows_by_name(
+    vectors: Floats, at: Mapping[str, int], letter: str, n_rows: int
+) -> Floats:
+    """Vectors of letter0, letter1, …; zeros for a name that was never drawn."""
+    rows = np.zeros((n_rows, vectors.shape[1]))
+    for i in range(n_rows):
+        if (name := f"{letter}{i}") in at:
+            rows[i] = vectors[at[name]]
+    return rows
 
 
 PEERS: dict[str, Peer] = {
@@ -117,5 +147,6 @@ PEERS: dict[str, Peer] = {
     "implicit": Peer("implicit LMF, 30 iterations", prepare_implicit),
     "cmfrec": Peer("cmfrec implicit, 15 iterations", prepare_cmfrec),
     "gensim": Peer("gensim SGNS, 5 epochs", prepare_gensim),
+    "pycleora": Peer("pycleora, 40 iterations", prepare_pycleora),
 }
 """By the name that --only takes."""

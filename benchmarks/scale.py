@@ -208,7 +208,7 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
     """The gap against the processor's seconds, one panel per size."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5 * len(results), 4), device="constrained")
+    figure = Figure(figsize=(5 * len(results), 4), layout="constrained")
     for axes, result in zip(
         np.atleast_1d(figure.subplots(1, len(results))), results, strict=True
     ):
@@ -235,7 +235,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--labels", type=int, action="append")
     parser.add_argument("--dim", type=int, default=100)
-    parser.add_argument("--peers", default="pmi,implicit,cmfrec,gensim,paper")
+    parser.add_argument("--peers", default=",".join([*PEERS, "paper"]))
     parser.add_argument("--limit", type=float, default=600.0, help="processor seconds")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.backends.distributed import current_processes
 from phcle.backends.shard_exchange import ShardExchange
 from phcle.contexts.relational.sharded import ShardedTerm
 from phcle.errors import ConvergenceWarning
@@ -97,9 +97,21 @@ def estimated(term: ShardedTerm, size: int, dim: int, item: int, mode: str) -> f
     return rows + n_blocks * PASSES * (size - 1) * own * (dim + 1) * item
 
 
+def megabytes(name: str) -> float:
+    """Memory of this process, from Linux."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) / 1024
+    raise ValueError(name)
+
+
 def worker(options: argparse.Namespace, folder: str) -> None:
     """Fit in this process, and write what it took."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    import torch.distributed  # noqa: F401  # so that one process has it, too
+
+    current_processes()  # connect before memory is measured
+    before = megabytes("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     marks: list[tuple[float, float]] = []
 
     def on_step(_: Any) -> None:
@@ -152,7 +164,7 @@ def worker(options: argparse.Namespace, folder: str) -> None:
         ),
         "setup": exchange.sent["setup"],
         "before_mb": before,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": megabytes("VmHWM"),
         "gap": found.history[-1]["gap"],
     }
     path = Path(folder) / f"process-{exchange.rank}.json"
@@ -189,15 +201,21 @@ def main() -> None:
                 for path in sorted(Path(folder).glob("process-*.json"))
             ]
         for rank, x in enumerate(found):
-            sent = sum(x["sent"].values())
             print(
                 f"{n} processes, number {rank}: sweep {x['sweep_seconds']:.1f} s, "
                 f"{x['sweep_cpu']:.1f} CPU s; fit {x['cpu']:.0f} CPU s; held "
-                f"{x['held']:.0%} of the rows, {x['before_mb']:.0f} → "
-                f"{x['peak_mb']:.0f} MB; sent {sent / 1e6:.1f} MB a sweep, estimate "
-                f"{x['estimate'] / 1e6:.1f} MB; blocks {x['blocks']}; gap "
-                f"{x['gap']:.6g}\n    {x['sent']}"
+                f"{x['held']:.0%} of the rows; memory {x['before_mb']:.0f} + "
+                f"{x['peak_mb'] - x['before_mb']:.0f} MB; blocks {x['blocks']}"
             )
+        sent = {
+            kind: f"{n_bytes / 1e6:.1f}" for kind, n_bytes in found[0]["sent"].items()
+        }
+        estimate = sum(x["estimate"] for x in found) / 1e6
+        print(
+            f"{n} processes together: {sum(found[0]['sent'].values()) / 1e6:.1f} MB a "
+            f"sweep, estimate {estimate:.1f} MB; {sent}; gap {found[0]['gap']:.7g}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ of a single process, except for how the rows are cut into blocks.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -119,6 +120,8 @@ class TorchProcesses(Processes):
         if not dist.is_initialized():
             with clear_errors():
                 dist.init_process_group("nccl" if n_gpus and has_gpu_each else "gloo")
+            # gloo aborts now and then at the end of a process that is still connected.
+            atexit.register(_disconnect, dist)
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
 
     def exchange_rows(self, factor: Any, own_rows: Any) -> Any:
@@ -159,6 +162,13 @@ def clear_errors() -> Iterator[None]:
             "--checkpoint and --resume it goes on from the last checkpoint, with any "
             "number of processes."
         ) from error
+
+
+def _disconnect(dist: Any) -> None:
+    """Close the connections before Python ends."""
+    with suppress(RuntimeError):  # the others may be gone
+        if dist.is_initialized():
+            dist.destroy_process_group()
 
 
 @lru_cache

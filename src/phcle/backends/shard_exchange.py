@@ -23,7 +23,11 @@ from phcle.backends.distributed import (
     current_processes,
 )
 
-__all__ = ["Layout", "Plan", "ShardExchange"]
+__all__ = ["KINDS", "Layout", "Plan", "ShardExchange"]
+
+KINDS = ("rows", "pieces", "samples", "sums")
+"""What is sent in a sweep: rows at given positions, pieces of all rows, rows of a
+sample, and sums."""
 
 Array = Any
 Ints = npt.NDArray[np.int64]
@@ -128,9 +132,8 @@ class ShardExchange(Processes):
     Attributes
     ----------
     sent : Counter
-        Bytes that this process has sent, by what was sent: "rows" at given positions,
-        "pieces" of all rows, "samples", "sums" and "setup". Sums count as in a ring,
-        2 (p − 1) / p times their length.
+        Bytes that this process has sent, by what was sent: one of `KINDS`, or "setup".
+        Sums count as in a ring, 2 (p − 1) / p times their length.
     """
 
     in_step = True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from phcle.backends.protocol import choose_backend
-from phcle.backends.shard_exchange import ShardExchange
+from phcle.backends.shard_exchange import KINDS, ShardExchange
 from phcle.contexts.base import Penalties
 from phcle.errors import (
     BackendError,
@@ -227,19 +227,19 @@ class _Clock:
 
 
 class _ShardedSolver(MajoriseSolver):
-    """The usual sweeps; the history also says how much this process has sent."""
+    """The usual sweeps; the history also says how many bytes all processes sent."""
 
     device: ShardedProblem
 
     def step(self, state: State) -> State:
-        before = Counter(self.device.exchange.sent)
+        exchange = self.device.exchange
+        before = Counter(exchange.sent)
         state = super().step(state)
-        sent = self.device.exchange.sent - before
-        record = {
-            **state.history[-1],
-            **{f"sent:{x}": float(n) for x, n in sent.items()},
-        }
-        return replace(state, history=(*state.history[:-1], record))
+        own = [exchange.sent[kind] - before[kind] for kind in KINDS]
+        sent = exchange.sum_over(np.array(own, np.float64))
+        named = {f"sent:{x}": float(n) for x, n in zip(KINDS, sent, strict=True)}
+        *before_it, record = state.history
+        return replace(state, history=(*before_it, {**record, **named}))
 
 
 def _first_state(

@@ -65,7 +65,7 @@ def factors_of(fit):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Several blocks in each part, and several pieces of each shard."""
-    monkeypatch.setattr(sharded, "FEWEST_NEAR", 20)
+    monkeypatch.setattr(sharded, "FEWEST_NEAR", 24)
     monkeypatch.setattr(sharded, "MOST_ROWS", 16)
     monkeypatch.setattr(sharded, "PIECE", 16)
     monkeypatch.setattr("phcle.solver.sharded_fit.SAMPLE", 12)
@@ -193,7 +193,7 @@ import test_sharded_fit as here
 from phcle.contexts.relational import sharded
 from phcle.solver import sharded_fit
 
-sharded.FEWEST_NEAR, sharded.MOST_ROWS, sharded.PIECE = 20, 16, 16
+sharded.FEWEST_NEAR, sharded.MOST_ROWS, sharded.PIECE = 24, 16, 16
 sharded_fit.SAMPLE, sharded_fit.LAST_SAMPLE = 12, 25
 dies_at, fits = int(sys.argv[1]), json.loads(sys.argv[2])
 
@@ -238,7 +238,7 @@ def test_four_processes_make_the_sweeps_of_one(tmp_path, small_pieces):
         gaps = [[record["gap"] for record in x.history] for x in (one, four)]
         np.testing.assert_allclose(*gaps, rtol=1e-10)
         assert four.history[0]["sent:rows"] > 0
-        assert ("sent:pieces" in four.history[0]) == (mode == "exact")
+        assert (four.history[0]["sent:pieces"] > 0) == (mode == "exact")
 
 
 def test_a_killed_run_goes_on(tmp_path, small_pieces):
