@@ -329,6 +329,35 @@ def test_filters_filter_the_map_and_leave_it_in_sight(atlas):
     assert page.get_by_role("region", name="Filters").is_hidden()
 
 
+def test_the_table_stands_beside_the_map_and_follows_its_filters(atlas):
+    page = atlas.page
+    atlas.tool("Table")
+    table = page.get_by_role("region", name="Table")
+    first = table.locator('tbody th[scope="row"] a').first
+    first.wait_for()
+    atlas.settle()
+    room = atlas.js("Phcle.map.room()")
+    assert room["right"] - room["left"] > 0.25 * atlas.stage()["width"]
+
+    for order in ("ascending", "descending"):
+        table.get_by_role("link", name="Label").first.click()
+        table.locator(f'[aria-sort="{order}"]').wait_for()
+    chosen = first.inner_text()
+    first.click()
+    atlas.until("name => Phcle.map.data.names[Phcle.map.chosen] === name", chosen)
+
+    atlas.js("Phcle.map.clear()")
+    atlas.js("Phcle.map.restore_filters([['', 'text', 'has', '7']])")
+    page.wait_for_selector(".map-rows [role=status]:text-matches('of 120 labels')")
+    shown = int(table.locator("#count").inner_text().split()[0])
+    assert 0 < shown < 120
+    atlas.until("n => Phcle.map.view.in_view().length === n", shown)
+    atlas.js("Phcle.map.restore_filters([])")
+    page.wait_for_selector(".map-rows [role=status]:text-is('120 labels')")
+    page.get_by_role("button", name="Close Table").click()
+    assert table.is_hidden()
+
+
 def test_the_search_goes_to_what_is_typed(atlas):
     atlas.page.fill("#finder", "x5")
     atlas.page.wait_for_selector("#finder-found li:has-text('x5')")

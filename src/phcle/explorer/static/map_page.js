@@ -60,6 +60,7 @@
       if (asked) asked.abort(); // the visitor has gone on
       asked = new AbortController();
       map.filters = list;
+      map.show_rows();
       if (!list.length) {
         map.keep(null);
         return;
@@ -85,6 +86,32 @@
       await apply(list).catch((error) => map.tell(error.message));
       panel?.show(list);
     };
+  }
+
+  // The table beside the map: the labels that pass the filters. A label in it is chosen on the
+  // map.
+  function add_table(map) {
+    const empty = () => element("div", {}, element("p", { class: "quiet" }, "Loading…"));
+    const rows = element("div", { class: "map-rows" }, empty());
+    const fetch_part = Phcle.table_part(rows, () => rows.firstElementChild, {
+      open: (address) => fetch_part(address),
+      missing: (page, address) => {
+        const told = page.getElementById("preparing")?.textContent ?? "The table is not there.";
+        rows.replaceChildren(element("div", {}, element("p", { role: "status" }, told)));
+        if (page.getElementById("preparing")) setTimeout(() => fetch_part(address), LOOK_MS);
+      },
+    });
+    const { section } = map.add_panel("Table", "table", rows, () => map.show_rows());
+    section.classList.add("map-table");
+    map.show_rows = () => {
+      if (!section.hidden) fetch_part(`/table?${Phcle.query(Phcle.filters.pairs(map.filters))}`);
+    };
+    rows.addEventListener("click", (event) => {
+      const link = event.target.closest('th[scope="row"] a');
+      if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      map.go_to_label(new URL(link.href).searchParams.get("label"));
+    });
   }
 
   function remember(map, what) {
@@ -114,6 +141,7 @@
     });
     Phcle.map = map;
     add_filters(map);
+    add_table(map);
     // On this page the search at the top moves the map instead of opening a page.
     Phcle.open_label = ({ label }) => map.go_to_label(label);
     if (host.dataset.compared && data.ready) await add_differences(map);
