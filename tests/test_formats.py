@@ -17,6 +17,8 @@ import phcle
 from phcle import PHCLE, load
 from phcle.errors import FileError
 from phcle.explorer import precomputed
+from phcle.files.archive import read_sealed
+from phcle.solver import shard_files
 from phcle.uses.neighbour_search import Neighbours
 from phcle.uses.pictures import load_map
 
@@ -118,6 +120,15 @@ def test_every_checkpoint_still_resumes_to_the_same_vectors(tmp_path, name):
     assert model.weights_ == about["weights"]
     assert len(model.history_) - 1 == about["sweeps"]
     np.testing.assert_allclose(model.embedding_.vectors, about["vectors"], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", versions("phcle.shard"))
+def test_every_part_of_a_sharded_fit_still_holds_what_it_held(name):
+    path, about = kept(name)
+    found, tensors = read_sealed(path, shard_files.FORMAT, shard_files.VERSION, "")
+    assert found["part"] == about["part"]
+    for key in ("W", "C0"):
+        assert tensors[key].tolist() == about[key]
 
 
 def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):

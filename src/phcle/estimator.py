@@ -460,17 +460,15 @@ class PHCLE(EstimatorOptions):
         """What "auto" and the machine made of the options."""
         backend = solver.device.backend
         is_sampled = getattr(solver, "samples", None) is not None
+        has_sampled_end = solves_sample(backend, solver.device.problem)
         return {
             "backend": backend.name,
             "device": getattr(backend, "device", "cpu"),
             "mode": "sampled" if is_sampled else "exact",
-            "last_solve": "sampled"
-            if solves_sample(backend, solver.device.problem)
-            else "exact",
             "precision": backend.precision,
             "dtype": self.dtype,
             "processes": backend.processes.size,
-        }
+        } | ({"last_solve": "sampled"} if has_sampled_end else {})
 
     def _calibrate(
         self, device: DeviceProblem, state: State, warm: WarmStart | None

@@ -156,8 +156,8 @@ def solve_rows(
         return y, values
 
     def _relative_lengths(before: Array, after: Array) -> Array:
-        square = xp.sum((after - before) ** 2, axis=1)
-        return xp.sqrt(square / (xp.sum(after**2, axis=1) + tiny))
+        length = xp.sqrt(xp.sum((after - before) ** 2, axis=1))
+        return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
 
     return _over_blocks(backend, factor, blocks, len(views), until_converged)
 

