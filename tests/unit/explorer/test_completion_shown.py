@@ -55,7 +55,8 @@ def test_compared_numbers_have_intervals(patchy_client, number):
     (row,) = [x for x in answer["attributes"] if x["name"] == attribute.name]
     assert row["cells"][0] == {
         **{"value": attribute.value, "observed": False, "confidence": None},
-        **{"low": attribute.low, "high": attribute.high},
+        "low": pytest.approx(attribute.low, rel=1e-5),  # in single precision
+        "high": pytest.approx(attribute.high, rel=1e-5),
     }
     shown = interval_text(attribute.low, attribute.high, attribute.value)
     assert shown in text_of(patchy_client.get("/compare", params=params))

@@ -74,8 +74,7 @@ class MapPage:
         return self.js("Phcle.map.view.reach")
 
     def tool(self, name):
-        found = self.page.get_by_role("button", name=name, exact=True)
-        found.tap() if self.is_phone else found.click()
+        self.page.get_by_role("button", name=name, exact=True).click()
 
     def press(self, x, y):
         self.page.touchscreen.tap(x, y) if self.is_phone else self.page.mouse.click(
@@ -396,9 +395,9 @@ def test_a_phone_has_a_sheet_that_is_dragged_and_closed(atlas):
     becomes(0.92)
     drag_to(0.5)
     becomes(0.45)
-    handle.tap()
+    handle.click()
     becomes(0.92)
-    handle.tap()
+    handle.click()
     becomes(0.45)
     drag_to(0.1)
     side.wait_for(state="hidden")
