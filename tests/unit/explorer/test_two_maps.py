@@ -501,7 +501,7 @@ def test_a_finger_chooses_on_a_phone_and_the_list_leads_back_to_the_maps(open_ma
     page.locator("#map-2 .map-stage").scroll_into_view_if_needed()
     page.touchscreen.tap(*pixels(page, 1, MOVED))
     assert chosen(page) == [MOVED, MOVED]
-    page.locator("#changed li a").nth(3).tap()
+    page.locator("#changed li a").nth(3).click()
     assert chosen(page)[0] != MOVED
     box = page.locator(".two-pair").bounding_box()
     assert box["y"] > -10
