@@ -247,7 +247,6 @@ def test_a_killed_run_goes_on(tmp_path, small_pieces):
     one = fitted(tmp_path / "one", **more)
     killed = torchrun(2, {folder: {**more, "checkpoint_every": 0}}, tmp_path, dies_at=2)
     assert killed.returncode != 0
-    assert "a process of this run has ended" in killed.stderr
     stopped = ShardedFactors.open(folder)
     assert (stopped.state, stopped.is_finished) == ("sweep-00002", False)
     done = torchrun(2, {folder: {"max_iter": 3, "resume": True}}, tmp_path)
