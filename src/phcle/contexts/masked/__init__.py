@@ -3,8 +3,8 @@
 Code outside this package never asks for the layout. There are two layouts:
 
 - `dense_values`: an array in which NaN is a missing value;
-- `sparse_values`: stored values, zeros elsewhere, and a mask of the known cells. Without
-  a mask every cell is known, so a tag that a listed label lacks is a known zero.
+- `sparse_values`: stored values, zeros elsewhere, and a mask of the known cells.
+  Without a mask every cell is known: a tag that a listed label lacks is a known zero.
 
 `masked_matrix` is what both offer, `column_moments` computes statistics of columns, and
 `layouts` makes a matrix from arrays or from a file.
