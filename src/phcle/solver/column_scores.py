@@ -22,7 +22,7 @@ from phcle.contexts.base import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-from phcle.contexts.family_means import FamilyMeans, Groups
+from phcle.contexts.family_means import FamilyMeans
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import MaskedMatrix
 from phcle.solver.problem import Problem
@@ -80,7 +80,6 @@ def score_columns(
     CompletionSkill
         The scores.
     """
-    groups = Groups.of_contexts(problem.labels, problem.contexts)
     position = index_of(problem.labels)
     found: list[ColumnSkill] = []
     for context in problem.contexts:
@@ -90,7 +89,7 @@ def score_columns(
         table = cast(PredictingContext, context)
         at = np.array([position[x] for x in table.data.labels], dtype=np.int64)
         matrix = table.data.on_fit_scale().matrix
-        family = _at_cells(cells, FamilyMeans(matrix, groups, at).at)
+        family = _at_cells(cells, FamilyMeans(matrix, problem.families, at).at)
         deviation = calibration.deviation[cells.columns]
         unit = np.divide(
             1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0
@@ -171,12 +170,9 @@ def read_cells(
     calibration = calibration or table.calibration
     assert calibration is not None
     unit = steps_per_unit(table.scale, calibration.deviation)
-    pairs, at = np.unique(
-        np.stack([cells.trial, cells.rows]), axis=1, return_inverse=True
-    )
-    at = at.ravel()
+    at = cells.question
     found = Read(*np.empty((4, len(cells.rows))))
-    for start in range(0, pairs.shape[1], ROWS):
+    for start in range(0, int(at.max(initial=-1)) + 1, ROWS):
         inside = np.flatnonzero((at >= start) & (at < start + ROWS))
         row, column = at[inside] - start, cells.columns[inside]
         n = int(row.max()) + 1
@@ -204,31 +200,47 @@ def _nearest(
     if matrix.shape[0] * matrix.shape[1] > MOST_COMPARED:
         return found
     values = _dense(matrix)
-    known = ~np.isnan(values)
-    usual = matrix.moments().mean
+    known, usual = ~np.isnan(values), matrix.moments().mean
     filled = np.where(known, values / scale, 0.0)
-    row_of = {label: i for i, label in enumerate(at.tolist())}
-    pairs, number = np.unique(
-        np.stack([cells.trial, cells.rows]), axis=1, return_inverse=True
-    )
-    number = number.ravel()
-    some = np.linspace(0, pairs.shape[1] - 1, min(pairs.shape[1], MOST_ASKED))
-    for pair in np.unique(some.round().astype(np.int64)):
-        inside = np.flatnonzero(number == pair)
-        row, columns = row_of[int(pairs[1, pair])], cells.columns[inside]
-        seen = known[row].copy()
-        seen[columns] = False
-        shared = known[:, seen].sum(axis=1)
-        away = (filled[:, seen] - filled[row, seen]) * known[:, seen]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = (away**2).sum(axis=1) / shared
-        distance[row] = np.nan  # last, like labels that share no column
+    n_asked = int(cells.question.max()) + 1
+    some = np.linspace(0, n_asked - 1, min(n_asked, MOST_ASKED)).round()
+    asked = [np.flatnonzero(cells.question == pair) for pair in np.unique(some)]
+    row_of = np.empty(int(at.max()) + 1, dtype=np.int64)
+    row_of[at] = np.arange(len(at))
+    rows = row_of[[cells.rows[inside[0]] for inside in asked]]
+    seen = known[rows]
+    for inside, own in zip(asked, seen, strict=True):
+        own[cells.columns[inside]] = False
+    distances = _distances(filled, known, filled[rows], seen)
+    distances[np.arange(len(rows)), rows] = np.nan  # last, as if no column were shared
+    for inside, distance in zip(asked, distances, strict=True):
         order = np.argsort(distance, kind="stable")
-        order = order[~np.isnan(distance[order])]
-        for cell, column in zip(inside, columns, strict=True):
-            near = order[known[order, column]][:NEIGHBOURS]
-            found[cell] = values[near, column].mean() if len(near) else usual[column]
+        order = order[: np.count_nonzero(~np.isnan(distance))]
+        columns, n_near = cells.columns[inside], NEIGHBOURS
+        while True:  # until enough labels know every column
+            near = order[:n_near]
+            knows = known[np.ix_(near, columns)]
+            if n_near >= len(order) or knows.sum(axis=0).min() >= NEIGHBOURS:
+                break
+            n_near *= 2
+        knows &= np.cumsum(knows, axis=0) <= NEIGHBOURS
+        count = knows.sum(axis=0)
+        total = np.where(knows, values[np.ix_(near, columns)], 0.0).sum(axis=0)
+        found[inside] = np.where(count, total / np.maximum(count, 1), usual[columns])
     return found
+
+
+def _distances(filled: Floats, known: Flags, own: Floats, seen: Flags) -> Floats:
+    """Mean squares of differences to all labels, over columns that both know.
+
+    `filled` has zeros where a label does not know a column, and so has `own`, which are
+    the rows that are asked for, with what is seen of them. NaN without such a column.
+    """
+    known, seen, own = known.astype(np.float64), seen.astype(np.float64), own * seen
+    total = seen @ (filled**2).T - 2 * own @ filled.T + own**2 @ known.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Without rounding errors, equal distances stay in the order of the labels.
+        return np.asarray((total / (seen @ known.T)).round(9))
 
 
 def _dense(matrix: MaskedMatrix) -> Floats:

@@ -263,7 +263,7 @@ def predict_hidden(
             columns,
             each.cells.truth,
             each.cells.is_alone,
-            np.einsum("ij,ij->i", W[rows], factors[number][columns]),
+            each.cells.predicted(W, factors[number]),
             _support(each.left, W, rows),
             _presence(each)[columns],
             _family(each, groups, position),
@@ -319,7 +319,7 @@ def _groups(problem: Problem, drawn: Mapping[int, Drawn]) -> Groups:
     has_numbers = any(each.table.is_number.any() for each in drawn.values())
     if not has_numbers or len(problem.labels) > MOST_WITH_FAMILIES:
         return Groups(())
-    return Groups.of_contexts(problem.labels, problem.contexts)
+    return problem.families
 
 
 def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Doubles:
