@@ -50,18 +50,20 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 1e-3
-"""Up to this many labels, a trial starts anew, with at most so many sweeps. It ends as
-a fit does by default: when a sweep lowers the objective by less than this share."""
+COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 1e-2
+"""Up to this many labels, a trial starts anew, with at most so many sweeps. It ends
+when a sweep lowers the objective by less than this share. Later sweeps would double its
+time and leave confidences as they are."""
 
 SWEEPS = 5
 """Sweeps of a trial that goes on from the end of the fit."""
 
-ENOUGH = 1_000
+ENOUGH, ENOUGH_TAGS = 1_000, 50
 """Trials end when this many hidden cells of each table have their attribute: in labels
 that are described in part, and in others. Every number counts, above its mean or not,
 because intervals learn from all; not in a problem with few labels, whose cells agree
-more."""
+more. Otherwise, few tags are enough: they share a curve with three parameters, and the
+many tags that labels do not have are hidden beside them."""
 
 MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 20
 """Most trials, and most for a problem with at most so many labels, whose trials take
@@ -200,7 +202,7 @@ def hidden_cells(
             found[name] = found[name].joined(cells) if name in found else cells
         on_trial(number + 1, most)
         if all(
-            _is_enough(found[table.name], table, every_number=not is_small)
+            _is_enough(found[table.name], table, is_small=is_small)
             for table in tables.values()
         ):
             break
@@ -208,15 +210,16 @@ def hidden_cells(
 
 
 def _is_enough(
-    cells: HiddenPredictions, table: PredictingContext, *, every_number: bool
+    cells: HiddenPredictions, table: PredictingContext, *, is_small: bool
 ) -> bool:
     """Whether there are enough hidden cells of both sorts, or of the only one."""
-    counts = table.has(cells.columns, cells.truth)
-    if every_number:
+    counts, enough = table.has(cells.columns, cells.truth), ENOUGH
+    if not is_small:
         counts |= table.is_number[cells.columns]
+        enough = ENOUGH_TAGS if table.fields[0].kind == "tag" else ENOUGH
     n_alone = np.count_nonzero(counts & cells.is_alone)
     n_gaps = np.count_nonzero(counts & ~cells.is_alone)
-    return bool(n_gaps >= ENOUGH and (n_alone >= ENOUGH or not cells.is_alone.any()))
+    return bool(n_gaps >= enough and (n_alone >= enough or not cells.is_alone.any()))
 
 
 def predict_hidden(

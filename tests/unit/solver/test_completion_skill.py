@@ -68,3 +68,52 @@ def test_a_forged_measurement_is_ignored(embedding, forged):
 
     other = replace(embedding, origin={**embedding.origin, "completion": forged})
     assert summarise(other).completion is None
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.9])
+def test_nearest_labels_are_those_of_a_plain_search(missing):
+    from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
+    from phcle.contexts.masked import masked_matrix
+    from phcle.solver.column_scores import NEIGHBOURS, _nearest
+
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 3, size=(40, 6)).astype(float)  # many equal distances
+    values[rng.random(values.shape) < missing] = np.nan
+    rows, columns = np.nonzero(~np.isnan(values) & (rng.random(values.shape) < 0.3))
+    given = np.zeros(len(rows))
+    trial = rng.integers(0, 2, len(rows))
+    labels = rng.permutation(50)[:40]
+    cells = HiddenPredictions(
+        labels[rows], columns, given, given > 0, given, given, given, given, trial
+    )
+    usual = np.nanmean(values, axis=0)
+    found = _nearest(masked_matrix(values, None, "table"), labels, np.ones(6), cells)
+    for row, column, number, got in zip(rows, columns, trial, found, strict=True):
+        own = values[row].copy()
+        own[columns[(rows == row) & (trial == number)]] = np.nan
+        squares = (values - own) ** 2
+        shared = np.maximum((~np.isnan(squares)).sum(axis=1), 1)
+        distance = np.nansum(squares, axis=1) / shared
+        distance[np.isnan(squares).all(axis=1)] = np.nan
+        distance[row] = np.nan
+        order = np.argsort(distance, kind="stable")
+        near = [
+            values[i, column]
+            for i in order
+            if not np.isnan(distance[i]) and not np.isnan(values[i, column])
+        ]
+        expected = np.mean(near[:NEIGHBOURS]) if near else usual[column]
+        assert got == pytest.approx(expected)
+
+
+def test_cells_are_predicted_in_parts(monkeypatch):
+    from phcle.contexts.descriptive import hidden_cells
+
+    monkeypatch.setattr(hidden_cells, "AT_ONCE", 3)
+    rng = np.random.default_rng(0)
+    W, U = rng.normal(size=(5, 4)), rng.normal(size=(6, 4))
+    rows, columns = np.divmod(np.arange(30), 6)
+    given = np.zeros(30)
+    cells = hidden_cells.HiddenCells(rows, columns, given, given > 0)
+    np.testing.assert_allclose(cells.predicted(W, U), (W @ U.T).ravel())
+    np.testing.assert_allclose(cells.errors(W, U), (W @ U.T).ravel() ** 2)
