@@ -50,10 +50,13 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 1e-2
-"""Up to this many labels, a trial starts anew, with at most so many sweeps. It ends
-when a sweep lowers the objective by less than this share. Later sweeps would double its
-time and leave confidences as they are."""
+COLD_UP_TO, COLD_SWEEPS = 10_000, 20
+"""Up to this many labels, a trial starts anew, with at most so many sweeps."""
+
+COLD_TOL, SMALL_COLD_TOL = 3e-2, 1e-3
+"""Such a trial ends when a sweep lowers the objective by less than this share: that of
+a fit in a small problem, and more in others. Later sweeps would double the time of a
+trial there and leave confidences as they are."""
 
 SWEEPS = 5
 """Sweeps of a trial that goes on from the end of the fit."""
@@ -353,7 +356,8 @@ def _fitted_anew(
     """W and all factors of a short fit from the start."""
     rng = np.random.default_rng(seed)
     backend, weights = device.backend, dict(state.weights)
-    solver = MajoriseSolver(DeviceProblem(backend, trial), tol=COLD_TOL)
+    tol = SMALL_COLD_TOL if len(trial.labels) <= SMALL else COLD_TOL
+    solver = MajoriseSolver(DeviceProblem(backend, trial), tol=tol)
     start = start_factors(trial, weights, "spectral", rng, backend=backend)
     after = run(solver, solver.init(start, weights), max_iter=COLD_SWEEPS)
     (W,) = device.to_numpy([after.W])

@@ -166,4 +166,4 @@ class HiddenPredictions(HiddenCells):
         """Number of each pair of a trial and a label, counted from 0."""
         n_labels = int(self.rows.max(initial=-1)) + 1
         pairs = self.trial * n_labels + self.rows
-        return np.unique(pairs, return_inverse=True)[1]
+        return np.asarray(np.unique(pairs, return_inverse=True)[1], np.int64)
