@@ -16,9 +16,9 @@ from phcle.contexts.base.context import Context
 from phcle.contexts.data_frames import as_frame, labelled_columns, rows_of
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.encoding import Cells, Source, Words
-from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
+from phcle.contexts.descriptive.scaled_values import ScaledValues, offset_and_scale
 from phcle.contexts.descriptive.sentence_encoder import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
