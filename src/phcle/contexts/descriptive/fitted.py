@@ -21,12 +21,12 @@ from phcle.contexts.descriptive.calibration_storage import (
 )
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
-from phcle.contexts.descriptive.encoding import unpack_source
 from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.descriptive.loss import SquaredTerm, ValueTarget
 from phcle.contexts.descriptive.name_words import NameWords, are_within
 from phcle.contexts.descriptive.predictions import DescriptivePredictions
 from phcle.contexts.descriptive.scaled_values import ScaledValues
+from phcle.contexts.descriptive.sources import unpack_source
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import unpack_matrix
 from phcle.contexts.matrices import check_array

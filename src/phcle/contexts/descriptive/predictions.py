@@ -12,9 +12,9 @@ import numpy.typing as npt
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.descriptive.encoding import Cells, Source
 from phcle.contexts.descriptive.fields import Field, FieldKind, fields_of
 from phcle.contexts.descriptive.name_words import NameWords
+from phcle.contexts.descriptive.sources import Cells, Source
 from phcle.contexts.masked import logs_of
 from phcle.errors import ContextError, did_you_mean
 
