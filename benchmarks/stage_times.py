@@ -25,6 +25,7 @@ from noun_problem import load_contexts, random_tree_context
 
 import phcle.estimator
 import phcle.solver.foldin
+import phcle.solver.setting_choice
 from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import PHCLE
@@ -34,7 +35,7 @@ from phcle.solver.sweep import MajoriseSolver, State
 STAGES = {
     "match labels": (phcle.estimator, "match_contexts"),
     "align": (phcle.estimator, "align"),
-    "pose": (phcle.estimator, "pose_setting"),
+    "pose": (phcle.solver.setting_choice, "pose_setting"),
     "layout": (phcle.estimator, "DeviceProblem"),
     "floor": (MajoriseSolver, "__init__"),
     "start": (phcle.estimator, "start_factors"),
