@@ -24,7 +24,7 @@ from unittest import mock
 from noun_problem import load_contexts, random_tree_context
 
 import phcle.estimator
-import phcle.solver.foldin
+import phcle.solver.label_solve
 import phcle.solver.setting_choice
 from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning
@@ -40,8 +40,8 @@ STAGES = {
     "floor": (MajoriseSolver, "__init__"),
     "start": (phcle.estimator, "start_factors"),
     "sweeps": (MajoriseSolver, "step"),
-    "last solve, layout": (phcle.solver.foldin, "LabelRows"),
-    "last solve, steps": (phcle.solver.foldin, "solve_rows"),
+    "last solve, layout": (phcle.solver.label_solve, "LabelRows"),
+    "last solve, steps": (phcle.solver.label_solve, "solve_rows"),
     "last solve": (phcle.estimator, "solve_labels"),
     "embedding": (phcle.estimator, "LabelEmbedding"),
     "calibration": (phcle.estimator, "calibrate"),

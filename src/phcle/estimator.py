@@ -35,7 +35,8 @@ from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint, read_choice
 from phcle.solver.column_samples import samples_for
-from phcle.solver.foldin import fold_in, solve_labels, solves_sample
+from phcle.solver.foldin import fold_in
+from phcle.solver.label_solve import solve_labels, solves_sample
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.provenance import library_versions, without_times

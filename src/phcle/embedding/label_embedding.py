@@ -15,8 +15,8 @@ import numpy.typing as npt
 from phcle.answers import Completion
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.label_matching import match_key
 from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
+from phcle.contexts.spelling_keys import match_key
 from phcle.embedding.cosine_search import (
     check_count,
     cosines_of_pairs,
