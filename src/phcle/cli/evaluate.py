@@ -149,7 +149,7 @@ def _show_skill(answer: CompletionSkill) -> None:
                 (
                     row.column,
                     f"{row.cells:,}",
-                    row.measure,
+                    row.measure.removeprefix("share "),
                     f"{row.score:.2f}",
                     f"{row.usual:.2f}",
                     "–" if row.family is None else f"{row.family:.2f}",
@@ -160,7 +160,10 @@ def _show_skill(answer: CompletionSkill) -> None:
                 for row in answer.columns
             ],
         )
-        show_line("usual: mean or most common value; near: 10 nearest by known cells.")
+        show_line(
+            "right: share that is right; usual: mean or most common value; near: 10 "
+            "nearest by known cells."
+        )
         show_line(
             "rows: gaps in labels without any value in the table; whole hidden rows "
             "have this weight in all scores (50% if there are no gaps)."

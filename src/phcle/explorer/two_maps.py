@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Answer, MapData
+from phcle.answers import Answer, MapData, Progress
+from phcle.errors import FileError
 from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
 from phcle.explorer.opened_embedding import Opened
+from phcle.explorer.second_layout import SecondLayout, second_layout_file
 from phcle.explorer.stored_content import StoredContent
 from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import packed
@@ -157,7 +159,7 @@ class TwoMapsFile:
     def content(self) -> StoredContent:
         """Get the maps as they are now; each version is made and compressed once.
 
-        The first call starts the better version in a thread.
+        The first call starts the better version in a thread, unless it is stored.
 
         Returns
         -------
@@ -172,17 +174,40 @@ class TwoMapsFile:
         with self._lock:
             if self._content is None:
                 pair = _Pair(self._workspace)
-                self._content = _stored(pair.values(pair.second.places, ready=False))
-                threading.Thread(target=self._improve, args=[pair], daemon=True).start()
+                stored = pair.kept.load()
+                is_ready = stored is not None
+                places = pair.second.places if stored is None else stored
+                self._content = _stored(pair.values(places, ready=is_ready))
+                self._tell(int(is_ready), 1, is_ready=is_ready)
+                if not is_ready:
+                    work = threading.Thread(target=self._improve, args=[pair])
+                    work.daemon = True
+                    work.start()
             return self._content
 
     def _improve(self, pair: _Pair) -> None:
-        """Replace the first version, or keep its places if that fails."""
-        places = pair.second.places
+        """Replace the first version and store it, or keep its places if that fails."""
+        places, has_failed = pair.second.places, True
         try:
-            places = pair.better_places()
+            places = pair.better_places(self._tell)
+            has_failed = False
         finally:
             self._content = _stored(pair.values(places, ready=True))
+            self._tell(1, 1, is_ready=True, has_failed=has_failed)
+        try:
+            pair.kept.save(places)
+        except FileError as error:
+            pair.second.tell(f"{error} The second map will be computed again.")
+
+    def _tell(
+        self, done: int, total: int, *, is_ready: bool = False, has_failed: bool = False
+    ) -> None:
+        """Keep how far the second map is, for pages."""
+        n = len(self._workspace.compared.on_map.embedding)
+        stage = "done" if is_ready else "placing labels on the second map"
+        self._workspace.second_map = Progress(
+            is_ready, has_failed, stage, n * done // max(total, 1), n
+        )
 
 
 def _stored(values: dict[str, Any]) -> StoredContent:
@@ -204,13 +229,22 @@ class _Pair:
         self.first = workspace.opened.on_map
         self.second = workspace.compared.on_map
         self.rows = _rows(self.first, found.labels), _rows(self.second, found.labels)
+        file = self.second.file
+        self.kept = SecondLayout(
+            None if file is None else second_layout_file(file),
+            self.second.embedding,
+            self.first.embedding.labels,
+            self.first.places,
+        )
 
     def on_first(self, places: npt.ArrayLike) -> Alignment:
         """How places of the second embedding lie on those of the first."""
         own = np.asarray(places)[self.rows[1]]
         return align(own, self.first.places[self.rows[0]])
 
-    def better_places(self) -> npt.NDArray[np.float32]:
+    def better_places(
+        self, progress: Callable[[int, int], None]
+    ) -> npt.NDArray[np.float32]:
         """Places of the second embedding by a layout that starts on the first map.
 
         From other starts, t-SNE puts the same groups at other places.
@@ -221,6 +255,7 @@ class _Pair:
             np.asarray(self.second.embedding.unit_vectors, np.float32),
             table=self.second.neighbours.table,
             start=np.asarray(start, np.float32),
+            progress=progress,
         ).places
 
     def values(self, places: npt.ArrayLike, *, ready: bool) -> dict[str, Any]:
