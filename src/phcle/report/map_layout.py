@@ -33,8 +33,10 @@ N_ITERATIONS = 500
 EARLY, LATE = 100, 300
 """Iterations of openTSNE, with exaggerated attraction and without."""
 
-FROM_MAP = 100
-"""Iterations of openTSNE that starts from the places of another map."""
+FROM_MAP = 50
+"""Iterations of openTSNE that starts from the places of another map. They take longer
+than those of a new map, which is narrow at first. The divergence of 4,000 planted
+labels is 1.33 after 50 and 1.31 after 100."""
 
 EXAGGERATION = 12
 """Factor of the attraction in the early iterations, the default of both."""

@@ -17,7 +17,7 @@ from phcle import LabelEmbedding
 
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 
-from phcle.explorer.two_maps import align
+from phcle.explorer.two_maps import align, beside_neighbours
 
 SLOW_MS = 20_000
 SIZES = {"desk": (1400, 900), "phone": (390, 844)}
@@ -75,6 +75,18 @@ def test_layouts_that_have_nothing_in_common_keep_their_spread(rng):
 def test_labels_at_one_place_are_only_shifted():
     found = align(np.ones((3, 2)), [[0, 0], [2, 0], [1, 3]])
     assert found.apply(np.ones((1, 2))).tolist() == [[1, 1]]
+
+
+def test_a_label_far_from_its_neighbours_begins_between_them(rng):
+    places = np.repeat(rng.standard_normal((5, 2)) * 10, 20, axis=0)
+    places += 0.1 * rng.standard_normal(places.shape)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    near = np.argsort(apart, axis=1)[:, 1:12].astype(np.int32)
+    near[7] = np.arange(80, 91)  # it has new neighbours, all others the old ones
+    begun = beside_neighbours(places, near)
+    np.testing.assert_allclose(begun[7], np.median(places[80:90], axis=0), atol=1e-5)
+    others = np.arange(100) != 7
+    np.testing.assert_allclose(begun[others], places[others], atol=1e-5)
 
 
 # -- The data
@@ -313,7 +325,7 @@ def test_the_page_says_how_far_the_second_map_is(browser, serving, monkeypatch):
     go_on, lay_out = Event(), two_maps.lay_out
 
     def slowly(*args, progress, **options):
-        progress(30, 100)
+        progress(40, 100)
         go_on.wait(60)
         return lay_out(*args, **options)
 
