@@ -290,7 +290,8 @@ class _Pair:
         From other starts, t-SNE puts the same groups at other places.
         """
         table = self.second.neighbours.table
-        start = self.on_first(self.second.places).apply(self.second.places)
+        aligned = self.on_first(self.second.places).apply(self.second.places)
+        start = np.asarray(aligned, np.float32)
         start[self.rows[1]] = self.first.places[self.rows[0]]
         return lay_out(
             np.asarray(self.second.embedding.unit_vectors, np.float32),

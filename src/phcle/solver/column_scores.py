@@ -144,7 +144,7 @@ def _weights(is_alone: Flags, whole: float) -> Floats:
 
     Cells of whole rows get a given share, if there are some of both sorts.
     """
-    n_alone = np.count_nonzero(is_alone)
+    n_alone = int(np.count_nonzero(is_alone))
     n_part = len(is_alone) - n_alone
     found = np.where(is_alone, whole / max(n_alone, 1), (1 - whole) / max(n_part, 1))
     return np.asarray(found / (found.sum() or 1.0))
