@@ -40,8 +40,9 @@ AT_ONCE = 1000
 """Labels whose counts are drawn with one seed."""
 
 HUB_USES = 15
-"""Times that an update collects the rows of a hub: two for the gradient, two for each
-of six conjugate gradients, one for the line search."""
+"""Times that an update sends a number for each entry of a hub, and a vector to each
+process: two for the gradient, two for each of six conjugate gradients, one for the line
+search."""
 
 PASSES = 3
 """Times that an exact update of a block needs all rows of the other factor: gradient,
@@ -83,13 +84,14 @@ class _Watched(ShardedProblem):
 
 def estimated(term: ShardedTerm, size: int, dim: int, item: int, mode: str) -> float:
     """Bytes that a process sends while the rows of one term are updated."""
-    hubs = [plans for plans in term.plans if len(plans) > 1]
+    pairs = zip(term.plans, term.has_hub, strict=True)
+    hubs = [sum(plan.received) for plan, has_hub in pairs if has_hub]
     n_blocks, n_others = len(term.plans) - len(hubs), term.others.n_rows
-    in_hubs = sum(sum(plan.received) for plans in hubs for plan in plans)
     # Drawn at random, m entries of a block are in n (1 − e^(−m/n)) different columns.
-    per_block = n_others * -np.expm1(-(term.n_entries - in_hubs) / n_blocks / n_others)
-    n_rows = n_blocks * per_block + HUB_USES * in_hubs
-    rows = n_rows * (size - 1) / size * dim * item
+    in_blocks = (term.n_entries - sum(hubs)) / n_blocks
+    n_numbers = n_blocks * n_others * -np.expm1(-in_blocks / n_others) * dim
+    n_numbers += HUB_USES * (sum(hubs) + len(hubs) * size * dim)
+    rows = n_numbers * (size - 1) / size * item
     if mode == "sampled":
         drawn = min(sharded_fit.SAMPLE, n_others)
         return rows + (size - 1) * drawn / size * (dim + 1) * item
@@ -142,7 +144,7 @@ def worker(options: argparse.Namespace, folder: str) -> None:
     terms: list[ShardedTerm] = [context.label_rows, context.column_rows]  # type: ignore[attr-defined]
     own = sum(layout.stop - layout.start for layout in problem.layouts)
     asked = max(
-        sum(plan.received) for term in terms for plans in term.plans for plan in plans
+        min(sum(plan.received), term.most_near) for term in terms for plan in term.plans
     )
     all_rows = sum(layout.n_rows for layout in problem.layouts)
     size = exchange.size

@@ -97,8 +97,7 @@ def test_sweeps_are_those_of_the_ordinary_solver(monkeypatch, small_pieces):
     parts = ShardedProblem(exchange, backend, both(), N_LABELS, 3, lam, DIM)
     blocks = iter([parts.labels.blocks, *(x.blocks for x in parts.updates)])
     assert len(parts.labels.blocks) > 3
-    hubs = [x for update in parts.updates for x in update.term.plans if len(x) > 1]
-    assert max(map(len, hubs)) > 2  # more entries than a process may ask for at once
+    assert any(any(update.term.has_hub) for update in parts.updates)
 
     def same_blocks(*_, **__):
         return [Block(block.rows, block.at) for block in next(blocks)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -181,7 +182,8 @@ class ShardedTerm(LogisticTerm):
         self.total_mass = float(exchange.sum_over(column_mass.sum()[None])[0])
         self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
         self.padded: list[PaddedRows] = []  # type: ignore[assignment]
-        self.plans: list[list[Plan]] = []
+        self.plans: list[Plan] = []
+        self.has_hub: list[bool] = []
         self.n_rows = len(row_rate)
         self.rows = [block.at for block in blocks]
         floor = 0.0
@@ -193,25 +195,19 @@ class ShardedTerm(LogisticTerm):
             compact = sp.csr_array(
                 (own.data, at, own.indptr), shape=(len(block.rows), len(near))
             )
-            self.plans.append(self._plans(near.astype(np.int64)))
-            taken = [
-                exchange.take(column_mass[:, None], plan) for plan in self.plans[-1]
-            ]
-            mass = np.concatenate(taken)[:, 0]
+            self.plans.append(exchange.plan(near.astype(np.int64), self.bounds))
+            self.has_hub.append(exchange.any_of(len(near) > self.most_near))
+            mass = exchange.take(column_mass[:, None], self.plans[-1])[:, 0]
             floor += saturated_floor(compact, row_rate[block.rows], mass)
             all_rows = np.arange(len(block.rows))
             padded = pad_rows(compact, all_rows, backend)
             self.padded.append(padded or _no_entries(backend, len(block.rows)))
         self.floor = float(exchange.sum_over(np.array([floor]))[0])
 
-    def _plans(self, near: npt.NDArray[np.int64]) -> list[Plan]:
-        """How a block gets its rows: at once, or those of a hub in several portions."""
-        most = _most_near(self.others.n_rows, self.others.n_parts)
-        n_portions = self.exchange.most(max(1, -(-len(near) // most)))
-        return [
-            self.exchange.plan(near[i * most : (i + 1) * most], self.bounds)
-            for i in range(n_portions)
-        ]
+    @property
+    def most_near(self) -> int:
+        """Most rows of the other factor that a process asks for at once."""
+        return _most_near(self.others.n_rows, self.others.n_parts)
 
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None
@@ -236,11 +232,10 @@ class ShardedTerm(LogisticTerm):
         KnownEntries
             Products and sums with these rows.
         """
-        plans = self.plans[block]
-        if len(plans) > 1:
-            return _HubEntries(self, plans, other)
-        near = self.exchange.take(other, plans[0])
-        return self.backend.known_entries(columns, near)
+        plan = self.plans[block]
+        if self.has_hub[block]:
+            return _HubEntries(self, plan, other)
+        return self.backend.known_entries(columns, self.exchange.take(other, plan))
 
     def log_ratio_product(self, other: Array, low: float) -> Array:
         """Multiply the target of a spectral start by the other factor.
@@ -263,11 +258,7 @@ class ShardedTerm(LogisticTerm):
         result = backend.asarray(np.zeros((self.n_rows, other.shape[1])))
         tiny = float(np.finfo(backend.dtype).tiny)
         for number, padded in enumerate(self.padded):
-            portions = [
-                self.exchange.take(self.mass[:, None], plan)
-                for plan in self.plans[number]
-            ]
-            mass = xp.concat(portions, axis=0)[:, 0]
+            mass = self.exchange.take(self.mass[:, None], self.plans[number])[:, 0]
             at = xp.reshape(padded.columns, (-1,))
             expected = xp.reshape(xp.take(mass, at, axis=0), padded.columns.shape)
             expected = expected * self.rates[number][:, None]
@@ -281,34 +272,62 @@ class ShardedTerm(LogisticTerm):
 
 
 class _HubEntries(KnownEntries):
-    """Known entries of one row with very many, collected anew for every use.
+    """Known entries of one row with very many: computed where the other rows are.
 
-    Its entries are in the order of the rows that it asks for, one after the other.
+    Processes get the vector of the hub, or the weights of its entries, and return
+    products or sums. Both are far smaller than the rows. In the same block every
+    process has one hub or none.
     """
 
-    def __init__(self, term: ShardedTerm, plans: Sequence[Plan], other: Array) -> None:
-        self.term, self.plans, self.other = term, plans, other
-        self.edges = np.cumsum([0, *(sum(plan.received) for plan in plans)])
-
-    def _portions(self) -> Iterator[tuple[int, int, Array]]:
-        for plan, a, b in zip(self.plans, self.edges, self.edges[1:], strict=False):
-            yield int(a), int(b), self.term.exchange.take(self.other, plan)
+    def __init__(self, term: ShardedTerm, plan: Plan, other: Array) -> None:
+        self.exchange, self.xp = term.exchange, term.backend.xp
+        self.plan, self.other, self.most = plan, other, term.most_near
+        self.served = term.backend.indices(plan.serve)
+        self.edges = np.cumsum([0, *plan.sent]).tolist()
+        self.zeros = term.backend.asarray(np.zeros(other.shape[1]))
 
     def dots(self, y: Array) -> Array:
-        xp = self.term.backend.xp
-        found = [xp.matmul(y, near.T) for _, _, near in self._portions()]
-        return _at_least_one(xp, xp.concat(found, axis=1))
+        own = y[0] if len(y) else self.zeros
+        vectors = self.exchange.swap(self.xp.stack([own] * self.exchange.size))
+        found = [
+            self.xp.matmul(rows, vectors[hub]) for hub, _, rows in self._portions()
+        ]
+        products = self.exchange.answer(self._joined(found), self.plan)
+        return _at_least_one(self.xp, products[None][: len(y)])
 
     def sums(self, weights: Array) -> Array:
-        xp = self.term.backend.xp
-        return sum(xp.matmul(weights[:, a:b], near) for a, b, near in self._portions())
+        return self._summed(weights, lambda rows: rows, len(self.zeros))
 
     def norms(self, weights: Array) -> Array:
-        xp = self.term.backend.xp
-        return sum(
-            xp.matmul(weights[:, a:b], xp.sum(near * near, axis=1))
-            for a, b, near in self._portions()
+        found = self._summed(
+            weights, lambda rows: self.xp.sum(rows * rows, axis=1)[:, None], 1
         )
+        return found[:, 0]
+
+    def _summed(
+        self, weights: Array, of: Callable[[Array], Array], width: int
+    ) -> Array:
+        """Sum weight times a function of the row over all entries: (rows, width)."""
+        n_entries = sum(self.plan.received)
+        own = weights[0, :n_entries] if len(weights) else self._joined([], n_entries)
+        asked = self.exchange.ask(own, self.plan)
+        sums = [self.zeros[:width]] * self.exchange.size
+        for hub, at, rows in self._portions():
+            sums[hub] = sums[hub] + self.xp.matmul(asked[at], of(rows))
+        got = self.exchange.swap(self.xp.stack(sums))
+        return self.xp.sum(got, axis=0)[None][: len(weights)]
+
+    def _joined(self, parts: list[Array], n_zeros: int = 0) -> Array:
+        """Numbers one after the other, then zeros."""
+        zeros = self.xp.zeros(n_zeros, dtype=self.zeros.dtype, device=self.zeros.device)
+        return self.xp.concat([*parts, zeros])
+
+    def _portions(self) -> Iterator[tuple[int, slice, Array]]:
+        """Own rows that the hub of each process asks for, not too many at once."""
+        for hub, (start, stop) in enumerate(pairwise(self.edges)):
+            for a in range(start, stop, self.most):
+                at = slice(a, min(a + self.most, stop))
+                yield hub, at, self.xp.take(self.other, self.served[at], axis=0)
 
 
 def _no_entries(backend: Backend, n_rows: int) -> PaddedRows:
