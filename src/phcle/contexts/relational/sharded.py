@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from phcle.backends.dense import Columns, DensePart, LineValue, n_sampled_columns
 from phcle.backends.known_entries import KnownEntries
@@ -33,13 +34,19 @@ from phcle.contexts.terms import Sample, Term
 __all__ = ["ShardedRelational", "ShardedTerm", "cut_blocks", "sum_of"]
 
 Doubles = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
 
 MOST_ROWS = 8192
 """Most rows of a block. More need fewer exchanges and more memory."""
 
 MOST_GATHERED = 32_000_000
 """Most numbers in the rows at known entries of a block (rows × width × dim): 128 MB in
-single precision."""
+single precision. On a CPU twice as many as in blocks of other fits, which fit into its
+cache; more blocks would need more exchanges."""
+
+ALIKE = 1.25
+"""Rows whose numbers of entries differ by at most this factor may be padded to the same
+width. More would save exchanges and waste sums over padding."""
 
 FEWEST_NEAR = 1024
 """Rows of the other factor that a process may always ask for at once, however small the
@@ -102,22 +109,23 @@ def cut_blocks(
     width = np.zeros(layout.stop - layout.start, dtype=np.int64)
     for pattern in patterns:
         width = np.maximum(width, np.diff(pattern.indptr))
+    most_gathered = min(MOST_GATHERED, 2 * backend.gathered)
     allowed = [_most_near(pattern.shape[1], layout.n_parts) for pattern in patterns]
 
-    def fits(rows: npt.NDArray[np.int64]) -> bool:
-        if len(rows) > MOST_ROWS or len(rows) * width[rows[-1]] * dim > MOST_GATHERED:
+    def fits(rows: Rows) -> bool:
+        if len(rows) > MOST_ROWS or len(rows) * width[rows].max() * dim > most_gathered:
             return False
         return all(
             len(np.unique(pattern[rows].indices)) <= most
             for pattern, most in zip(patterns, allowed, strict=True)
         )
 
-    usual: list[npt.NDArray[np.int64]] = []
-    hubs: list[npt.NDArray[np.int64]] = []
+    usual: list[Rows] = []
+    hubs: list[Rows] = []
     for _, a, b in layout.parts:
-        at = np.arange(a, b) - layout.start
-        at = at[np.argsort(width[at], kind="stable")]
-        left = [at] if len(at) else []
+        at = slice(a - layout.start, b - layout.start)
+        order = _order([pattern[at] for pattern in patterns], width[at])
+        left = [at.start + order] if len(order) else []
         while left:
             rows = left.pop()
             if fits(rows):
@@ -130,6 +138,23 @@ def cut_blocks(
     for blocks in (usual, hubs):  # hubs of all processes have the same numbers
         blocks += [none] * (exchange.most(len(blocks)) - len(blocks))
     return [Block(rows, backend.indices(rows)) for rows in (*usual, *hubs)]
+
+
+def _order(patterns: Sequence[sp.csr_array], width: Rows) -> Rows:
+    """Order rows by their width, roughly, so that neighbours share many columns.
+
+    Blocks of such rows ask for fewer rows of the other factor. Columns that very many
+    rows share say nothing about which rows are near each other.
+    """
+    n_rows = len(width)
+    shared = sp.csr_array(sp.hstack(patterns, format="csr"))
+    n_uses = np.bincount(shared.indices, minlength=shared.shape[1])
+    shared = sp.csr_array(shared[:, n_uses <= max(n_rows, 1) ** 0.5])
+    graph = sp.csr_array(sp.block_array([[None, shared], [shared.T, None]]))
+    order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+    order = order[order < n_rows].astype(np.int64)
+    group = np.floor(np.log(np.maximum(width, 1)) / np.log(ALIKE))
+    return order[np.argsort(group[order], kind="stable")]
 
 
 def _most_near(n_rows: int, n_parts: int) -> int:
@@ -364,7 +389,7 @@ class ShardedView(LogisticView):
         else:
             self.with_mass = xp.concat([other, term.mass[:, None]], axis=1)
 
-    def _gathered(self, at: npt.NDArray[np.int64], mass: Doubles) -> Array:
+    def _gathered(self, at: Rows, mass: Doubles) -> Array:
         """Rows that all processes have drawn, with the mass that each represents."""
         backend, xp = self.term.backend, self.term.backend.xp
         own = xp.take(self.other, backend.indices(at), axis=0)
