@@ -66,7 +66,7 @@ def factors_of(fit):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Several blocks in each part, and several pieces of each shard."""
-    monkeypatch.setattr(sharded, "FEWEST_NEAR", 24)
+    monkeypatch.setattr(sharded, "FEWEST_NEAR", 40)
     monkeypatch.setattr(sharded, "MOST_ROWS", 16)
     monkeypatch.setattr(sharded, "PIECE", 16)
     monkeypatch.setattr("phcle.solver.sharded_fit.SAMPLE", 12)
@@ -195,7 +195,7 @@ import test_sharded_fit as here
 from phcle.contexts.relational import sharded
 from phcle.solver import sharded_fit
 
-sharded.FEWEST_NEAR, sharded.MOST_ROWS, sharded.PIECE = 24, 16, 16
+sharded.FEWEST_NEAR, sharded.MOST_ROWS, sharded.PIECE = 40, 16, 16
 sharded_fit.SAMPLE, sharded_fit.LAST_SAMPLE, sharded_fit.MOST_STEPS = 12, 25, 2
 
 def process(rank, size, port, fits, dies_at):
