@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_info
 
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.datasets.imagenet1k import load_imagenet1k
 from phcle.errors import PhcleError
 from phcle.estimator import PHCLE

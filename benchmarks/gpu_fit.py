@@ -24,7 +24,7 @@ import numpy as np
 from noun_problem import load_contexts, posed, random_tree_context
 
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import NEAR, measure_fit
 from phcle.solver import foldin

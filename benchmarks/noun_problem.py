@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
-from phcle.contexts.base import Context, Penalties
+from phcle.contexts.base.context import Context
+from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.name_arrays import NameArray
 from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning

@@ -25,7 +25,7 @@ from noun_problem import load_contexts, random_tree_context
 
 import phcle.estimator
 import phcle.solver.foldin
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import PHCLE
 from phcle.fit_speed import NEAR

@@ -89,6 +89,15 @@ def pretend(system):
         hide(importlib.import_module(name), beginnings)
 
 
+def pretend_in_children():
+    """Let Python processes that are started from here pretend as well."""
+    folder = str(Path(__file__).parent / "other_systems_in_children")
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if folder not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, *paths]))
+
+
 PRETENDED = os.environ.get("PHCLE_TEST_SYSTEM")
 if PRETENDED:
     pretend(PRETENDED)
+    pretend_in_children()

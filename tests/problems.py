@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.solver.problem import pose
 
 

@@ -12,7 +12,7 @@ from conftest import make_backend
 
 TOOLS = Path(__file__).parents[1] / "tools"
 
-# What docs/promises.md promises between back ends and numbers of threads, in float32.
+# What docs/guarantees.md promises between back ends and numbers of threads, in float32.
 VECTORS, OBJECTIVE, NEIGHBOURS = 5e-2, 1e-5, 0.99
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")

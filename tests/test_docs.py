@@ -109,7 +109,8 @@ def test_source_files_that_pages_name_exist(document):
 
 
 def test_every_test_and_script_that_the_promises_name_exists():
-    text = (ROOT / "docs" / "promises.md").read_text()
+    pages = [ROOT / "docs" / name for name in ("promises.md", "guarantees.md")]
+    text = "".join(page.read_text() for page in pages)
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
     assert len(named) >= 80
     for file, test in named:

@@ -182,6 +182,7 @@ def faults(module_name):
 
 @pytest.mark.parametrize("module", list(modules()))
 def test_public_names_are_documented(module):
+    pytest.importorskip(module, reason="an optional library is not installed")
     assert not faults(module)
 
 

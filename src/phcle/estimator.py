@@ -13,7 +13,7 @@ import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Matched, align, match_contexts
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.label_matching import LabelMatch
 from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.files_to_contexts import ReadContexts

@@ -16,7 +16,7 @@ import numpy as np
 
 from phcle.answers import FitSpeed
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.datasets.wordnet import WordNetNouns
 from phcle.errors import OptionError
 from phcle.estimator import PHCLE

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.datasets.shapes import RenderedShapes
 from phcle.errors import BackendError
 from phcle.estimator import PHCLE

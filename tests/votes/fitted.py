@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.base import FittedContext, warn_unknown_columns
+from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.matrices import check_number, keep_entries, take_rows
 from phcle.contexts.terms import StartTarget

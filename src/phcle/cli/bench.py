@@ -15,7 +15,7 @@ from phcle.errors import OptionError
 
 if TYPE_CHECKING:
     from phcle.answers import FitSpeed
-    from phcle.contexts.base import Context
+    from phcle.contexts.base.context import Context
 
 __all__ = ["bench"]
 

@@ -24,7 +24,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phcle.contexts.base import Context, FittedContext
+    from phcle.contexts.base.context import Context
+    from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.descriptive.data import DescriptiveContext
     from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
     from phcle.contexts.labels import as_labels
@@ -42,9 +43,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Context": "phcle.contexts.base",
+    "Context": "phcle.contexts.base.context",
     "DescriptiveContext": "phcle.contexts.descriptive.data",
-    "FittedContext": "phcle.contexts.base",
+    "FittedContext": "phcle.contexts.base.fitted_context",
     "Hierarchy": "phcle.contexts.relational.taxonomy",
     "RelationalContext": "phcle.contexts.relational.data",
     "as_labels": "phcle.contexts.labels",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.label_matching import (
     MATCH_MODES,
     LabelMatch,

@@ -18,7 +18,7 @@ from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.relational.taxonomy import Hierarchy
 
 if TYPE_CHECKING:
-    from phcle.contexts.base import FittedContext
+    from phcle.contexts.base.fitted_context import FittedContext
 
 __all__ = ["MOST_WITH_FAMILIES", "TIE", "FamilyMeans", "Groups"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phcle.contexts.base import FittedContext
+from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.family.fitted import FittedFamily
 from phcle.contexts.relational.fitted import FittedRelational

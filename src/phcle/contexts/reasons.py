@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from phcle.contexts.base import Penalties
+    from phcle.contexts.base.penalties import Penalties
 
 __all__ = [
     "AT",
@@ -25,6 +25,7 @@ __all__ = [
     "LACKS",
     "LOW",
     "UNKNOWN",
+    "Evidence",
     "Pair",
     "Reasons",
     "compared",
@@ -112,6 +113,38 @@ class Reasons:
     groups: npt.NDArray[np.int64]
     rank: Floats
     unnamed: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What makes up label vectors: λ3·w is the sum of totals and own pulls times w.
+
+    Attributes
+    ----------
+    title : str
+        What stands before the names in a sentence.
+    names : tuple of str
+        Columns, or relatives.
+    pulls : array of shape (labels, names)
+        How strongly each name pulls a label towards its vector.
+    vectors : array of shape (names, dim)
+        Vectors of the names.
+    total : array of shape (labels, dim)
+        Sum of the vectors, each times its pull.
+    weights : array of shape (labels, names)
+        How much each name is one of the label's own; 0 for what the label lacks.
+    own : array of shape (labels,)
+        How strongly a label is pulled to its own vector w: a family returns a part of
+        what the label brought into it.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    pulls: Floats
+    vectors: Floats
+    total: Floats
+    weights: Floats
+    own: Floats
 
 
 def compared(one: Codes, other: Codes) -> npt.NDArray[np.int64]:

@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import Evidence, FittedContext, Penalties
+from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.penalties import Penalties
+from phcle.contexts.reasons import Evidence
 from phcle.embedding.cell_texts import value_text
 
 if TYPE_CHECKING:
-    from phcle.contexts.base import PredictingContext
+    from phcle.contexts.base.predicting_context import PredictingContext
     from phcle.contexts.descriptive.fields import Field
     from phcle.embedding.label_embedding import LabelEmbedding
 

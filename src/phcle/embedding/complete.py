@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import CompletedCell
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.labels import listed
 from phcle.embedding.cell_reasons import CellReasons

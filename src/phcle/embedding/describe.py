@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Attribute, Description
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.read import Reading, read_predictions
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import ContextPart, Explanation, ReasonGroup
-from phcle.contexts.base import FittedContext, Penalties
+from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
 from phcle.errors import ContextError
 

@@ -16,7 +16,7 @@ from phcle.contexts.family_means import TIE, FamilyMeans, Groups
 from phcle.contexts.labels import index_of
 
 if TYPE_CHECKING:
-    from phcle.contexts.base import PredictingContext
+    from phcle.contexts.base.predicting_context import PredictingContext
     from phcle.contexts.descriptive.fields import Field
     from phcle.embedding.label_embedding import LabelEmbedding
 

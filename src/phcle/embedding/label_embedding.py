@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Completion
-from phcle.contexts.base import FittedContext, PredictingContext
+from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.label_matching import match_key
 from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
 from phcle.embedding.cosine_search import (

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Described
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.family_means import FamilyMeans

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts.base import FittedContext
+from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number

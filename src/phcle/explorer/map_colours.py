@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import MapColouring, Shade
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.stored_content import StoredContent

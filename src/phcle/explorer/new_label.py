@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from phcle.answers import LandedLabel, Neighbour
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.opened_embedding import Opened

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Answer, Named, Node
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import number_text
 from phcle.errors import UnknownLabelError

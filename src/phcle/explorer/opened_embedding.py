@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, Groups
 from phcle.contexts.relational.specific_nodes import SpecificNodes
 from phcle.embedding.complete import completable

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from phcle import answers
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.describe import describe
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError

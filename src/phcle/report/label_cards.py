@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base import FittedContext, PredictingContext
+from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.label_supports import Supports, fill_supports
 from phcle.embedding.read import read_predictions

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts.base import FittedContext
+from phcle.contexts.base.fitted_context import FittedContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
 from phcle.solver.context_help import context_help

@@ -15,7 +15,7 @@ import numpy as np
 from phcle.answers import ContextHelp, LeftOutContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import some
 from phcle.solver.left_out import VISIBLE, LeaveOneOut, LeftOut

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.solver.problem import DeviceProblem, Problem, State

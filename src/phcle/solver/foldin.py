@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base import Context, Penalties
+from phcle.contexts.base.context import Context
+from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.readers.files_to_contexts import ReadContexts
 from phcle.contexts.terms import Curvature, LinearUpdate, Sample
 from phcle.embedding.label_embedding import LabelEmbedding

@@ -17,7 +17,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.protocol import Array
-from phcle.contexts.base import FittedContext, PredictingContext
+from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import support
 from phcle.contexts.descriptive.hidden_cells import HiddenCells, HiddenPredictions
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import FittedContext
+from phcle.contexts.base.fitted_context import FittedContext
 
 __all__ = ["near_copies"]
 

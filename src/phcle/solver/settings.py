@@ -9,7 +9,8 @@ from typing import Any, Self
 import scipy.sparse as sp
 
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base import Context, Penalties
+from phcle.contexts.base.context import Context
+from phcle.contexts.base.penalties import Penalties
 from phcle.errors import some
 from phcle.solver.problem import Problem, pose
 

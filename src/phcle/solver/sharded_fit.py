@@ -15,7 +15,7 @@ import numpy as np
 
 from phcle.backends.protocol import choose_backend
 from phcle.backends.shard_exchange import KINDS, ShardExchange
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.errors import (
     BackendError,
     ContextError,

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.backends.shard_exchange import Layout, ShardExchange
-from phcle.contexts.base import UNITS, Penalties
+from phcle.contexts.base.penalties import UNITS, Penalties
 from phcle.contexts.relational.column_sampling import draw_in_parts
 from phcle.contexts.relational.sharded import (
     MOST_ROWS,

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from phcle.backends.protocol import Array
-from phcle.contexts.base import UNITS
+from phcle.contexts.base.penalties import UNITS
 from phcle.contexts.relational.fitted import BELOW
 from phcle.contexts.relational.sharded import ShardedRelational
 from phcle.solver.sharded_problem import ShardedProblem

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from phcle.answers import SuspiciousCell
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Read
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.embedding import LabelEmbedding
 from phcle.embedding.read import read_predictions
 from phcle.errors import ContextError, ConvergenceWarning, OptionError

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import PHCLE
 from phcle.solver.trials import MOST_CELLS

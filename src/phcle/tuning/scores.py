@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, OptionError, PhcleError, check_choice, some
 from phcle.estimator import PHCLE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle.contexts.alignment import align, match_contexts
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError
 from phcle.files.archive import checksum

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.describe import is_informative
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import read_predictions, rows_of_data

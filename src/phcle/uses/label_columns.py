@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.embedding.label_embedding import LabelEmbedding

@@ -18,7 +18,7 @@ from phcle.uses.explanation_lines import explanation_lines
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from phcle.contexts.base import FittedContext
+    from phcle.contexts.base.fitted_context import FittedContext
     from phcle.embedding import LabelEmbedding
     from phcle.uses.neighbour_search import Neighbours
     from phcle.uses.neighbour_table import StoredNeighbours

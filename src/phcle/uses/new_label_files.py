@@ -10,7 +10,7 @@ from pathlib import Path
 
 from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.alignment import Matched, match_contexts
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.label_matching import (
     JoinedLabel,
     LabelMatch,

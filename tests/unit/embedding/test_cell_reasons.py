@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.embedding.cell_reasons import USUAL, CellReasons
 
 FAMILIES = {

@@ -17,7 +17,7 @@ from phcle.backends.numpy_backend import NumpyBackend
 from phcle.backends.row_blocks import Block
 from phcle.backends.shard_exchange import Layout, ShardExchange
 from phcle.contexts import RelationalContext
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.relational import sharded
 from phcle.errors import BackendError, ContextError, FileError, OptionError
 from phcle.solver.problem import DeviceProblem, Problem, State

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.data_frames import as_frame, labelled_columns, rows_of
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.encoding import Cells, Source, Words

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base import warn_unknown_columns
+from phcle.contexts.base.fitted_context import warn_unknown_columns
 from phcle.contexts.descriptive import encoding
 from phcle.contexts.descriptive.column_reading import as_number, read_column
 from phcle.contexts.labels import index_of

@@ -13,7 +13,9 @@ import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.base import Context, FittedContext, Penalties, warn_unknown_columns
+from phcle.contexts.base.context import Context
+from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
+from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.descriptive.confidence import (
     Calibration,
     Curves,
@@ -154,10 +156,8 @@ class FittedDescriptive(FittedContext):
         values, cells = values.hide_cells(groups, share, most, rng, start)
         return replace(self, values=values), cells.joined(hidden) if hidden else cells
 
-    def again(self, labels: Sequence[str]) -> FittedContext:
-        fitted = super().again(labels)
-        assert isinstance(fitted, FittedDescriptive)
-        return replace(fitted, source=self.source)
+    def again(self, labels: Sequence[str]) -> FittedDescriptive:
+        return replace(super().again(labels), source=self.source)
 
     def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
         part = self.values.take(rows)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
-from phcle.contexts.base import UNITS
+from phcle.contexts.base.penalties import UNITS
 from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.full_rows import DenseRows, FullRows
 from phcle.contexts.masked import MaskedMatrix

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.family.kinship import Kinship
 
 if TYPE_CHECKING:

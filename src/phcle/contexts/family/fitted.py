@@ -14,13 +14,9 @@ from array_api_compat import to_device
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.base import (
-    Context,
-    Evidence,
-    FittedContext,
-    Penalties,
-    most_used_columns,
-)
+from phcle.contexts.base.context import Context
+from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.family.centre import (
     CentreTerm,
     NodeUpdate,
@@ -34,7 +30,8 @@ from phcle.contexts.family.kinship import (
     unpack_kinship,
 )
 from phcle.contexts.labels import index_of
-from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Pair, Reasons
+from phcle.contexts.matrices import most_used_columns
+from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Evidence, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget

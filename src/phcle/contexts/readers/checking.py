@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.encoding import Cells
 from phcle.contexts.label_matching import LabelMatch

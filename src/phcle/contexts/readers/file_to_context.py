@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.readers import label_files as read
 from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_summaries import FileSummary

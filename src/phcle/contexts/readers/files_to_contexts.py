@@ -26,7 +26,7 @@ from phcle.contexts.readers.source_files import CollectedFaults, SourceFile, rec
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:
-    from phcle.contexts.base import Context
+    from phcle.contexts.base.context import Context
     from phcle.contexts.label_matching import LabelMatch
     from phcle.contexts.readers.table_files import Reading
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from phcle.contexts.base import Context
+from phcle.contexts.base.context import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.relational.data import RelationalContext
 from phcle.errors import ContextError

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base import UNITS, Context
+from phcle.contexts.base.context import Context
+from phcle.contexts.base.penalties import UNITS
 from phcle.contexts.labels import (
     as_labels,
     as_names,

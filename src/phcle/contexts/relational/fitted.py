@@ -13,18 +13,22 @@ import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.base import (
-    UNITS,
-    Context,
-    Evidence,
-    FittedContext,
-    Penalties,
-    warn_unknown_columns,
-)
+from phcle.contexts.base.context import Context
+from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
+from phcle.contexts.base.penalties import UNITS, Penalties
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import as_names, index_of, same_names
 from phcle.contexts.matrices import check_array, check_number, keep_entries
-from phcle.contexts.reasons import AT, HAS, LACKS, UNKNOWN, Codes, Pair, Reasons
+from phcle.contexts.reasons import (
+    AT,
+    HAS,
+    LACKS,
+    UNKNOWN,
+    Codes,
+    Evidence,
+    Pair,
+    Reasons,
+)
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import HierarchyCounts
 from phcle.contexts.relational.loss import (

@@ -24,7 +24,7 @@ from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, PaddedRows, pad_rows
 from phcle.backends.shard_exchange import Layout, Plan, ShardExchange
-from phcle.contexts.base import Penalties
+from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.relational.column_sampling import draw_in_parts
 from phcle.contexts.relational.fitted import FittedRelational

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base import PredictingContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.uses.zero_shot.classifier import positive

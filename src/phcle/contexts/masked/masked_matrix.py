@@ -1,0 +1,367 @@
+"""What a matrix with missing values offers, in either layout."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.contexts.full_rows import FullRows
+from phcle.contexts.masked.column_moments import Moments
+from phcle.files.tensor_store import TensorStore
+
+if TYPE_CHECKING:
+    from phcle.contexts.masked.sparse_values import SparseValues
+
+__all__ = ["MaskedMatrix", "logs_of"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+class MaskedMatrix(ABC):
+    """Numbers of which some are missing.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of rows and columns.
+    n_known : int
+        Number of known cells.
+    """
+
+    shape: tuple[int, int]
+    n_known: int
+
+    @property
+    @abstractmethod
+    def n_stored(self) -> int:
+        """Number of known values that take memory; zeros of sparse values take none."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every cell is known."""
+        return self.n_known == self.shape[0] * self.shape[1]
+
+    @property
+    @abstractmethod
+    def arrays(self) -> tuple[Any, sp.csr_array | None]:
+        """Values and mask as the user gives them; dense values have no mask."""
+
+    @property
+    @abstractmethod
+    def known_rows(self) -> Flags:
+        """Rows with at least one known value."""
+
+    @abstractmethod
+    def take(self, rows: Sequence[int] | Ints) -> MaskedMatrix:
+        """Return some of the rows.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Positions of the rows.
+
+        Returns
+        -------
+        MaskedMatrix
+            These rows, in this order.
+        """
+
+    @abstractmethod
+    def on_columns(self, at: Ints) -> MaskedMatrix:
+        """Return some of the columns.
+
+        Parameters
+        ----------
+        at : array of int
+            Positions of the columns; −1 stands for a column without values.
+
+        Returns
+        -------
+        MaskedMatrix
+            These columns, in this order.
+        """
+
+    @abstractmethod
+    def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
+        """Append the rows of another matrix.
+
+        Parameters
+        ----------
+        below : MaskedMatrix
+            A matrix with the same columns, in any layout.
+
+        Returns
+        -------
+        MaskedMatrix
+            The rows of both.
+        """
+
+    @abstractmethod
+    def _as_sparse(self) -> SparseValues:
+        """The same values in the sparse layout."""
+
+    @abstractmethod
+    def row(self, i: int) -> Floats:
+        """Return one row.
+
+        Parameters
+        ----------
+        i : int
+            Position of the row.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Its values; NaN is missing.
+        """
+
+    @abstractmethod
+    def known_cells(self) -> tuple[Ints, Ints]:
+        """Return the positions of all known cells.
+
+        Returns
+        -------
+        rows, columns : arrays of int
+            Positions of their rows and columns.
+        """
+
+    @abstractmethod
+    def cells(self, rows: Ints, columns: Ints) -> Floats:
+        """Return the values of known cells.
+
+        Parameters
+        ----------
+        rows : array of int
+            Rows of the cells.
+        columns : array of int
+            Columns of the cells.
+
+        Returns
+        -------
+        array of float
+            Their values.
+        """
+
+    @abstractmethod
+    def column(self, i: int) -> Floats:
+        """Return one column.
+
+        Parameters
+        ----------
+        i : int
+            Position of the column.
+
+        Returns
+        -------
+        array of shape (rows,)
+            Its values; NaN is missing.
+        """
+
+    @abstractmethod
+    def threshold(self, mean: Floats) -> Floats:
+        """Return the value above which a label has an attribute.
+
+        Parameters
+        ----------
+        mean : array of shape (columns,)
+            Mean of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The means of dense values, a half for zeros and ones, and zeros for sparse
+            values.
+        """
+
+    @abstractmethod
+    def n_having(self, mean: Floats) -> Floats:
+        """Count the known cells of each column that are above the threshold.
+
+        Parameters
+        ----------
+        mean : array of shape (columns,)
+            Mean of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The counts.
+        """
+
+    @abstractmethod
+    def largest(self) -> Floats:
+        """Return the largest known value of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The values; −inf for a column without known values.
+        """
+
+    @abstractmethod
+    def smallest(self) -> Floats:
+        """Return the smallest known value of each column.
+
+        Returns
+        -------
+        array of shape (columns,)
+            The values; inf for a column without known values.
+        """
+
+    @abstractmethod
+    def is_truth(self) -> Flags:
+        """Find the columns whose known values are all 0 or 1.
+
+        Returns
+        -------
+        array of bool of shape (columns,)
+            The columns; a column without known values is none of them.
+        """
+
+    @abstractmethod
+    def moments(self) -> Moments:
+        """Compute count, mean and squared deviation of each column without overflow.
+
+        Returns
+        -------
+        Moments
+            The statistics.
+        """
+
+    @abstractmethod
+    def split(self, offset: Floats, scale: Floats) -> tuple[Ints, FullRows, Any]:
+        """Centre and scale the values; separate complete rows from the others.
+
+        Parameters
+        ----------
+        offset : array of shape (columns,)
+            What is subtracted.
+        scale : array of shape (columns,)
+            What is divided by.
+
+        Returns
+        -------
+        rows : array of int
+            Positions of the complete rows.
+        full : FullRows
+            Their values.
+        entries : csr_array of shape (rows, columns)
+            Known cells of the other rows; zeros are stored.
+        """
+
+    def with_logs(self, is_log: Flags) -> MaskedMatrix:
+        """Return the matrix with logarithms in some columns.
+
+        Parameters
+        ----------
+        is_log : array of bool of shape (columns,)
+            The columns; their known values are above zero.
+
+        Returns
+        -------
+        MaskedMatrix
+            The new matrix, or this one if no column is chosen.
+        """
+        from phcle.contexts.masked.dense_values import DenseValues  # imports this one
+
+        if not is_log.any():
+            return self
+        values = np.array([self.row(i) for i in range(self.shape[0])])
+        return DenseValues(logs_of(values.reshape(self.shape), is_log))
+
+    @abstractmethod
+    def pack(self, store: TensorStore) -> str:
+        """Put the matrix into the store of a file.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to.
+
+        Returns
+        -------
+        str
+            The layout, which `unpack_matrix` needs.
+        """
+
+    @abstractmethod
+    def wrong_cell(self) -> tuple[int, int, float] | None:
+        """Find the first value that is infinite or too large.
+
+        Returns
+        -------
+        tuple of (int, int, float), or None
+            Its row, column and value; None if there is none.
+        """
+
+    def some_known_cells(
+        self, most: int, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
+        """Return the positions of known cells, or of a random sample of them.
+
+        Parameters
+        ----------
+        most : int
+            Largest size of the sample.
+        rng : numpy.random.Generator
+            Draws the sample.
+
+        Returns
+        -------
+        rows, columns : arrays of int
+            Positions of their rows and columns.
+        """
+        rows, columns = self.known_cells()
+        if len(rows) <= most:
+            return rows, columns
+        chosen = rng.choice(len(rows), most, replace=False)
+        return rows[chosen], columns[chosen]
+
+    def presence(self) -> Floats:
+        """Estimate the share of labels that have each attribute.
+
+        Half a label with the attribute and half a label without it are added, because
+        an attribute that no known label has is still possible.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Shares above 0 and below 1.
+        """
+        found = self.moments()
+        # A column without known values counts as one label without the attribute.
+        n_known = np.maximum(found.count, 1)
+        return np.asarray((self.n_having(found.mean) + 0.5) / (n_known + 1))
+
+
+def logs_of(values: Floats, is_log: Flags) -> Floats:
+    """Take the logarithms of some columns.
+
+    Parameters
+    ----------
+    values : array of shape (..., columns)
+        Numbers; NaN is missing.
+    is_log : array of bool of shape (columns,)
+        The columns.
+
+    Returns
+    -------
+    array of the same shape
+        The numbers, with logarithms in these columns.
+
+    Examples
+    --------
+    >>> logs_of(np.array([1.0, 1.0]), np.array([True, False]))
+    array([0., 1.])
+    """
+    result = np.array(values, dtype=np.float64)
+    smallest = np.finfo(np.float64).tiny
+    result[..., is_log] = np.log(np.maximum(result[..., is_log], smallest))
+    return result
