@@ -380,6 +380,7 @@ class ShardedView(LogisticView):
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
         self.is_sampled = sample is not None
+        self._near: tuple[int, Array] | None = None  # rows for the last block
         self.total_mass = term.backend.asarray(np.array(term.total_mass))
         own = xp.matmul((other * term.mass[:, None]).T, other)
         self.gram = sum_of(term.exchange, term.backend, own)
@@ -430,7 +431,16 @@ class ShardedView(LogisticView):
         return self.term.backend.dense_part(y, self.probe)
 
     def known_entries(self, block: int, columns: Array) -> KnownEntries:
-        return self.term.known_entries(block, columns, self.other)
+        if self.term.has_hub[block]:
+            return self.term.known_entries(block, columns, self.other)
+        if self._near is None or self._near[0] != block:
+            self._near = None  # frees memory before the next rows come
+            near = self.term.exchange.take(self.other, self.term.plans[block])
+            self._near = block, near
+        return self.term.backend.known_entries(columns, self._near[1])
+
+    def exchanges(self, block: int) -> bool:
+        return not self.is_sampled or self.term.has_hub[block]
 
 
 class _PassedPart(DensePart):
