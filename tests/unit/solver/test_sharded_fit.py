@@ -18,7 +18,7 @@ from phcle.backends.row_blocks import Block
 from phcle.backends.shard_exchange import Layout, ShardExchange
 from phcle.contexts import RelationalContext
 from phcle.contexts.base.penalties import Penalties
-from phcle.contexts.relational import sharded
+from phcle.contexts.relational import shard_blocks, sharded
 from phcle.errors import BackendError, ContextError, FileError, OptionError
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.shard_files import ShardedFactors
@@ -66,8 +66,8 @@ def factors_of(fit):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Several blocks in each part, and several pieces of each shard."""
-    monkeypatch.setattr(sharded, "FEWEST_NEAR", 40)
-    monkeypatch.setattr(sharded, "MOST_ROWS", 16)
+    monkeypatch.setattr(shard_blocks, "FEWEST_NEAR", 40)
+    monkeypatch.setattr(shard_blocks, "MOST_ROWS", 16)
     monkeypatch.setattr(sharded, "PIECE", 16)
     monkeypatch.setattr("phcle.solver.sharded_fit.SAMPLE", 12)
     monkeypatch.setattr("phcle.solver.sharded_fit.LAST_SAMPLE", 25)
@@ -192,10 +192,10 @@ import json, multiprocessing, os, signal, socket, sys
 import torch.distributed  # once, before processes are forked
 sys.path.insert(0, {here!r})
 import test_sharded_fit as here
-from phcle.contexts.relational import sharded
+from phcle.contexts.relational import shard_blocks, sharded
 from phcle.solver import sharded_fit
 
-sharded.FEWEST_NEAR, sharded.MOST_ROWS, sharded.PIECE = 40, 16, 16
+shard_blocks.FEWEST_NEAR, shard_blocks.MOST_ROWS, sharded.PIECE = 40, 16, 16
 sharded_fit.SAMPLE, sharded_fit.LAST_SAMPLE, sharded_fit.MOST_STEPS = 12, 25, 2
 
 def process(rank, size, port, fits, dies_at):
@@ -298,7 +298,7 @@ def test_rows_that_share_columns_are_in_one_block():
     pattern = sp.csr_array((ones, (rows, columns.ravel())), shape=(1000, 360))
     backend = NumpyBackend("float64")
     layout = Layout(1000, 2, 0, 1)
-    blocks = sharded.cut_blocks(ShardExchange(), backend, layout, [pattern], 4000)
+    blocks = shard_blocks.cut_blocks(ShardExchange(), backend, layout, [pattern], 4000)
     assert sorted(np.concatenate([x.rows for x in blocks])) == list(range(1000))
     asked = sum(len(np.unique(pattern[x.rows].indices)) for x in blocks)
     assert len(blocks) > 10
