@@ -30,10 +30,9 @@ from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import align
 from phcle.contexts.relational.loss import softplus
 from phcle.datasets import load_wordnet_nouns
-from phcle.estimator import EXACT_PAIRS, SAMPLE
 from phcle.fit_speed import yardstick
 from phcle.solver.balance import balance
-from phcle.solver.column_samples import ColumnSamples
+from phcle.solver.column_samples import EXACT_PAIRS, SAMPLE, ColumnSamples
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State, pose

@@ -24,7 +24,7 @@ from phcle.contexts.descriptive.hidden_cells import HiddenCells, HiddenPredictio
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import masked_matrix
-from phcle.solver.foldin import solve_labels
+from phcle.solver.label_solve import solve_labels
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, run

@@ -134,14 +134,14 @@ def test_hidden_values_do_not_come_back_through_relatives(
 
 
 def test_trials_solve_labels_once_in_the_precision_of_the_sweeps(monkeypatch):
-    from phcle.solver import foldin, hidden_trials
+    from phcle.solver import hidden_trials, label_solve
 
     seen = []
-    solve, rows = hidden_trials.solve_labels, foldin.solve_rows
+    solve, rows = hidden_trials.solve_labels, label_solve.solve_rows
 
     def trial_solve(*args, **options):
         with monkeypatch.context() as watch:
-            watch.setattr(foldin, "solve_rows", watched)
+            watch.setattr(label_solve, "solve_rows", watched)
             return solve(*args, **options)
 
     def watched(backend, *args, **options):
