@@ -232,7 +232,56 @@ class ShardExchange(Processes):
             serve = self.torch.as_tensor(plan.serve, device=own.device)
         else:
             serve = plan.serve
-        return self._to_each(own[serve], plan.sent, plan.received, "rows")
+        return self.answer(own[serve], plan)
+
+    def ask(self, numbers: Array, plan: Plan) -> Array:
+        """Send a number for each wanted row to the process that owns the row.
+
+        Parameters
+        ----------
+        numbers : array
+            One for each position of the plan.
+        plan : Plan
+            Made for these positions.
+
+        Returns
+        -------
+        array
+            Those that this process got, one for each of `plan.serve`.
+        """
+        return self._to_each(numbers, plan.received, plan.sent, "rows")
+
+    def answer(self, rows: Array, plan: Plan) -> Array:
+        """Send a row or a number for each of `plan.serve` to the process that asked.
+
+        Parameters
+        ----------
+        rows : array
+            One for each of `plan.serve`.
+        plan : Plan
+            Made for these positions.
+
+        Returns
+        -------
+        array
+            Those that this process got, in the order of its positions.
+        """
+        return self._to_each(rows, plan.sent, plan.received, "rows")
+
+    def swap(self, rows: Array) -> Array:
+        """Send one row to each process.
+
+        Parameters
+        ----------
+        rows : array
+            Row i is for process i.
+
+        Returns
+        -------
+        array
+            The rows that this process got, in the order of the processes.
+        """
+        return self._to_each(rows, [1] * self.size, [1] * self.size, "rows")
 
     def around(self, own: Array, bounds: Ints, height: int) -> Iterator[Array]:
         """Pass the rows of all processes around, in pieces.
