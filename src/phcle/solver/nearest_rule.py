@@ -114,6 +114,7 @@ def _mean_of_nearest(
     """Means of the nearest labels that know a column; NaN where there are none."""
     order = np.argsort(away, axis=1, kind="stable")
     is_near = np.isfinite(np.take_along_axis(away, order, axis=1))
+    n_near = is_near.sum(axis=1)
     found = np.full(len(number), np.nan)
     left, width = np.arange(len(number)), LOOKED_AT
     while len(left):
@@ -124,7 +125,7 @@ def _mean_of_nearest(
         sums = np.where(has_value, values[near, own], 0.0).sum(axis=1)
         is_known = count > 0
         found[left[is_known]] = sums[is_known] / count[is_known]
-        left = left[(count < NEIGHBOURS) & (width < order.shape[1])]
+        left = left[(count < NEIGHBOURS) & (width < n_near[number[left]])]
         width *= 10
     return found
 
