@@ -155,7 +155,7 @@ def worker(options: argparse.Namespace, folder: str) -> None:
     (context,) = problem.problem.contexts
     terms: list[ShardedTerm] = [context.label_rows, context.column_rows]  # type: ignore[attr-defined]
     own = sum(layout.stop - layout.start for layout in problem.layouts)
-    asked = max(
+    asked = 2 * max(  # those of the next block come while a block is updated
         min(sum(plan.received), term.most_near) for term in terms for plan in term.plans
     )
     all_rows = sum(layout.n_rows for layout in problem.layouts)

@@ -36,7 +36,8 @@ width. More would save exchanges and waste sums over padding."""
 
 FEWEST_NEAR = 1024
 """Rows of the other factor that a process may always ask for at once, however small the
-factor is. Otherwise half a part: so a process holds little more than its own rows."""
+factor is. Otherwise half a part: with the rows of the next block, which come while a
+block is updated, a process holds one part more than its own."""
 
 
 def cut_blocks(

@@ -280,6 +280,7 @@ class ShardedView(LogisticView):
         self.term, self.other, self.weight = term, other, weight
         self.is_sampled = sample is not None
         self._near: tuple[int, Array] | None = None  # rows for the last block
+        self._coming: Callable[[], Array] | None = None  # those for the next one
         self.total_mass = term.backend.asarray(np.array(term.total_mass))
         own = xp.matmul((other * term.mass[:, None]).T, other)
         self.gram = sum_of(term.exchange, term.backend, own)
@@ -333,10 +334,17 @@ class ShardedView(LogisticView):
         if self.term.has_hub[block]:
             return self.term.known_entries(block, columns, self.other)
         if self._near is None or self._near[0] != block:
-            self._near = None  # frees memory before the next rows come
-            near = self.term.exchange.take(self.other, self.term.plans[block])
-            self._near = block, near
+            self._near = block, (self._coming or self._asked(block))()
+            # Blocks follow each other, and hubs come last.
+            follows = (
+                block + 1 < len(self.term.plans) and not self.term.has_hub[block + 1]
+            )
+            self._coming = self._asked(block + 1) if follows else None
         return self.term.backend.known_entries(columns, self._near[1])
+
+    def _asked(self, block: int) -> Callable[[], Array]:
+        """Ask for the rows of a block, which come while the block before it is used."""
+        return self.term.exchange.start_take(self.other, self.term.plans[block])
 
     def exchanges(self, block: int) -> bool:
         return not self.is_sampled or self.term.has_hub[block]
