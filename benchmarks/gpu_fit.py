@@ -27,7 +27,7 @@ from phcle.backends.protocol import choose_backend
 from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning
 from phcle.fit_speed import NEAR, measure_fit
-from phcle.solver import foldin
+from phcle.solver import label_solve
 from phcle.solver.problem import DeviceProblem
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, State, run
@@ -103,7 +103,7 @@ class Fit:
     def solve(self) -> tuple[np.ndarray, float]:
         """W at its optimum, and the gap there."""
         state, device = self.state, self.device
-        solved = foldin.solve_labels(
+        solved = label_solve.solve_labels(
             device.backend, self.problem, state.W, state.factors, self.weights
         )
         self._note("last solve")
@@ -129,10 +129,10 @@ def noun_fits(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The converged fit, and how long others take to come near."""
     reference = Fit(contexts, options, dtype=options.reference).sweep(40)
-    with mock.patch.object(foldin, "DOUBLE_UP_TO", float("inf")):
+    with mock.patch.object(label_solve, "DOUBLE_UP_TO", float("inf")):
         precise, gap = reference.solve()
     converged = {**reference.report(), "gap_after_last_solve": gap}
-    with mock.patch.object(foldin, "DOUBLE_UP_TO", 0):
+    with mock.patch.object(label_solve, "DOUBLE_UP_TO", 0):
         single, _ = reference.solve()
     off = np.linalg.norm(single - precise, axis=1) / np.linalg.norm(precise, axis=1)
     converged["single_last_solve_off"] = {

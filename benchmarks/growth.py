@@ -22,8 +22,8 @@ from own_process import Stopwatch, peak_mb, run_apart
 
 from phcle import PHCLE
 from phcle.errors import ConvergenceWarning
-from phcle.estimator import EXACT_PAIRS
 from phcle.fit_speed import yardstick
+from phcle.solver.column_samples import EXACT_PAIRS
 
 BASE = {"labels": 4000, "nonzeros": 50, "dim": 100, "contexts": 1}
 VARIED = {

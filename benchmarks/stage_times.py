@@ -24,7 +24,8 @@ from unittest import mock
 from noun_problem import load_contexts, random_tree_context
 
 import phcle.estimator
-import phcle.solver.foldin
+import phcle.solver.label_solve
+import phcle.solver.setting_choice
 from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning
 from phcle.estimator import PHCLE
@@ -34,13 +35,13 @@ from phcle.solver.sweep import MajoriseSolver, State
 STAGES = {
     "match labels": (phcle.estimator, "match_contexts"),
     "align": (phcle.estimator, "align"),
-    "pose": (phcle.estimator, "pose_setting"),
+    "pose": (phcle.solver.setting_choice, "pose_setting"),
     "layout": (phcle.estimator, "DeviceProblem"),
     "floor": (MajoriseSolver, "__init__"),
     "start": (phcle.estimator, "start_factors"),
     "sweeps": (MajoriseSolver, "step"),
-    "last solve, layout": (phcle.solver.foldin, "LabelRows"),
-    "last solve, steps": (phcle.solver.foldin, "solve_rows"),
+    "last solve, layout": (phcle.solver.label_solve, "LabelRows"),
+    "last solve, steps": (phcle.solver.label_solve, "solve_rows"),
     "last solve": (phcle.estimator, "solve_labels"),
     "embedding": (phcle.estimator, "LabelEmbedding"),
     "calibration": (phcle.estimator, "calibrate"),

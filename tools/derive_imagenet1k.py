@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from phcle.datasets.wordnet import FOLDER, WordNetNouns, load_wordnet_nouns
+from phcle.datasets import WORDNET_FOLDER, WordNetNouns, load_wordnet_nouns
 
 WNID_LIST = "timm/data/_info/imagenet_synsets.txt"
 TARGET = Path(__file__).parents[1] / "src/phcle/datasets/data/imagenet1k.tsv.gz"
@@ -85,7 +85,7 @@ def main() -> None:
     """Read both sources, write the table, say what is in it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--timm", type=Path, required=True)
-    parser.add_argument("--wordnet", type=Path, default=FOLDER)
+    parser.add_argument("--wordnet", type=Path, default=WORDNET_FOLDER)
     parser.add_argument("--out", type=Path, default=TARGET)
     arguments = parser.parse_args()
 

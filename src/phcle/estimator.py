@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,8 +34,9 @@ from phcle.progress import counted_progress, fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import Checkpoint, read_choice
-from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.foldin import fold_in, solve_labels, solves_sample
+from phcle.solver.column_samples import samples_for
+from phcle.solver.foldin import fold_in
+from phcle.solver.label_solve import solve_labels, solves_sample
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.provenance import library_versions, without_times
@@ -47,14 +49,6 @@ from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import nie_weights
 
 __all__ = ["PHCLE"]
-
-EXACT_PAIRS, GPU_EXACT_PAIRS = 300_000_000, 100_000_000_000
-"""mode="auto" samples contexts with more pairs than this, on a CPU and on a GPU, where
-an exact sweep would take longer than a few seconds, or than half a second."""
-
-SAMPLE, GPU_SAMPLE = 2_048, 32_768
-"""Columns in the first sample, on a CPU and on a GPU. It grows with the sweeps, on a
-GPU to twice as many: with more, they would take longer than known entries do."""
 
 
 @documents_options
@@ -206,19 +200,18 @@ class PHCLE(EstimatorOptions):
                     resume=resume,
                 )
             )
-            files = contexts.sources if isinstance(contexts, ReadContexts) else ()
             weights = settings.weights(problem, self.chosen_)
-            self._learn(
-                problem,
-                backend,
-                weights,
-                warm,
-                given.names,
-                files,
-                on_step,
-                kept,
-                resume=resume,
-            )
+            solver = self._solver(DeviceProblem(backend, problem))
+            if kept is not None and resume:
+                state = _resumed(solver, kept)
+            else:
+                state = self._started(solver, weights, warm)
+            files = contexts.sources if isinstance(contexts, ReadContexts) else ()
+            keep = partial(self._keep, solver, names=given.names, files=files)
+            state = self._swept(solver, state, kept, on_step, keep)
+            # "ones" is solved in one dimension, but the embedding has more.
+            if self.calibrate and self.init != "ones":
+                self._calibrate(solver.device, state, warm)
         return self
 
     def _matched(
@@ -245,39 +238,30 @@ class PHCLE(EstimatorOptions):
             found = replace(found, match=found.match.after(before))
         return found
 
-    def _learn(
-        self,
-        problem: Problem,
-        backend: Backend,
-        weights: Mapping[str, float],
-        warm: WarmStart | None,
-        names: Mapping[str, str],
-        files: Sequence[SourceFile],
-        on_step: Callable[[State], None] | None,
-        checkpoint: Checkpoint | None,
-        *,
-        resume: bool,
-    ) -> None:
-        """Sweep from the start or from a checkpoint, and keep the result."""
-        device = DeviceProblem(backend, problem)
-        solver = self._solver(device)
-        if checkpoint is not None and resume:
-            found = checkpoint.read()
-            state = solver.init(found.factors, found.weights)
-            state = replace(state, history=found.history)
-        else:
-            _refuse_uninformed(problem, weights)
-            rng = np.random.default_rng(self.random_state)
-            with counted_progress("finding a start", enabled=self.verbose):
-                if warm is not None and serves_as_start(warm.embedding, problem):
-                    old = warm.embedding
-                    start = warm_factors(old, problem, weights, rng, backend)
-                else:
-                    start = start_factors(
-                        problem, weights, self.init, rng, backend=backend
-                    )
-            state = solver.init(start, weights)
+    def _started(
+        self, solver: SweepSolver, weights: Mapping[str, float], warm: WarmStart | None
+    ) -> State:
+        """The state before the first sweep."""
+        backend, problem = solver.device.backend, solver.device.problem
+        _refuse_uninformed(problem, weights)
+        rng = np.random.default_rng(self.random_state)
+        with counted_progress("finding a start", enabled=self.verbose):
+            if warm is not None and serves_as_start(warm.embedding, problem):
+                start = warm_factors(warm.embedding, problem, weights, rng, backend)
+            else:
+                start = start_factors(problem, weights, self.init, rng, backend=backend)
+        return solver.init(start, weights)
 
+    def _swept(
+        self,
+        solver: SweepSolver,
+        state: State,
+        checkpoint: Checkpoint | None,
+        on_step: Callable[[State], None] | None,
+        keep: Callable[[State], None],
+    ) -> State:
+        """Sweep to the end, and keep the result; also if the fit is stopped."""
+        backend = solver.device.backend
         try:
             with fit_progress(
                 enabled=self.verbose, max_iter=self.max_iter, tol=self.tol
@@ -300,7 +284,7 @@ class PHCLE(EstimatorOptions):
                 checkpoint.write(state, backend.to_numpy)
             # The last solve needs all processes, and the others may be gone.
             if state.history and backend.processes.size == 1:
-                self._keep(solver, state, names, files)
+                keep(state)
             raise
         if not solver.converged(state):
             warnings.warn(
@@ -308,10 +292,8 @@ class PHCLE(EstimatorOptions):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._keep(solver, state, names, files)
-        # "ones" is solved in one dimension, but the embedding has more.
-        if self.calibrate and self.init != "ones":
-            self._calibrate(device, state, warm)
+        keep(state)
+        return state
 
     def transform(
         self,
@@ -371,24 +353,10 @@ class PHCLE(EstimatorOptions):
                 device, tol=self.tol, step_size=self.step_size, reweigh=reweigh
             )
         return MajoriseSolver(
-            device, tol=self.tol, reweigh=reweigh, samples=self._samples(device)
-        )
-
-    def _samples(self, device: DeviceProblem) -> ColumnSamples | None:
-        """What draws the columns of a sampled fit; None for an exact one."""
-        n_labels = len(device.problem.labels)
-        is_gpu = device.backend.is_accelerated
-        most = GPU_EXACT_PAIRS if is_gpu else EXACT_PAIRS
-        is_large = any(
-            n_labels * context.n_dense_columns > most
-            for context in device.problem.contexts
-        )
-        if self.mode == "exact" or (self.mode == "auto" and not is_large):
-            return None
-        if not is_gpu:
-            return ColumnSamples(device.problem, SAMPLE, self.random_state)
-        return ColumnSamples(
-            device.problem, GPU_SAMPLE, self.random_state, most=2 * GPU_SAMPLE
+            device,
+            tol=self.tol,
+            reweigh=reweigh,
+            samples=samples_for(device, self.mode, self.random_state),
         )
 
     def _keep(
@@ -498,6 +466,13 @@ class PHCLE(EstimatorOptions):
         )
         origin = {**self.embedding_.origin, **about}
         self.embedding_ = replace(self.embedding_, contexts=contexts, origin=origin)
+
+
+def _resumed(solver: SweepSolver, checkpoint: Checkpoint) -> State:
+    """The state that a checkpoint holds."""
+    found = checkpoint.read()
+    state = solver.init(found.factors, found.weights)
+    return replace(state, history=found.history)
 
 
 def _refuse_uninformed(problem: Problem, weights: Mapping[str, float]) -> None:

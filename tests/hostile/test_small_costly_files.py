@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext
-from phcle.contexts.descriptive import encoding
+from phcle.contexts.descriptive import cell_encoding
 from phcle.contexts.readers import label_files
 from phcle.errors import ContextError, ContextWarning, FileError
 from phcle.files.json_toml import LONGEST_TOML, MOST_PARTS, parse_toml
@@ -209,7 +209,7 @@ def test_a_small_table_keeps_its_distinct_values():
 
 
 def test_a_category_that_would_fill_the_memory_is_left_out(monkeypatch):
-    monkeypatch.setattr(encoding, "MOST_CELLS", 20_000)
+    monkeypatch.setattr(cell_encoding, "MOST_CELLS", 20_000)
     context = table(300, city=lambda i: f"city {i % 120}", weight=lambda i: i)
     with pytest.warns(ContextWarning, match=r"take 36,000 cells; give it as --tags"):
         assert fit_columns(context) == ("weight",)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
 from phcle.contexts.alignment import align
-from phcle.contexts.descriptive.loss import offset_and_scale
+from phcle.contexts.descriptive.scaled_values import offset_and_scale
 from phcle.errors import ContextError, NumericalError
 from phcle.files.archive import read_sealed
 

@@ -149,6 +149,10 @@ class ColumnSkill(Answer):
         Standard error of the lead over it, clustered by label.
     verdict : {"better", "as good", "worse"}
         How the embedding compares with it.
+    whole_rows : float or None
+        Weight in all scores of cells whose whole row was hidden: the share of the
+        column's gaps in labels without any value in the table; 0.5 if the table has no
+        gaps. None in older files, where each hidden cell counted the same.
     """
 
     context: str
@@ -163,6 +167,7 @@ class ColumnSkill(Answer):
     best_rule: str
     error: float
     verdict: str
+    whole_rows: float | None = None
 
     @property
     def words(self) -> str:
@@ -201,9 +206,12 @@ class CompletionSkill(Answer):
         columns = (
             "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
         )
+        is_weighted = all(x.whole_rows is not None for x in self.columns)
+        weighted = ", weighted like the gaps" if is_weighted else ""
         return (
-            f"Completion of {columns} on hidden cells: better than the best simple "
-            f"rule in {n['better']}, as good in {n['as good']}, worse in {n['worse']}."
+            f"Completion of {columns} on hidden cells{weighted}: better than the best "
+            f"simple rule in {n['better']}, as good in {n['as good']}, worse in "
+            f"{n['worse']}."
         )
 
     def __str__(self) -> str:

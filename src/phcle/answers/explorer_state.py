@@ -97,10 +97,13 @@ class Status(Answer):
         For the opened embedding.
     other : Progress or None
         For the embedding that it is compared with.
+    second_map : Progress or None
+        For the second of two maps; None if nobody has asked for them.
     """
 
     labels: Progress
     other: Progress | None
+    second_map: Progress | None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ of them at once, and a label has the same ones wherever it stands.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,11 +62,11 @@ def normal_rows(
     # Two normal numbers come from one hash, so there are half as many.
     half = -(-width // 2)
     steps = backend.indices(_signed(np.arange(1, half + 1, dtype=np.uint64)) * STEP)
-    salt = int(_mixed(np, _signed(np.array([seed % 2**64], dtype=np.uint64)))[0])
+    salt = int(_mixed(_signed(np.array([seed % 2**64], dtype=np.uint64)))[0])
     height = max(1, AT_ONCE // max(1, half))
     for start in range(0, len(keys), height):
         own = backend.indices(_signed(keys[start : start + height]))
-        hashed = _mixed(xp, (_mixed(xp, own ^ salt))[:, None] + steps)
+        hashed = _mixed(_mixed(own ^ salt)[:, None] + steps)
         # 53 and 24 bits would overlap in 64; single precision needs 24 each.
         first = xp.astype((hashed >> 40) & 0xFFFFFF, like.dtype)
         second = xp.astype((hashed >> 8) & 0xFFFFFF, like.dtype)
@@ -84,7 +83,7 @@ def _signed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     return np.ascontiguousarray(values, np.uint64).view(np.int64)
 
 
-def _mixed(xp: Any, x: Array) -> Array:
+def _mixed(x: Array) -> Array:
     """SplitMix64's last step: every bit of the result depends on every bit of x."""
     for shift, factor in zip((30, 27), MULTIPLIERS, strict=True):
         x = (x ^ ((x >> shift) & (2 ** (64 - shift) - 1))) * factor

@@ -60,7 +60,7 @@ def _about_map(path: Path) -> answers.ImageMapInfo:
 def _about_index(path: Path) -> answers.IndexInfo:
     from phcle.errors import FileError
     from phcle.files.archive import read_sealed
-    from phcle.uses.faiss_index import FORMAT, VERSION
+    from phcle.uses.cell_index import FORMAT, VERSION
 
     _, tensors = read_sealed(path, FORMAT, VERSION, "is not an index of phcle.")
     try:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from phcle.contexts.column_titles import LABEL_TITLES, plain_title
-from phcle.contexts.descriptive.encoding import as_number
+from phcle.contexts.descriptive.column_reading import as_number
 from phcle.contexts.labels import is_missing, normal
 from phcle.errors import ContextError, some
 

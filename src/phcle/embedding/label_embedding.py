@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from phcle.answers import Completion
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.label_matching import match_key
 from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
+from phcle.contexts.spelling_keys import match_key
 from phcle.embedding.cosine_search import (
     check_count,
     cosines_of_pairs,
@@ -156,18 +156,12 @@ class LabelEmbedding:
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
         """Labels by readable name, in any case, spacing and Unicode form."""
-        found: dict[str, list[str]] = {}
-        for label in self.labels:
-            found.setdefault(match_key(self.name_of(label)), []).append(label)
-        return found
+        return _grouped(self.labels, self.name_of)
 
     @cached_property
     def _by_key(self) -> dict[str, list[str]]:
         """Labels by what spellings of them have in common."""
-        found: dict[str, list[str]] = {}
-        for label in self.labels:
-            found.setdefault(match_key(label), []).append(label)
-        return found
+        return _grouped(self.labels, str)
 
     @cached_property
     def unit_vectors(self) -> Floats:
@@ -214,11 +208,8 @@ class LabelEmbedding:
             The label with this id, or else all labels with this name. It may be empty.
         """
         text = normal(str(text))
-        if text in self._index:
-            return (text,)
-        if self.spellings.get(text) in self._index:
-            return (self.spellings[text],)
-        return tuple(self._by_name.get(match_key(text), ()))
+        own = self._known_as(text)
+        return tuple(self._by_name.get(match_key(text), ())) if own is None else (own,)
 
     def label_spelled(self, text: str) -> str | None:
         """Find the label that another file may spell differently.
@@ -243,12 +234,16 @@ class LabelEmbedding:
         'Cat'
         """
         text = normal(text)
-        if text in self._index:
-            return text
-        if self.spellings.get(text) in self._index:
-            return self.spellings[text]
+        own = self._known_as(text)
+        if own is not None:
+            return own
         found = self._by_key.get(match_key(text), [])
         return found[0] if len(found) == 1 else None
+
+    def _known_as(self, text: str) -> str | None:
+        """The label with this id, or with this other spelling that the fit joined."""
+        label = text if text in self._index else self.spellings.get(text)
+        return label if label in self._index else None
 
     def resolve(self, label: str) -> str:
         """Find the one label that an id or a readable name means.
@@ -715,6 +710,16 @@ class LabelEmbedding:
         from phcle.embedding.storage import save
 
         save(self, Path(path))
+
+
+def _grouped(
+    labels: Iterable[str], name_of: Callable[[str], str]
+) -> dict[str, list[str]]:
+    """Labels by what spellings of their names have in common."""
+    found: dict[str, list[str]] = {}
+    for label in labels:
+        found.setdefault(match_key(name_of(label)), []).append(label)
+    return found
 
 
 def _no_text(items: Iterable[Any]) -> Iterable[Any]:

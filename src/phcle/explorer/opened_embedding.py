@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, Groups
+from phcle.contexts.name_hashes import hash_names
 from phcle.contexts.relational.specific_nodes import SpecificNodes
 from phcle.embedding.complete import completable
 from phcle.embedding.family_values import FamilyValues
@@ -62,7 +63,11 @@ class Opened:
     on_map : Opened
         What the map shows: this embedding, or a sample of it if it is large.
     sample : array of int or None
-        Rows of the labels of that sample.
+        Rows of the labels of that sample; embeddings of the same labels have the same.
+    file : Path or None
+        The file of the embedding.
+    tell : callable
+        Called with messages about faults.
     """
 
     def __init__(
@@ -77,6 +82,8 @@ class Opened:
     ) -> None:
         self.embedding = embedding
         self.title = title
+        self.file = file
+        self.tell = tell
         self.search = StoredNeighbours(embedding)
         self.sample: npt.NDArray[np.int64] | None = None
         self.on_map = self
@@ -84,8 +91,9 @@ class Opened:
         if len(embedding) <= MOST_ON_MAP:
             self.background = BackgroundWork(embedding, file, *told, whole=whole)
             return
-        rng = np.random.default_rng(0)
-        self.sample = np.sort(rng.choice(len(embedding), N_SAMPLED, replace=False))
+        # By a hash of the label, so that two files with the same labels show the same.
+        hashes = hash_names(embedding.labels)
+        self.sample = np.sort(np.argsort(hashes, kind="stable")[:N_SAMPLED])
         labels = tuple(embedding.labels[i] for i in self.sample.tolist())
         part = replace(embedding, labels=labels, vectors=embedding.vectors[self.sample])
         self.on_map = Opened(part, title, file, *told, whole=embedding)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from phcle.answers import Status
+from phcle.answers import Progress, Status
 from phcle.errors import OptionError
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.suspicion_work import SuspicionWork
@@ -31,6 +31,11 @@ class Workspace:
         A map of pictures, learned by `phcle map`.
     network : callable or None, default=None
         Opens the network that makes features of pictures; called when first needed.
+
+    Attributes
+    ----------
+    second_map : Progress or None
+        How far the second of two maps is; None if nobody has asked for them.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class Workspace:
         self._open_network = network
         self._network: FeatureNetwork | None = None
         self._differences: Differences | None = None
+        self.second_map: Progress | None = None
         self.suspicion = SuspicionWork(opened.embedding)
         self._lock = threading.Lock()
 
@@ -129,4 +135,5 @@ class Workspace:
         return Status(
             self.opened.on_map.background.status,
             None if self.other is None else self.other.on_map.background.status,
+            self.second_map,
         )

@@ -7,10 +7,9 @@ more. It uses exact neighbours, which the map shows too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +33,11 @@ N_ITERATIONS = 500
 EARLY, LATE = 100, 300
 """Iterations of openTSNE, with exaggerated attraction and without."""
 
+FROM_MAP = 50
+"""Iterations of openTSNE that starts from the places of another map. They take longer
+than those of a new map, which is narrow at first. The divergence of 4,000 planted
+labels is 1.33 after 50 and 1.31 after 100."""
+
 EXAGGERATION = 12
 """Factor of the attraction in the early iterations, the default of both."""
 
@@ -42,8 +46,8 @@ SMALL, WIDE = 1e-4, 30.0
 another map, at most. Finished maps of 72 and 510 labels have 10 and 22; half of that
 is as good, three times as much is not."""
 
-EVERY = 50
-"""Iterations after which openTSNE reports; it measures its error then anyway."""
+EVERY = 25
+"""Iterations after which openTSNE reports; it measures its error then."""
 
 SAME = 4
 """Vectors that agree to this many decimals are taken as equal."""
@@ -123,7 +127,7 @@ def lay_out(
         near = _from_table(table, n_near) or _nearest(units, n_near, jobs)
         among = near
         if len(kept) < n:
-            among = _nearest(units[kept], min(len(kept) - 1, wanted), jobs)
+            among = _among_distinct(units, table, kept, copy_of, wanted, jobs)
         begin = None if start is None else start[kept]
         places, method = _arrange(
             units[kept], among, perplexity, seed, jobs, progress, begin
@@ -152,8 +156,12 @@ def _from_table(table: NeighbourTable | None, k: int) -> tuple[Floats, Ints] | N
     """Distances and rows of k neighbours from the table, if it has as many."""
     if table is None or table.rows.shape[1] < k:
         return None
-    distances = np.sqrt(np.maximum(2 - 2 * table.cosines[:, :k], 0))
-    return distances.astype(np.float32), table.rows[:, :k].astype(np.int64)
+    return _of_cosines(table.cosines[:, :k]), table.rows[:, :k].astype(np.int64)
+
+
+def _of_cosines(cosines: npt.NDArray[np.float64]) -> Floats:
+    """Distances of vectors of length one."""
+    return np.sqrt(np.maximum(2 - 2 * cosines, 0)).astype(np.float32)
 
 
 def _distinct(units: Floats) -> tuple[Ints, Ints]:
@@ -165,6 +173,39 @@ def _distinct(units: Floats) -> tuple[Ints, Ints]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return kept[order], rank[copy_of.reshape(-1)]
+
+
+def _among_distinct(
+    units: Floats,
+    table: NeighbourTable | None,
+    kept: Ints,
+    copy_of: Ints,
+    wanted: int,
+    jobs: int,
+) -> tuple[Floats, Ints]:
+    """Distances and rows of the nearest distinct vectors.
+
+    They are searched for only where the table holds too few of them besides copies.
+    """
+    own, k = units[kept], min(len(kept) - 1, wanted)
+    if table is None:
+        return _nearest(own, k, jobs)
+    near, n = copy_of[table.rows[kept]], len(kept)
+    # Of equal rows, only the first counts, and the vector itself never does.
+    order = np.argsort(near, axis=1, kind="stable")
+    is_again = np.diff(np.take_along_axis(near, order, axis=1), prepend=-1) == 0
+    is_other = np.empty(near.shape, dtype=bool)
+    np.put_along_axis(is_other, order, ~is_again, axis=1)
+    is_other &= near != np.arange(n)[:, None]
+    first = np.argsort(~is_other, axis=1, kind="stable")[:, :k]
+    distances = _of_cosines(np.take_along_axis(table.cosines[kept], first, axis=1))
+    rows = np.take_along_axis(near, first, axis=1)
+    lacking = np.flatnonzero(is_other.sum(axis=1) < k)
+    if first.shape[1] < k:
+        return _nearest(own, k, jobs)
+    if len(lacking):
+        distances[lacking], rows[lacking] = _nearest(own, k, jobs, lacking)
+    return distances, rows
 
 
 def _arrange(
@@ -184,7 +225,6 @@ def _arrange(
     # as wide as a finished map for places of one, so that no group must cross another.
     wanted = SMALL if begin is None else min(WIDE, len(units) ** 0.5)
     start = np.asarray(start / (float(start[:, 0].std()) or 1.0) * wanted, np.float32)
-    exaggeration = EXAGGERATION if begin is None else 1
     if len(units) <= FEW:
         from sklearn.manifold import TSNE
 
@@ -192,14 +232,15 @@ def _arrange(
             perplexity=perplexity,
             init=start,
             max_iter=N_ITERATIONS,
-            early_exaggeration=exaggeration,
+            early_exaggeration=EXAGGERATION if begin is None else 1,
             random_state=seed,
         )
         return np.asarray(tsne.fit_transform(units), np.float32), "t-SNE (scikit-learn)"
     if find_spec("openTSNE"):
-        places = _by_open_tsne(
-            *near, start, perplexity, seed, jobs, progress, exaggeration
-        )
+        phases = [(EARLY, EXAGGERATION, 0.5), (LATE, 1, 0.8)]
+        if begin is not None:
+            phases = [(FROM_MAP, 1, 0.8)]
+        places = _by_open_tsne(*near, start, perplexity, seed, jobs, progress, phases)
         return places, "t-SNE (openTSNE)"
     return _principal(units), (
         "principal components; pip install 'phcle[report]' for a better map of this "
@@ -207,16 +248,27 @@ def _arrange(
     )
 
 
-def _nearest(units: Floats, k: int, jobs: int) -> tuple[Floats, Ints]:
-    """Distances and rows of the k nearest other rows of each row."""
+def _nearest(
+    units: Floats, k: int, jobs: int, asked: Ints | None = None
+) -> tuple[Floats, Ints]:
+    """Distances and rows of the k nearest other rows of each row, or of those asked."""
     from sklearn.neighbors import NearestNeighbors
 
     if k < 1:
         return np.zeros((len(units), 0), np.float32), np.zeros((len(units), 0), int)
     index = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=jobs).fit(units)
     # Without a query, each row is left out of its own neighbours.
-    distances, neighbours = index.kneighbors()
-    return distances, neighbours
+    if asked is None:
+        distances, neighbours = index.kneighbors()
+        return distances, neighbours
+    distances, neighbours = index.kneighbors(units[asked], k + 1)
+    # The row itself goes last, also where rounding hides it among its nearest.
+    is_own = neighbours == asked[:, None]
+    order = np.argsort(is_own, axis=1, kind="stable")[:, :k]
+    return (
+        np.take_along_axis(distances, order, axis=1),
+        np.take_along_axis(neighbours, order, axis=1),
+    )
 
 
 def _principal(units: Floats) -> Floats:
@@ -240,9 +292,9 @@ def _by_open_tsne(
     seed: int,
     jobs: int,
     progress: Callable[[int, int], None],
-    exaggeration: float,
+    phases: Sequence[tuple[int, float, float]],
 ) -> Floats:
-    """Places by openTSNE."""
+    """Places by openTSNE; a phase has iterations, exaggeration and momentum."""
     from openTSNE import TSNEEmbedding
     from openTSNE.affinity import PerplexityBasedNN
     from openTSNE.nearest_neighbors import PrecomputedNeighbors
@@ -261,14 +313,21 @@ def _by_open_tsne(
         random_state=seed,
     )
 
-    def counting(before: int) -> dict[str, Any]:
-        def count(iteration: int, _error: float, _places: object) -> None:
-            progress(before + iteration, EARLY + LATE)
+    total, before = sum(n for n, _, _ in phases), 0
 
-        return {"callbacks": count, "callbacks_every_iters": EVERY, "inplace": True}
+    def count(iteration: int, _error: float, _places: object) -> None:
+        progress(before + iteration, total)
 
-    places.optimize(EARLY, exaggeration=exaggeration, momentum=0.5, **counting(0))
-    places.optimize(LATE, momentum=0.8, **counting(EARLY))
+    for n, exaggeration, momentum in phases:
+        places.optimize(
+            n,
+            exaggeration=exaggeration,
+            momentum=momentum,
+            callbacks=count,
+            callbacks_every_iters=EVERY,
+            inplace=True,
+        )
+        before += n
     return np.asarray(places, np.float32)
 
 

@@ -7,7 +7,8 @@
 - `left_out`, `near_copies`, `useful_weights`, `context_help`: what each context adds;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
 - `rows`, `balance`, `column_samples`: the parts of a sweep;
-- `foldin`: labels that are added later (`phcle.fold_in`), and the last step of a fit;
+- `label_solve`, `node_settling`: the last step of a fit, also together with families;
+- `foldin`: labels that are added later (`phcle.fold_in`);
 - `hidden_trials`, `calibration`: probabilities and intervals of predicted values;
 - `column_scores`, `completion_skill`, `suspicious_cells`: how well cells are predicted,
   and which known ones are unlikely;

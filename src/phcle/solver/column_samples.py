@@ -14,15 +14,23 @@ from phcle.contexts.relational.column_sampling import (
     draw_strata,
 )
 from phcle.contexts.terms import Sample
-from phcle.solver.problem import Problem
+from phcle.solver.problem import DeviceProblem, Problem
 
-__all__ = ["ColumnSamples", "Drawn"]
+__all__ = ["ColumnSamples", "Drawn", "samples_for"]
 
 Floats = npt.NDArray[np.floating]
 
 GROWS_EVERY = 4
 """After this many sweeps the sample grows by its first size, because the fit needs more
 exact estimates as it converges."""
+
+EXACT_PAIRS, GPU_EXACT_PAIRS = 300_000_000, 100_000_000_000
+"""mode="auto" samples contexts with more pairs than this, on a CPU and on a GPU, where
+an exact sweep would take longer than a few seconds, or than half a second."""
+
+SAMPLE, GPU_SAMPLE = 2_048, 32_768
+"""Columns in the first sample, on a CPU and on a GPU. It grows with the sweeps, on a
+GPU to twice as many: with more, they would take longer than known entries do."""
 
 
 @dataclass(frozen=True)
@@ -103,3 +111,33 @@ class ColumnSamples:
             for masses in self.masses
         ]
         return Drawn([rows for rows, _ in pairs], [columns for _, columns in pairs])
+
+
+def samples_for(device: DeviceProblem, mode: str, seed: int) -> ColumnSamples | None:
+    """Return what draws the columns of a sampled fit.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem, where it is solved.
+    mode : {"auto", "exact", "sampled"}
+        Whether to draw samples; "auto" draws them from large contexts.
+    seed : int
+        Seed of the samples.
+
+    Returns
+    -------
+    ColumnSamples or None
+        None for an exact fit.
+    """
+    n_labels = len(device.problem.labels)
+    is_gpu = device.backend.is_accelerated
+    most = GPU_EXACT_PAIRS if is_gpu else EXACT_PAIRS
+    is_large = any(
+        n_labels * context.n_dense_columns > most for context in device.problem.contexts
+    )
+    if mode == "exact" or (mode == "auto" and not is_large):
+        return None
+    if not is_gpu:
+        return ColumnSamples(device.problem, SAMPLE, seed)
+    return ColumnSamples(device.problem, GPU_SAMPLE, seed, most=2 * GPU_SAMPLE)

@@ -5,26 +5,30 @@ what the mean reaches), categories and yes or no by the share that is right, tag
 together by R² of their probabilities. The rules are those that a user would try first:
 the mean or most common value, the family, and the nearest labels by known cells. The
 rules may see all other known cells, as they would in use.
+
+Trials hide single cells and whole rows, in numbers that suit the learning of
+confidence. The user's gaps are another mix of both, and whole rows are harder. So the
+two sorts of hidden cells are weighted like the gaps of their column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.answers import ColumnSkill, CompletionSkill
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-from phcle.contexts.family_means import FamilyMeans, Groups
+from phcle.contexts.family_means import FamilyMeans
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import MaskedMatrix
+from phcle.solver.nearest_rule import nearest_values
 from phcle.solver.problem import Problem
 
 __all__ = ["read_cells", "score_columns"]
@@ -33,18 +37,12 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-NEIGHBOURS = 10
-"""Labels whose values the rule of the nearest labels averages."""
-
-MOST_COMPARED = 2_000_000
-"""Most cells of a table for the rule of the nearest labels, which takes a distance to
-every label; above, it is left out."""
-
-MOST_ASKED = 200
-"""Most labels for which the nearest ones are looked for."""
-
 FEWEST = 10
-"""Columns with fewer hidden cells are not judged."""
+"""Columns with fewer hidden cells are not judged; weights count as if they were fewer
+cells of equal weight."""
+
+NO_GAPS = 0.5
+"""Weight of whole rows in a table without gaps, which tells nothing about the mix."""
 
 ROWS = 1_000
 """Rows that are read at once."""
@@ -54,6 +52,8 @@ RULES = {
     "family": "family",
     "nearest": "nearest labels",
 }
+
+R2 = "R²"
 
 CERTAIN = 2.0
 """Standard errors by which a rule must differ to be called better or worse."""
@@ -80,7 +80,6 @@ def score_columns(
     CompletionSkill
         The scores.
     """
-    groups = Groups.of_contexts(problem.labels, problem.contexts)
     position = index_of(problem.labels)
     found: list[ColumnSkill] = []
     for context in problem.contexts:
@@ -90,12 +89,12 @@ def score_columns(
         table = cast(PredictingContext, context)
         at = np.array([position[x] for x in table.data.labels], dtype=np.int64)
         matrix = table.data.on_fit_scale().matrix
-        family = _at_cells(cells, FamilyMeans(matrix, groups, at).at)
+        family = _at_cells(cells, FamilyMeans(matrix, problem.families, at).at)
         deviation = calibration.deviation[cells.columns]
         unit = np.divide(
             1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0
         )
-        near = _nearest(matrix, at, table.scale, cells)
+        near = nearest_values(matrix, at, table.scale, cells)
         read = read_cells(table, cells, calibration)
         offset, scale = table.offset[cells.columns], table.scale[cells.columns]
         scored = _Cells(
@@ -109,9 +108,57 @@ def score_columns(
             (near - offset) * unit,
             near,
         )
-        found += _scores(table, scored, calibration.presence)
+        shares = _WholeRows.of(problem, table, matrix)
+        found += _scores(table, scored, calibration.presence, shares)
     n_cells = sum(len(x.rows) for x in hidden.values())
     return CompletionSkill(None, n_cells, tuple(found))
+
+
+@dataclass(frozen=True, eq=False)
+class _WholeRows:
+    """Share of a table's gaps that lies in labels without any value in it."""
+
+    of_table: float
+    of_columns: Floats
+
+    @classmethod
+    def of(
+        cls, problem: Problem, table: PredictingContext, matrix: MaskedMatrix
+    ) -> _WholeRows:
+        others = [x.observed for x in problem.contexts if x.name != table.name]
+        # Labels that no context knows are never completed.
+        informed = np.any(others, axis=0) if others else np.zeros(1, dtype=bool)
+        n_alone = np.count_nonzero(informed & ~table.observed)
+        in_part = np.count_nonzero(table.observed) - matrix.moments().count
+        gaps = n_alone + in_part
+        total = float(gaps.sum())
+        whole = n_alone * len(gaps) / total if total else NO_GAPS
+        shares = np.full(len(gaps), whole)  # columns without gaps: like the table
+        np.divide(n_alone, gaps, out=shares, where=gaps > 0)
+        return cls(whole, shares)
+
+
+def _weights(is_alone: Flags, whole: float) -> Floats:
+    """Weights of hidden cells, which add up to one.
+
+    Cells of whole rows get a given share, if there are some of both sorts.
+    """
+    n_alone = int(np.count_nonzero(is_alone))
+    n_part = len(is_alone) - n_alone
+    found = np.where(is_alone, whole / max(n_alone, 1), (1 - whole) / max(n_part, 1))
+    return np.asarray(found / (found.sum() or 1.0))
+
+
+def _is_enough(is_alone: Flags, whole: float, width: int = 1) -> bool:
+    """Whether there are enough hidden cells of each sort that has a large share.
+
+    A sort that no trial hid counts as half a cell: it may be missing if few gaps are of
+    this sort. A category has as many columns for each cell as the width says.
+    """
+    n_alone = np.count_nonzero(is_alone) / width
+    n_part = len(is_alone) / width - n_alone
+    variance = whole**2 / max(n_alone, 0.5) + (1 - whole) ** 2 / max(n_part, 0.5)
+    return variance <= 1 / FEWEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,12 +218,9 @@ def read_cells(
     calibration = calibration or table.calibration
     assert calibration is not None
     unit = steps_per_unit(table.scale, calibration.deviation)
-    pairs, at = np.unique(
-        np.stack([cells.trial, cells.rows]), axis=1, return_inverse=True
-    )
-    at = at.ravel()
+    at = cells.question
     found = Read(*np.empty((4, len(cells.rows))))
-    for start in range(0, pairs.shape[1], ROWS):
+    for start in range(0, int(at.max(initial=-1)) + 1, ROWS):
         inside = np.flatnonzero((at >= start) & (at < start + ROWS))
         row, column = at[inside] - start, cells.columns[inside]
         n = int(row.max()) + 1
@@ -192,61 +236,13 @@ def read_cells(
     return found
 
 
-def _nearest(
-    matrix: MaskedMatrix, at: Ints, scale: Floats, cells: HiddenPredictions
-) -> Floats:
-    """Mean of the nearest labels that know the cell; NaN where none is looked for.
-
-    Distances are over the columns that both labels know, without the hidden cells of
-    the label that is asked for.
-    """
-    found = np.full(len(cells.rows), np.nan)
-    if matrix.shape[0] * matrix.shape[1] > MOST_COMPARED:
-        return found
-    values = _dense(matrix)
-    known = ~np.isnan(values)
-    usual = matrix.moments().mean
-    filled = np.where(known, values / scale, 0.0)
-    row_of = {label: i for i, label in enumerate(at.tolist())}
-    pairs, number = np.unique(
-        np.stack([cells.trial, cells.rows]), axis=1, return_inverse=True
-    )
-    number = number.ravel()
-    some = np.linspace(0, pairs.shape[1] - 1, min(pairs.shape[1], MOST_ASKED))
-    for pair in np.unique(some.round().astype(np.int64)):
-        inside = np.flatnonzero(number == pair)
-        row, columns = row_of[int(pairs[1, pair])], cells.columns[inside]
-        seen = known[row].copy()
-        seen[columns] = False
-        shared = known[:, seen].sum(axis=1)
-        away = (filled[:, seen] - filled[row, seen]) * known[:, seen]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = (away**2).sum(axis=1) / shared
-        distance[row] = np.nan  # last, like labels that share no column
-        order = np.argsort(distance, kind="stable")
-        order = order[~np.isnan(distance[order])]
-        for cell, column in zip(inside, columns, strict=True):
-            near = order[known[order, column]][:NEIGHBOURS]
-            found[cell] = values[near, column].mean() if len(near) else usual[column]
-    return found
-
-
-def _dense(matrix: MaskedMatrix) -> Floats:
-    """All values of a table; NaN where unknown."""
-    stored, mask = matrix.arrays
-    if not sp.issparse(stored):
-        return np.asarray(stored, np.float64)
-    values = np.asarray(cast(Any, stored).toarray(), np.float64)
-    return values if mask is None else np.where(mask.toarray() > 0, values, np.nan)
-
-
 def _scores(
-    table: PredictingContext, cells: _Cells, presence: Floats
+    table: PredictingContext, cells: _Cells, presence: Floats, shares: _WholeRows
 ) -> Iterator[ColumnSkill]:
     """The scores of every field with enough cells; tags are scored together."""
     if table.fields[0].kind == "tag":
-        usual = cells.hidden.presence
-        yield _tag_skill(table, cells, usual)
+        if _is_enough(cells.hidden.is_alone, shares.of_table):
+            yield _tag_skill(table, cells, shares.of_table)
         return
     number_of = np.empty(len(table.columns), dtype=np.int64)
     for number, field in enumerate(table.fields):
@@ -254,9 +250,9 @@ def _scores(
     of = number_of[cells.hidden.columns]
     for number, field in enumerate(table.fields):
         own = cells.where(np.flatnonzero(of == number))
-        n_cells = len(own.steps) // max(len(field.values), 1)
-        if n_cells >= FEWEST:
-            yield _field_skill(table, field, own, presence[field.at], n_cells)
+        whole = float(shares.of_columns[field.at].mean())
+        if _is_enough(own.hidden.is_alone, whole, max(len(field.values), 1)):
+            yield _field_skill(table, field, own, presence[field.at], whole)
 
 
 def _field_skill(
@@ -264,28 +260,25 @@ def _field_skill(
     field: Field,
     cells: _Cells,
     presence: Floats,
-    n_cells: int,
+    whole: float,
 ) -> ColumnSkill:
     """Score one field: losses of each rule, cell by cell."""
-    labels = cells.hidden.rows
     if field.kind == "number":
         truth = cells.steps
-        total = float((truth**2).mean()) or 1.0
         said = {
             "own": cells.own_steps,
             "usual": np.zeros(len(truth)),
             "family": cells.family_steps,
             "nearest": cells.near_steps,
         }
-        losses = {x: (_filled(y, 0.0) - truth) ** 2 / total for x, y in said.items()}
-        measure = "R²"
+        losses = {x: (_filled(y, 0.0) - truth) ** 2 for x, y in said.items()}
+        measure = R2
     else:
         n_values = max(len(field.values), 1)
         order = np.lexsort(
             (cells.hidden.columns, cells.hidden.rows, cells.hidden.trial)
         )
         cells = cells.where(order)
-        labels = cells.hidden.rows[::n_values]
 
         def wrong(shares: Floats) -> Floats:
             grid = shares.reshape(-1, n_values)
@@ -295,7 +288,7 @@ def _field_skill(
                 return np.asarray(((grid > 0.5) != truth)[:, 0], np.float64)
             return np.asarray(grid.argmax(axis=1) != truth.argmax(axis=1), np.float64)
 
-        usual = np.broadcast_to(presence, (n_cells, n_values)).ravel()
+        usual = np.tile(presence, len(cells.steps) // n_values)
         losses = {
             "own": wrong(cells.own_share),
             "usual": wrong(usual),
@@ -303,23 +296,20 @@ def _field_skill(
             "nearest": wrong(cells.near_share),
         }
         measure = "share right"
-    return _skill(table.name, field.title, field.kind, measure, cells, losses, labels)
+    return _skill(table.name, field.title, field.kind, measure, cells, losses, whole)
 
 
-def _tag_skill(
-    table: PredictingContext, cells: _Cells, presence: Floats
-) -> ColumnSkill:
+def _tag_skill(table: PredictingContext, cells: _Cells, whole: float) -> ColumnSkill:
     """Score all tags together, by the squares of their probabilities."""
-    truth = cells.has_it.astype(np.float64)
-    total = float(((presence - truth) ** 2).mean()) or 1.0
+    truth, presence = cells.has_it.astype(np.float64), cells.hidden.presence
     said = {
         "own": cells.own_share,
         "usual": presence,
         "family": cells.family_share,
         "nearest": cells.near_share,
     }
-    losses = {x: (_filled(y, presence) - truth) ** 2 / total for x, y in said.items()}
-    return _skill(table.name, "all tags", "tag", "R²", cells, losses, cells.hidden.rows)
+    losses = {x: (_filled(y, presence) - truth) ** 2 for x, y in said.items()}
+    return _skill(table.name, "all tags", "tag", R2, cells, losses, whole)
 
 
 def _filled(said: Floats, otherwise: Floats | float) -> Floats:
@@ -334,30 +324,29 @@ def _skill(
     measure: str,
     cells: _Cells,
     losses: Mapping[str, Floats],
-    labels: Ints,
+    whole: float,
 ) -> ColumnSkill:
     """Scores, and whether we differ from the best rule by more than chance."""
-    asked = {x: np.ones(len(labels), dtype=bool) for x in losses}
+    width = len(cells.steps) // len(losses["own"])  # columns of a category
+    labels, is_alone = cells.hidden.rows[::width], cells.hidden.is_alone[::width]
+    is_asked = {x: np.ones(len(labels), dtype=bool) for x in losses}
     if np.isnan(cells.family_share).all():
-        del asked["family"]
-    # The nearest labels were looked for only for some labels.
-    width = len(cells.near_share) // len(labels)
-    asked["nearest"] = ~np.isnan(cells.near_share[::width])
-    if not asked["nearest"].any():
-        del asked["nearest"]
-    scores = {x: 1 - float(losses[x][own].mean()) for x, own in asked.items()}
-    leads = {
-        x: float((losses[x] - losses["own"])[own].mean())
-        for x, own in asked.items()
-        if x != "own"
-    }
+        del is_asked["family"]
+    # In a large table, the nearest labels were looked for only for some rows.
+    is_asked["nearest"] = ~np.isnan(cells.near_share[::width])
+    if not _is_enough(is_alone[is_asked["nearest"]], whole):
+        del is_asked["nearest"]
+    weights = {x: _weighted(own, is_alone, whole) for x, own in is_asked.items()}
+    # Scaled, the loss of the mean is one, and R² is 1 − loss.
+    total = float(weights["usual"] @ losses["usual"]) if measure == R2 else 1.0
+    gains = {x: (losses[x] - losses["own"]) / (total or 1.0) for x in weights}
+    leads = {x: float(weights[x] @ gains[x]) for x in weights if x != "own"}
     best = min(leads, key=lambda x: leads[x])
-    at, lead = asked[best], leads[best]
-    gain = (losses[best] - losses["own"])[at]
-    error = float(np.linalg.norm(np.bincount(labels[at], gain - lead))) / len(gain)
+    error = _error(gains[best], weights[best], is_alone, labels)
     verdict = "as good"
-    if abs(lead) > CERTAIN * error:
-        verdict = "better" if lead > 0 else "worse"
+    if abs(leads[best]) > CERTAIN * error:
+        verdict = "better" if leads[best] > 0 else "worse"
+    scores = {x: 1 - float(w @ losses[x]) / (total or 1.0) for x, w in weights.items()}
     return ColumnSkill(
         context,
         column,
@@ -371,4 +360,22 @@ def _skill(
         RULES[best],
         error,
         verdict,
+        float(weights["own"][is_alone].sum()),
     )
+
+
+def _weighted(is_asked: Flags, is_alone: Flags, whole: float) -> Floats:
+    """Weights of the cells for which a rule was asked; zero elsewhere."""
+    found = np.zeros(len(is_asked))
+    found[is_asked] = _weights(is_alone[is_asked], whole)
+    return found
+
+
+def _error(gain: Floats, weights: Floats, is_alone: Flags, labels: Ints) -> float:
+    """Standard error of a weighted mean, clustered by label, with fixed shares."""
+    left = gain.copy()
+    for sort in (is_alone, ~is_alone):
+        total = float(weights[sort].sum())
+        if total:
+            left[sort] -= weights[sort] @ gain[sort] / total
+    return float(np.linalg.norm(np.bincount(labels, weights * left)))

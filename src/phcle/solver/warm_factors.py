@@ -17,7 +17,7 @@ import numpy.typing as npt
 from phcle.backends.protocol import Backend
 from phcle.contexts.labels import index_of
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.solver.foldin import solve_labels
+from phcle.solver.label_solve import solve_labels
 from phcle.solver.problem import Problem
 from phcle.solver.start import NOISE, Factors, draw_for_all
 

@@ -2,8 +2,9 @@
 
 Each module is one use of a `LabelEmbedding`:
 
-- `neighbour_search`, `faiss_index`, `neighbour_table`, `sklearn_neighbours`: the
-  nearest labels, exactly, by an index, from a table, or as a scikit-learn estimator;
+- `neighbour_search`, `neighbour_table`, `sklearn_neighbours`: the nearest labels,
+  exactly or by an index, from a table, or as a scikit-learn estimator;
+- `cell_index`, `faiss_index`, `torch_index`: the index, on a CPU and on a GPU;
 - `neighbourhood_comparison`: labels whose neighbours differ between two embeddings;
 - `attribute_search`: labels that have some attributes and lack others;
 - `completion_files`, `table_filling`, `raw_tables`: completed cells in files, and in a
@@ -19,6 +20,6 @@ Each module is one use of a `LabelEmbedding`:
 
 Modules here may import `phcle.embedding`, `phcle.contexts`, `phcle.datasets`,
 `phcle.files`, `phcle.answers`, `phcle.errors` and each other. They never import the
-solver, and only `torch_head` imports PyTorch: a saved embedding can be used without
-either.
+solver, and only `torch_head` and `torch_index` import PyTorch: a saved embedding can be
+used without either.
 """

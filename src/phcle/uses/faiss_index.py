@@ -16,26 +16,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.errors import FileError
-from phcle.files.archive import checksum, read_sealed, write_sealed
 from phcle.optional_imports import import_optional
+from phcle.uses.cell_index import (
+    SPARE,
+    CellIndex,
+    digest_of,
+    n_cells_for,
+    read_cells,
+    write_cells,
+)
 
-__all__ = [
-    "CELLS_PER_ROOT",
-    "SPARE",
-    "FaissIndex",
-    "digest_of",
-    "read_cells",
-    "write_cells",
-]
+__all__ = ["FaissIndex"]
 
 Floats = npt.NDArray[np.floating]
 
-FORMAT = "phcle.label-index"
-VERSION = 2
-
-CELLS_PER_ROOT = 4
-"""There are this many cells times the square root of the number of vectors."""
 
 VISITED_SHARE = 32
 """A search visits one cell in this many."""
@@ -43,12 +37,9 @@ VISITED_SHARE = 32
 LEAST_VISITED = 16
 """A search visits at least this many cells, which matters for small indexes."""
 
-SPARE = 10
-"""Candidates beyond k, so that FAISS's rounding does not decide which is the last."""
-
 
 @dataclass(frozen=True, eq=False)
-class FaissIndex:
+class FaissIndex(CellIndex):
     """Vectors of length one, sorted into cells.
 
     Attributes
@@ -86,7 +77,7 @@ class FaissIndex:
         """
         faiss = _faiss()
         n_vectors, dim = units.shape
-        n_cells = max(1, min(n_vectors, round(CELLS_PER_ROOT * n_vectors**0.5)))
+        n_cells = n_cells_for(n_vectors)
         # Without this, FAISS warns on standard error about cells with few vectors.
         centers = faiss.IndexFlatIP(dim)
         index = faiss.IndexIVFFlat(centers, dim, n_cells, faiss.METRIC_INNER_PRODUCT)
@@ -133,33 +124,14 @@ class FaissIndex:
         return cls(index, cells, digest_of(units))
 
     def candidates(self, queries: Floats, k: int) -> Iterator[npt.NDArray[np.int64]]:
-        """Find vectors that are likely to be nearest to each query.
-
-        Parameters
-        ----------
-        queries : ndarray of shape (queries, dim)
-            Vectors of length one.
-        k : int
-            How many vectors are needed for each query.
-
-        Yields
-        ------
-        ndarray of int64
-            For each query, the rows of k vectors or a few more, in ascending order.
-        """
+        """Find vectors that are likely to be nearest to each query."""
         wanted = min(k + SPARE, self.index.ntotal)
         _, rows = self.index.search(np.ascontiguousarray(queries, np.float32), wanted)
         for found in rows:
             yield np.sort(found[found >= 0]).astype(np.int64)
 
     def save(self, path: Path) -> None:
-        """Write the cells to a file, which replaces an old one only when complete.
-
-        Parameters
-        ----------
-        path : Path
-            The file to write.
-        """
+        """Write the cells to a file."""
         centers = self.index.quantizer.reconstruct_n(0, self.index.nlist)
         write_cells(path, centers, self.cells, self.digest)
 
@@ -188,93 +160,6 @@ class FaissIndex:
             If the file is damaged, or the index of other vectors.
         """
         return cls.with_cells(units, *read_cells(path, units))
-
-
-def write_cells(
-    path: Path, centers: Floats, cells: npt.NDArray[np.int32], digest: str
-) -> None:
-    """Write the cells of an index to a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write.
-    centers : ndarray of shape (cells, dim)
-        The centre of each cell.
-    cells : ndarray of int32, shape (vectors,)
-        The cell of each vector.
-    digest : str
-        What `digest_of` returned for the vectors.
-    """
-    tensors = {"centers": centers, "cells": cells}
-    write_sealed(path, FORMAT, VERSION, {"vectors": digest}, tensors)
-
-
-def read_cells(path: Path, units: Floats) -> tuple[Floats, npt.NDArray[np.int32]]:
-    """Read the cells of an index from a file.
-
-    Parameters
-    ----------
-    path : Path
-        A file that `write_cells` wrote.
-    units : ndarray of shape (vectors, dim)
-        The vectors that the index was made for.
-
-    Returns
-    -------
-    centers : ndarray of shape (cells, dim)
-        The centre of each cell.
-    cells : ndarray of int32, shape (vectors,)
-        The cell of each vector.
-    """
-    foreign = "is not an index of phcle."
-    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
-    try:
-        digest = content["vectors"]
-        centers, cells = tensors["centers"], tensors["cells"]
-    except (KeyError, TypeError) as error:
-        raise FileError(f"{path}: is not a complete index; make it again.") from error
-    if digest != digest_of(units):
-        raise FileError(
-            f"{path}: is the index of another embedding; make it again or remove it."
-        )
-    if not _are_sound(centers, cells, units):
-        raise FileError(
-            f"{path}: is not a complete index (its cells do not fit the vectors); "
-            "make it again."
-        )
-    return centers, cells
-
-
-def _are_sound(centers: Any, cells: Any, units: Floats) -> bool:
-    """Whether every vector has a cell and every cell a finite centre."""
-    return bool(
-        centers.ndim == 2
-        and centers.shape[1] == units.shape[1]
-        and centers.dtype == np.float32
-        and np.isfinite(centers).all()
-        and cells.shape == (len(units),)
-        and cells.dtype == np.int32
-        and len(centers) >= 1
-        and cells.min(initial=0) >= 0
-        and cells.max(initial=0) < len(centers)
-    )
-
-
-def digest_of(units: Floats) -> str:
-    """Compute the checksum by which a file knows its vectors.
-
-    Parameters
-    ----------
-    units : ndarray of shape (vectors, dim)
-        The vectors.
-
-    Returns
-    -------
-    str
-        The checksum.
-    """
-    return checksum(FORMAT, {"vectors": units})
 
 
 def _faiss() -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy.typing as npt
 
@@ -17,6 +16,7 @@ from phcle.embedding.cosine_search import best_of
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError
 from phcle.optional_imports import is_installed
+from phcle.uses.cell_index import CellIndex
 from phcle.uses.faiss_index import FaissIndex
 
 __all__ = ["EXACT_UP_TO", "Neighbours", "index_file"]
@@ -46,7 +46,7 @@ class Neighbours:
     ----------
     embedding : LabelEmbedding
         The embedding that is searched.
-    index : FaissIndex, TorchIndex or None
+    index : CellIndex or None
         The index; None for an exact search.
 
     Examples
@@ -68,7 +68,7 @@ class Neighbours:
             can_index = device is not None or is_installed("faiss")
             exact = len(embedding) <= EXACT_UP_TO or not can_index
         self.embedding = embedding
-        self.index: Any = None
+        self.index: CellIndex | None = None
         if not exact and device is None:
             self.index = FaissIndex.of(embedding.unit_vectors)
         elif not exact:

@@ -15,8 +15,6 @@ from phcle.contexts.label_matching import (
     JoinedLabel,
     LabelMatch,
     LabelSource,
-    differences,
-    match_key,
     match_labels,
 )
 from phcle.contexts.readers.context_files import (
@@ -42,6 +40,7 @@ from phcle.contexts.readers.source_files import (
 from phcle.contexts.readers.synonym_files import read_synonyms
 from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.contexts.readers.thesaurus import Thesaurus
+from phcle.contexts.spelling_keys import differences, match_key
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.uses.node_names import NodeNames

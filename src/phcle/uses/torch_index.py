@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from phcle.uses.faiss_index import (
-    CELLS_PER_ROOT,
+from phcle.uses.cell_index import (
     SPARE,
+    CellIndex,
     digest_of,
+    n_cells_for,
     read_cells,
     write_cells,
 )
@@ -40,7 +41,7 @@ VISITED = 64
 
 
 @dataclass(frozen=True, eq=False)
-class TorchIndex:
+class TorchIndex(CellIndex):
     """Vectors of length one on a device, sorted by cell.
 
     Attributes
@@ -84,7 +85,7 @@ class TorchIndex:
         """
         vectors = torch.from_numpy(np.ascontiguousarray(units, np.float32)).to(device)
         n = len(vectors)
-        n_cells = max(1, min(n, round(CELLS_PER_ROOT * n**0.5)))
+        n_cells = n_cells_for(n)
         rng = np.random.default_rng(0)
         some = np.sort(rng.choice(n, min(n, TRAINED * n_cells), replace=False))
         known = vectors[torch.from_numpy(some).to(device)]
@@ -134,13 +135,7 @@ class TorchIndex:
         return cls(units, vectors[rows], rows, first, centers)
 
     def save(self, path: Path) -> None:
-        """Write the cells to a file, which replaces an old one only when complete.
-
-        Parameters
-        ----------
-        path : Path
-            The file to write.
-        """
+        """Write the cells to a file."""
         sizes = self.first[1:] - self.first[:-1]
         cells = torch.empty_like(self.rows)
         numbers = torch.arange(len(sizes), device=cells.device)
@@ -153,20 +148,7 @@ class TorchIndex:
         )
 
     def candidates(self, queries: Floats, k: int) -> Iterator[npt.NDArray[np.int64]]:
-        """Find vectors that are likely to be nearest to each query.
-
-        Parameters
-        ----------
-        queries : ndarray of shape (queries, dim)
-            Vectors of length one.
-        k : int
-            How many vectors are needed for each query.
-
-        Yields
-        ------
-        ndarray of int64
-            For each query, the rows of k vectors or a few more, in ascending order.
-        """
+        """Find vectors that are likely to be nearest to each query."""
         asked = torch.from_numpy(np.ascontiguousarray(queries, np.float32))
         asked = asked.to(self.centers.device)
         height = max(1, AT_ONCE // len(self.centers))

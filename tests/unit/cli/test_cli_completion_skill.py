@@ -29,7 +29,7 @@ def learned(tmp_path_factory):
 
 def test_fit_and_info_say_how_good_the_completion_is(phcle, learned):
     said, file = learned
-    line = "Completion of 5 columns on hidden cells: better than the best simple rule"
+    line = "Completion of 5 columns on hidden cells, weighted like the gaps: better"
     assert line in said
     assert line in phcle("info", file).stdout
     answer = json.loads(phcle("info", file, "--json").stdout)["completion"]
@@ -40,11 +40,12 @@ def test_fit_and_info_say_how_good_the_completion_is(phcle, learned):
 
 def test_evaluate_shows_each_column_beside_the_rules(phcle, learned):
     said = phcle("evaluate", learned[1], "--complete").stdout
-    assert said.startswith("Completion of 5 columns on hidden cells:")
-    titles = ("column", "cells", "PHCLE", "usual", "family", "near", "PHCLE is")
+    assert said.startswith("Completion of 5 columns on hidden cells, weighted")
+    titles = ("column", "cells", "PHCLE", "usual", "family", "near", "rows", "PHCLE is")
     assert all(title in said for title in titles)
     assert "size: a simple rule is as good: family" in said
     assert "noise: a simple rule is " in said
+    assert "whole hidden rows have this weight" in " ".join(said.split())
 
 
 def test_evaluate_gives_the_same_as_json(phcle, learned):

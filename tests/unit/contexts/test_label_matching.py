@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from phcle.contexts.label_matching import LabelSource, match_key, match_labels
+from phcle.contexts.label_matching import LabelSource, match_labels
+from phcle.contexts.spelling_keys import match_key
 
 JOINED = [
     # case

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from phcle.contexts.label_matching import LabelSource, match_key, match_labels
+from phcle.contexts.label_matching import LabelSource, match_labels
+from phcle.contexts.spelling_keys import match_key
 
 SHOP = Path(__file__).parents[3].parent / "shared" / "data" / "shop"
 

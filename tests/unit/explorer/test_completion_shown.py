@@ -35,8 +35,8 @@ def test_about_shows_the_scores_of_every_column(patchy_client, patchy):
     for x in skill["columns"]:
         scores = [x["score"], x["usual"], x["family"], x["nearest"]]
         shown = " ".join("–" if y is None else f"{y:.2f}" for y in scores)
-        row = f"{x['column']} looks {x['cells']} {x['measure']} {shown} {x['verdict']}"
-        assert row in text
+        row = f"{x['column']} looks {x['cells']} {x['measure']} {shown}"
+        assert f"{row} {x['whole_rows']:.0%} {x['verdict']}" in text
 
 
 def test_the_page_of_a_label_shows_intervals_of_numbers(patchy_client, number):

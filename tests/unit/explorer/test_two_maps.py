@@ -17,7 +17,7 @@ from phcle import LabelEmbedding
 
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 
-from phcle.explorer.two_maps import align
+from phcle.explorer.two_maps import align, beside_neighbours
 
 SLOW_MS = 20_000
 SIZES = {"desk": (1400, 900), "phone": (390, 844)}
@@ -75,6 +75,18 @@ def test_layouts_that_have_nothing_in_common_keep_their_spread(rng):
 def test_labels_at_one_place_are_only_shifted():
     found = align(np.ones((3, 2)), [[0, 0], [2, 0], [1, 3]])
     assert found.apply(np.ones((1, 2))).tolist() == [[1, 1]]
+
+
+def test_a_label_far_from_its_neighbours_begins_between_them(rng):
+    places = np.repeat(rng.standard_normal((5, 2)) * 10, 20, axis=0)
+    places += 0.1 * rng.standard_normal(places.shape)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    near = np.argsort(apart, axis=1)[:, 1:12].astype(np.int32)
+    near[7] = np.arange(80, 91)  # it has new neighbours, all others the old ones
+    begun = beside_neighbours(places, near)
+    np.testing.assert_allclose(begun[7], np.median(places[80:90], axis=0), atol=1e-5)
+    others = np.arange(100) != 7
+    np.testing.assert_allclose(begun[others], places[others], atol=1e-5)
 
 
 # -- The data
@@ -178,6 +190,93 @@ def test_places_are_those_of_the_map_up_to_the_alignment(pair):
     np.testing.assert_allclose(again.apply(second), shown[1], atol=1e-5)
 
 
+def test_the_second_map_is_stored_beside_its_file(tmp_path):
+    from dataclasses import replace
+
+    from phcle.explorer.precomputed import precomputed_file
+    from phcle.explorer.second_layout import second_layout_file
+    from phcle.explorer.two_maps import TwoMapsFile
+    from phcle.explorer.workspace import Opened, Workspace
+
+    old, new = embeddings()
+    files = tmp_path / "old.phcle", tmp_path / "new.phcle"
+    stored = second_layout_file(files[1])
+
+    def workspace(second=new):
+        made = Workspace(Opened(old, "old", files[0]), Opened(second, "new", files[1]))
+        made.opened.background.wait()
+        made.other.background.wait()
+        return made
+
+    def is_stored(made):
+        return json.loads(TwoMapsFile(made).content().content)["ready"]
+
+    first = workspace()
+    assert first.status().second_map is None
+    answer = final(first)
+    assert first.status().second_map.ready
+    assert first.status().second_map.done == len(new)
+    until_true(stored.exists)
+    again = workspace()
+    assert json.loads(TwoMapsFile(again).content().content) == answer
+    assert again.status().second_map.ready
+    # Not for another embedding, nor for another first map, nor if it is damaged.
+    precomputed_file(files[1]).unlink()
+    assert not is_stored(workspace(replace(new, vectors=new.vectors[::-1])))
+    final(workspace())
+    moved = workspace()
+    found = moved.opened.background
+    found.result = replace(found.result, places=-found.result.places)
+    assert not is_stored(moved)
+    stored.write_bytes(b"nonsense")
+    assert not is_stored(workspace())
+
+
+def test_a_layout_that_cannot_be_stored_is_shown_all_the_same(tmp_path):
+    from phcle.explorer.second_layout import second_layout_file
+    from phcle.explorer.workspace import Opened, Workspace
+
+    old, new = embeddings()
+    file, told = tmp_path / "new.phcle", []
+    made = Workspace(Opened(old, "old"), Opened(new, "new", file, told.append))
+    made.opened.background.wait()
+    made.other.background.wait()
+    told.clear()
+    second_layout_file(file).mkdir()  # nothing can be written there
+    assert final(made)["ready"]
+    until_true(lambda: told)
+    assert "The second map will be computed again." in told[0]
+
+
+def until_true(holds):
+    """Wait for what another thread does."""
+    for _ in range(SLOW_MS // 50):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise AssertionError
+
+
+def test_large_files_show_the_same_labels(monkeypatch, rng):
+    from phcle.explorer import opened_embedding
+    from phcle.explorer.workspace import Opened
+
+    monkeypatch.setattr(opened_embedding, "MOST_ON_MAP", 100)
+    monkeypatch.setattr(opened_embedding, "N_SAMPLED", 40)
+    labels = np.array([f"label {i}" for i in range(200)])
+
+    def shown(own):
+        embedding = LabelEmbedding(tuple(own), rng.standard_normal((len(own), 3)))
+        return set(Opened(embedding, "x").on_map.embedding.labels)
+
+    one = shown(labels)
+    assert len(one) == 40
+    assert shown(rng.permutation(labels)) == one
+    # With other labels too, there is no room for all, but those in common agree.
+    fewer = shown(labels[:150])
+    assert one & set(labels[:150]) <= fewer
+
+
 def test_the_page_waits_for_neighbours_and_needs_a_second_file(pair):
     from starlette.testclient import TestClient
 
@@ -215,6 +314,37 @@ def until(page, holds):
 def pair_address(pair, serving):
     with serving(pair) as address:
         yield address.rstrip("/")
+
+
+def test_the_page_says_how_far_the_second_map_is(browser, serving, monkeypatch):
+    from threading import Event
+
+    from phcle.explorer import two_maps
+    from phcle.explorer.workspace import Opened, Workspace
+
+    go_on, lay_out = Event(), two_maps.lay_out
+
+    def slowly(*args, progress, **options):
+        progress(40, 100)
+        go_on.wait(60)
+        return lay_out(*args, **options)
+
+    monkeypatch.setattr(two_maps, "lay_out", slowly)
+    old, new = embeddings()
+    made = Workspace(Opened(old, "old"), Opened(new, "new"))
+    made.opened.background.wait()
+    made.other.background.wait()
+    with serving(made) as address:
+        page = browser.new_page(reduced_motion="reduce")
+        page.goto(f"{address}embeddings")
+        page.wait_for_selector("#two-maps[data-ready=yes]")
+        note = page.get_by_text("A second map that agrees better is being computed: 30")
+        note.wait_for(timeout=SLOW_MS)
+        go_on.set()
+        note.wait_for(state="detached", timeout=SLOW_MS)
+        page.wait_for_selector("#two-maps[data-ready=yes]")
+        assert page.evaluate("Phcle.two_maps.data.ready")
+        page.close()
 
 
 @pytest.fixture

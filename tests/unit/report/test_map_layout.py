@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
+from phcle import LabelEmbedding
 from phcle.report import map_layout
 from phcle.report.map_layout import lay_out
+from phcle.uses.neighbour_table import NeighbourTable
 
 
 @pytest.fixture
@@ -66,6 +68,36 @@ def test_a_layout_that_starts_from_another_keeps_its_places(
     assert mean_own_share(found.places) > 0.97
     assert agreement(found.places) > 0.95
     assert agreement(found.places) > agreement(lay_out(other, jobs=1).places)
+
+
+def test_a_start_from_another_map_takes_few_iterations(clouds, monkeypatch):
+    pytest.importorskip("openTSNE", reason="openTSNE is not installed")
+    monkeypatch.setattr(map_layout, "FEW", 100)
+    monkeypatch.setattr(map_layout, "EARLY", 50)
+    monkeypatch.setattr(map_layout, "LATE", 75)
+    monkeypatch.setattr(map_layout, "FROM_MAP", 50)
+    told = []
+
+    def progress(done, total):
+        told.append((done, total))
+
+    first = lay_out(clouds, jobs=1, progress=progress).places
+    assert told == [(0, 0), *((25 * i, 125) for i in range(1, 6))]
+    told.clear()
+    lay_out(clouds, jobs=1, start=first, progress=progress)
+    assert told == [(0, 0), (25, 50), (50, 50)]
+
+
+def test_neighbours_of_distinct_vectors_come_from_the_table(clouds):
+    copies = np.vstack([clouds, np.repeat(clouds[:20], 2, axis=0), clouds[[3] * 30]])
+    labels = tuple(map(str, range(len(copies))))
+    table = NeighbourTable.of(LabelEmbedding(labels, copies))
+    kept, copy_of = map_layout._distinct(copies)
+    assert len(kept) == 120
+    found = map_layout._among_distinct(copies, table, kept, copy_of, 45, 1)
+    expected = map_layout._nearest(copies[kept], 45, 1)
+    np.testing.assert_allclose(found[0], expected[0], atol=2e-3)
+    assert (found[1] == expected[1]).mean() > 0.999  # rounding may swap two
 
 
 def test_without_open_tsne_many_labels_get_principal_components(clouds, monkeypatch):

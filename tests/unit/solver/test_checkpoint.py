@@ -42,7 +42,7 @@ def stop_after(n):
 @pytest.mark.filterwarnings("ignore:not converged")
 @pytest.mark.parametrize("mode", ["exact", "sampled"])
 def test_a_resumed_fit_makes_the_sweeps_it_would_have_made(tmp_path, mode, monkeypatch):
-    monkeypatch.setattr("phcle.estimator.SAMPLE", 3)
+    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 3)
     options = {**OPTIONS, "mode": mode, "max_iter": 6}
     whole = PHCLE(**options).fit(contexts())
     file = tmp_path / "fit.ckpt"

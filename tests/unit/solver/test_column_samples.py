@@ -73,7 +73,7 @@ def test_draws_depend_on_seed_and_sweep_alone(imagenet):
 
 
 def test_sampled_fit_ends_near_the_exact_one(imagenet, hierarchy_model, monkeypatch):
-    monkeypatch.setattr("phcle.estimator.SAMPLE", 100)
+    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 100)
     sampled = PHCLE(backend="numpy", mode="sampled", calibrate=False, max_iter=20)
     sampled.fit(imagenet.hierarchy())
     exact = hierarchy_model.history_[-1]["gap"]

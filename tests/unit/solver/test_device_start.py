@@ -91,11 +91,11 @@ def test_a_sampled_fit_with_a_sampled_last_solve_comes_near_the_exact_one():
     exact = PHCLE(**options).fit(context)
     with (
         mock.patch.object(TorchBackend, "__init__", as_gpu(TorchBackend.__init__)),
-        mock.patch("phcle.estimator.GPU_EXACT_PAIRS", 1000),
-        mock.patch("phcle.estimator.GPU_SAMPLE", 80),
+        mock.patch("phcle.solver.column_samples.GPU_EXACT_PAIRS", 1000),
+        mock.patch("phcle.solver.column_samples.GPU_SAMPLE", 80),
         mock.patch("phcle.solver.column_samples.SHUFFLED", 100),
-        mock.patch("phcle.solver.foldin.SOLVED_PAIRS", 1000),
-        mock.patch("phcle.solver.foldin.SOLVED_COLUMNS", 150),
+        mock.patch("phcle.solver.label_solve.SOLVED_PAIRS", 1000),
+        mock.patch("phcle.solver.label_solve.SOLVED_COLUMNS", 150),
     ):
         sampled = PHCLE(**options).fit(context)
     run = sampled.embedding_.origin["run"]

@@ -12,8 +12,8 @@ from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import ContextError, ContextWarning
-from phcle.solver import foldin
-from phcle.solver.foldin import SAMPLED_COLUMNS
+from phcle.solver import foldin, label_solve
+from phcle.solver.label_solve import SAMPLED_COLUMNS
 
 PLAIN = {"choose": False, "calibrate": False}
 
@@ -218,14 +218,14 @@ def test_many_pairs_end_in_the_precision_of_the_sweeps_as_near_as_in_double(
     model = PHCLE(dim=20, max_iter=5, **options).fit(contexts)
     few = model.transform(contexts)  # few pairs end in double precision
     seen = []
-    solve = foldin.solve_rows
+    solve = label_solve.solve_rows
 
     def watched(backend, *args, **options):
         seen.append(backend.dtype)
         return solve(backend, *args, **options)
 
-    monkeypatch.setattr(foldin, "solve_rows", watched)
-    monkeypatch.setattr(foldin, "DOUBLE_UP_TO", 0)
+    monkeypatch.setattr(label_solve, "solve_rows", watched)
+    monkeypatch.setattr(label_solve, "DOUBLE_UP_TO", 0)
     many = model.transform(contexts)
     assert set(seen) == {dtype}
     assert worst(few, many) < 1e-4
@@ -242,7 +242,7 @@ def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
     model = PHCLE(dim=20, max_iter=5, backend="torch", device="cpu", **options)
     embedding = model.fit(contexts).embedding_
     seen = []
-    solve = foldin.solve_rows
+    solve = label_solve.solve_rows
 
     def watched(backend, *args, **options):
         seen.append((backend.dtype, backend.precision))
@@ -262,8 +262,8 @@ def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
         def in_half_precision(self):
             return Accelerated("cpu", "float32", precision)
 
-    monkeypatch.setattr(foldin, "solve_rows", watched)
-    monkeypatch.setattr(foldin, "DOUBLE_UP_TO", 0)
+    monkeypatch.setattr(label_solve, "solve_rows", watched)
+    monkeypatch.setattr(label_solve, "DOUBLE_UP_TO", 0)
     monkeypatch.setattr(
         foldin, "choose_backend", lambda *a, **k: Accelerated("cpu", "float32")
     )

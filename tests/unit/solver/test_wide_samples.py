@@ -10,7 +10,7 @@ from phcle import PHCLE, RelationalContext
 @pytest.mark.filterwarnings("ignore:not converged")
 @pytest.mark.parametrize(("drawn", "dim"), [(12, 8), (192, 3)])
 def test_few_drawn_labels_for_wide_columns_do_not_diverge(drawn, dim, monkeypatch):
-    monkeypatch.setattr("phcle.estimator.SAMPLE", drawn)
+    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", drawn)
     n, levels = 600, (4, 16, 64, 200)
     rows = np.tile(np.arange(n), len(levels))
     first = np.cumsum([0, *(n // size + 1 for size in levels)])

@@ -496,6 +496,29 @@ def test_the_view_is_saved_as_svg_and_png(open_map, kind):
     )
 
 
+def test_a_saved_view_shows_what_is_chosen(open_map):
+    page = open_map("canvas")
+
+    def circles(do):
+        page.evaluate(f"() => {{ {do} }}")
+        root = ElementTree.fromstring(page.evaluate("Phcle.map_as_svg(Phcle.map)"))
+        found = list(root.iter("{http://www.w3.org/2000/svg}circle"))
+        lines = list(root.iter("{http://www.w3.org/2000/svg}line"))
+        return [x for x in found if x.get("stroke-width") == "1.5"], found, lines
+
+    rings, before, lines = circles("Phcle.map.choose_many([3, 4, 5])")
+    assert (len(rings), len(lines)) == (3, 0)
+    places = page.evaluate("[3, 4, 5].map((i) => Phcle.map.view.place(i))")
+    shown = [(float(x.get("cx")), float(x.get("cy"))) for x in rings]
+    np.testing.assert_allclose(shown, places, atol=0.06)
+    rings, after, lines = circles("Phcle.map.choose(3)")
+    n_near = page.evaluate("Phcle.map.nearest_to(3).length")
+    assert len(rings) == len(lines) == n_near > 0
+    # The dot of the chosen label: two rings and its middle.
+    legend = len(before) - 3
+    assert len(after) == legend + n_near + 3
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_hostile_names_stay_text_and_inside(open_map, size):
     page = open_map(**SIZES[size])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,63 +14,43 @@ from phcle.contexts.base.fitted_context import FittedContext
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration, Read
     from phcle.contexts.descriptive.fields import Field
-    from phcle.contexts.descriptive.hidden_cells import HiddenCells
 
 __all__ = ["PredictingContext"]
 
+Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.floating[Any]]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
-class PredictingContext(Protocol):
-    """A fitted context that predicts values: its `predicts_columns` is true.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictingContext(FittedContext):
+    """A fitted context that predicts values, where its `predicts_columns` is true.
 
     Attributes
     ----------
-    name : str
-        Name of the context.
-    columns : tuple of str
-        Names of the columns.
-    weight : float
-        α or β, the weight of the context in the objective.
-    factor : array of shape (columns, dim)
-        Learned vectors.
     offset : array of shape (columns,)
         Mean of each column on the scale of the fit.
     scale : array of shape (columns,)
         Scale of each column on the scale of the fit.
     is_log : array of bool of shape (columns,)
         Columns whose offset and scale are those of the logarithms.
-    data : Context or None
-        The user's rows of the present labels.
     calibration : Calibration or None
         Turns predictions into probabilities; None if the fit had too few labels.
     """
 
-    name: str
-    columns: tuple[str, ...]
-    weight: float
-    factor: Floats
-    offset: npt.NDArray[np.float64]
-    scale: npt.NDArray[np.float64]
-    is_log: Flags
-    data: Any
-    calibration: Calibration | None
+    offset: Doubles
+    scale: Doubles
+    is_log: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    calibration: Calibration | None = None
 
     @property
-    def observed(self) -> Flags:
-        """Whether the context knows each label of the problem: (labels,)."""
-
-    @property
-    def observed_labels(self) -> tuple[str, ...]:
-        """Labels of the embedding that the context knows."""
-
-    @property
-    def largest(self) -> npt.NDArray[np.float64]:
+    @abstractmethod
+    def largest(self) -> Doubles:
         """Largest known value of every column, in the user's units."""
 
-    def predict(self, vectors: Floats) -> npt.NDArray[np.float64]:
+    @abstractmethod
+    def predict(self, vectors: Floats) -> Doubles:
         """Predict values from label vectors.
 
         Parameters
@@ -82,7 +64,8 @@ class PredictingContext(Protocol):
             Predictions, in the user's units.
         """
 
-    def on_fit_scale(self, values: Floats) -> npt.NDArray[np.float64]:
+    @abstractmethod
+    def on_fit_scale(self, values: Floats) -> Doubles:
         """Take the logarithms of columns that are fitted on a log scale.
 
         Parameters
@@ -96,7 +79,8 @@ class PredictingContext(Protocol):
             Values on the scale of `offset` and `scale`.
         """
 
-    def observed_row(self, label: str) -> npt.NDArray[np.float64]:
+    @abstractmethod
+    def observed_row(self, label: str) -> Doubles:
         """Return the known values of a label.
 
         Parameters
@@ -111,45 +95,12 @@ class PredictingContext(Protocol):
         """
 
     @property
+    @abstractmethod
     def value_kind(self) -> Literal["numbers", "tags", "text"]:
         """How a person enters a value: as "numbers", "tags" or "text"."""
 
-    def hide_cells(
-        self,
-        share: float,
-        most: int,
-        rng: np.random.Generator,
-        *,
-        rows: Ints | None = None,
-        start: float = 0.0,
-        like_gaps: bool = False,
-    ) -> tuple[FittedContext, HiddenCells | None]:
-        """Hide some known cells, as in `FittedContext`.
-
-        Parameters
-        ----------
-        share : float
-            Share of the known cells to hide.
-        most : int
-            Most cells to look at, known or not.
-        rng : numpy.random.Generator
-            Draws the cells.
-        rows : array of int, optional
-            Positions of labels that are hidden altogether.
-        start : float, default 0.0
-            Where the share begins.
-        like_gaps : bool, default False
-            Whether columns whose gaps are in the same rows are hidden together.
-
-        Returns
-        -------
-        context : FittedContext
-            The context without the hidden cells.
-        hidden : HiddenCells or None
-            The hidden cells.
-        """
-
-    def has(self, columns: Ints, values: npt.NDArray[np.float64]) -> Flags:
+    @abstractmethod
+    def has(self, columns: Ints, values: Doubles) -> Flags:
         """Tell whether scaled values mean that a label has the attribute.
 
         Parameters
@@ -166,13 +117,16 @@ class PredictingContext(Protocol):
         """
 
     @property
+    @abstractmethod
     def fields(self) -> tuple[Field, ...]:
         """Its fields, as the user knows them; none if nobody would complete them."""
 
     @property
+    @abstractmethod
     def is_number(self) -> Flags:
         """Which columns hold numbers: (columns,)."""
 
+    @abstractmethod
     def field_of(self, column: str) -> Field:
         """Find the field of a column.
 
@@ -187,7 +141,8 @@ class PredictingContext(Protocol):
             The field.
         """
 
-    def of_field(self, field: Field) -> PredictingContext:
+    @abstractmethod
+    def of_field(self, field: Field) -> Self:
         """Return the context with one field only.
 
         Parameters
@@ -201,12 +156,13 @@ class PredictingContext(Protocol):
             The smaller context.
         """
 
+    @abstractmethod
     def read(
         self,
         vectors: Floats,
         is_described: Flags,
-        supports: npt.NDArray[np.float64],
-        family: npt.NDArray[np.float64] | None = None,
+        supports: Doubles,
+        family: Doubles | None = None,
     ) -> Read:
         """Read predictions with the calibration, which must be there.
 

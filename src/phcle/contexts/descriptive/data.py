@@ -13,14 +13,25 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base.context import Context
-from phcle.contexts.data_frames import as_frame, labelled_columns, rows_of
-from phcle.contexts.descriptive import encoding
-from phcle.contexts.descriptive.encoding import Cells, Source, Words
-from phcle.contexts.descriptive.loss import ScaledValues, offset_and_scale
+from phcle.contexts.data_frames import as_frame, labelled_columns
+from phcle.contexts.descriptive.cell_encoding import encode_columns
+from phcle.contexts.descriptive.column_scales import choose_log_columns, units_differ
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
-from phcle.contexts.descriptive.sentence_encoder import encode_sentences
-from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
+from phcle.contexts.descriptive.scaled_values import ScaledValues, offset_and_scale
+from phcle.contexts.descriptive.sources import Cells, Source, Words
+from phcle.contexts.descriptive.values_by_label import (
+    by_label,
+    encode_texts,
+    refuse_empty_texts,
+    stack_vectors,
+    tag_matrix,
+    tags_of_frame,
+    texts_of_frame,
+    words_of_labels,
+)
+from phcle.contexts.descriptive.word_weights import weigh_words
+from phcle.contexts.labels import as_label, as_labels
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
@@ -433,12 +444,12 @@ class DescriptiveContext(Context):
                [ 2., nan]])
         """
         markers = UnknownMarkers(tuple(na), keep_na)
-        read = encoding.encode_columns(labels, cells, name, markers)
+        read = encode_columns(labels, cells, name, markers)
         columns, values = read.names, read.values
-        logs = encoding.log_columns(columns, read.titles, values, log, name)
+        logs = choose_log_columns(columns, read.titles, values, log, name)
         if standardize is None:
             is_log = np.isin(np.array(columns, dtype=object), logs)
-            standardize = encoding.units_differ(logs_of(values, is_log))
+            standardize = units_differ(logs_of(values, is_log))
         return cls(
             name,
             labels,
@@ -485,22 +496,9 @@ class DescriptiveContext(Context):
                [0., 1.]])
         """
         if as_frame(tags, f"context {name!r}") is not None:
-            tags = _tags_of(tags, name)
-        labels, given = _split(tags, name)
-        rows = []
-        for label, own in zip(labels, given, strict=True):
-            where = f"context {name!r}: tags of {label!r}"
-            if isinstance(own, (str, bytes, Mapping)) or not isinstance(own, Iterable):
-                raise ContextError(f"{where} must be a list. Got {own!r} instead.")
-            rows.append(dict.fromkeys(as_label(tag, where, "tag") for tag in own))
-        columns = tuple(sorted({tag for row in rows for tag in row}))
-        position = index_of(columns)
-        indices = [position[tag] for row in rows for tag in row]
-        indptr = np.cumsum([0, *map(len, rows)])
-        values = sp.csr_array(
-            (np.ones(len(indices)), indices, indptr), shape=(len(labels), len(columns))
-        )
-        values.sort_indices()
+            tags = tags_of_frame(tags, name)
+        labels, given = by_label(tags, name)
+        columns, values = tag_matrix(labels, given, name)
         return cls(name, labels, columns, values)
 
     @classmethod
@@ -548,29 +546,14 @@ class DescriptiveContext(Context):
                [11.]])
         """
         if as_frame(texts, f"context {name!r}") is not None:
-            texts = _texts_of(texts, name)
-        labels, documents = _split(texts, name)
-        for label, text in zip(labels, documents, strict=True):
-            if not isinstance(text, str) or not text.strip():
-                raise ContextError(
-                    f"context {name!r}: the text of {label!r} must not be empty. Got "
-                    f"{text!r}; leave the label out if nothing is known."
-                )
+            texts = texts_of_frame(texts, name)
+        labels, documents = by_label(texts, name)
+        refuse_empty_texts(labels, documents, name)
         if encoder is None:
-            columns, rarity, words = encoding.weigh_words(documents, min_count, name)
+            columns, rarity, words = weigh_words(documents, min_count, name)
             source = Words(rarity, tuple(documents))
             return cls(name, labels, columns, words, source=source)
-        if isinstance(encoder, str):
-            encoder = _named_encoder(encoder, name)
-        encode = getattr(encoder, "encode", encoder)
-        vectors = encode(documents)
-        if not sp.issparse(vectors):
-            vectors = np.asarray(vectors, dtype=np.float64)
-        if vectors.ndim != 2 or vectors.shape[0] != len(labels):
-            raise ContextError(
-                f"context {name!r}: the encoder must return one vector per text. Got "
-                f"shape {vectors.shape} for {len(labels)} texts."
-            )
+        vectors = encode_texts(documents, encoder, name)
         return cls(name, labels, _numbered(vectors.shape[1]), vectors, readable=False)
 
     @classmethod
@@ -654,15 +637,7 @@ class DescriptiveContext(Context):
         >>> DescriptiveContext.from_vectors(vectors, labels=["cat", "dog"]).labels
         ('cat', 'dog')
         """
-        wanted: dict[str, str] | None = None
-        if labels is not None:
-            where = f"labels of context {name!r}"
-            keys = as_labels(labels, where)
-            words = labels.values() if isinstance(labels, Mapping) else keys
-            wanted = {
-                key: as_label(word, f"{where}, {key!r}", "word")
-                for key, word in zip(keys, words, strict=True)
-            }
+        wanted = None if labels is None else words_of_labels(labels, name)
         if isinstance(vectors, (str, Path)):
             found = read_word_vectors(
                 Path(vectors), None if wanted is None else set(wanted.values())
@@ -675,7 +650,7 @@ class DescriptiveContext(Context):
             vectors = map(np.array, zip(*cells.values(), strict=True))
             found = dict(zip(own, vectors, strict=True))
         else:
-            found = dict(zip(*_split(vectors, name), strict=True))
+            found = dict(zip(*by_label(vectors, name), strict=True))
         if wanted is not None:
             found = {key: found[word] for key, word in wanted.items() if word in found}
         if not found:
@@ -685,67 +660,8 @@ class DescriptiveContext(Context):
                 + "; check that the vectors use the same words, or leave it out."
             )
         rows = as_labels(found, f"context {name!r}")
-        values = _stack(rows, list(found.values()), name)
+        values = stack_vectors(rows, list(found.values()), name)
         return cls(name, rows, _numbered(values.shape[1]), values, readable=False)
-
-
-def _named_encoder(encoder: str, name: str) -> Callable[[list[str]], Any]:
-    if encoder != "sentences":
-        raise ContextError(
-            f"context {name!r}: encoder must be 'sentences' or a callable. "
-            f"Got {encoder!r} instead."
-        )
-    return encode_sentences
-
-
-def _tags_of(frame: Any, name: str) -> dict[Any, list[Any]]:
-    """Tags by label, from a data frame with one row per tag."""
-    found: dict[Any, list[Any]] = {}
-    for label, tag in rows_of(frame, "tags", f"context {name!r}"):
-        own = found.setdefault(as_label(label, f"context {name!r}"), [])
-        if not is_missing(tag):
-            own.append(tag)
-    return found
-
-
-def _texts_of(frame: Any, name: str) -> dict[str, str]:
-    """Texts by label, from a data frame with one row per label."""
-    rows = list(rows_of(frame, "texts", f"context {name!r}"))
-    labels = as_labels([label for label, _ in rows], f"context {name!r}")
-    texts = [text for _, text in rows]
-    return {x: t for x, t in zip(labels, texts, strict=True) if not is_missing(t)}
-
-
-def _split(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:
-    """Labels and what belongs to them, from a mapping or a pandas series."""
-    if not hasattr(mapping, "items") or hasattr(mapping, "columns"):
-        raise ContextError(
-            f"context {name!r}: a mapping from labels is needed. "
-            f"Got {type(mapping).__name__} instead."
-        )
-    pairs = list(mapping.items())
-    labels = as_labels([label for label, _ in pairs], f"context {name!r}")
-    return labels, [value for _, value in pairs]
-
-
-def _stack(labels: Sequence[str], vectors: Sequence[Any], name: str) -> Floats:
-    """One row of numbers per label, all of one length."""
-    rows: list[Floats] = []
-    for label, vector in zip(labels, vectors, strict=True):
-        try:
-            row = np.asarray(vector, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ContextError(
-                f"context {name!r}: the vector of {label!r} must be numbers ({error})."
-            ) from error
-        if row.ndim != 1 or (rows and len(row) != len(rows[0])):
-            raise ContextError(
-                f"context {name!r}: every vector must be one row of numbers, as long "
-                f"as the others. Got shape {row.shape} for {label!r}"
-                + (f", but {rows[0].shape} for {labels[0]!r}." if rows else ".")
-            )
-        rows.append(row)
-    return np.array(rows)
 
 
 def _numbered(n: int) -> tuple[str, ...]:

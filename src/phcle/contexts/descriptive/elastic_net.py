@@ -16,7 +16,8 @@ import numpy as np
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows, split_rows
-from phcle.contexts.descriptive.loss import ScaledValues, SpreadRows
+from phcle.contexts.descriptive.loss import SpreadRows
+from phcle.contexts.descriptive.scaled_values import ScaledValues
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
 
 __all__ = ["DescriptionUpdate", "elastic_net"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,28 +13,22 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
+from phcle.contexts.base.fitted_context import warn_unknown_columns
 from phcle.contexts.base.penalties import Penalties
-from phcle.contexts.descriptive.confidence import (
-    Calibration,
-    Curves,
-    Read,
-    logit,
-    steps_per_unit,
+from phcle.contexts.descriptive.calibration_storage import (
+    pack_calibration,
+    unpack_calibration,
 )
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
-from phcle.contexts.descriptive.encoding import Cells, Source, unpack_source
-from phcle.contexts.descriptive.fields import Field, FieldKind, fields_of
 from phcle.contexts.descriptive.hidden_cells import HiddenCells
-from phcle.contexts.descriptive.loss import (
-    ScaledValues,
-    SpreadRows,
-    SquaredTerm,
-)
+from phcle.contexts.descriptive.loss import SquaredTerm, ValueTarget
 from phcle.contexts.descriptive.name_words import NameWords, are_within
+from phcle.contexts.descriptive.predictions import DescriptivePredictions
+from phcle.contexts.descriptive.scaled_values import ScaledValues
+from phcle.contexts.descriptive.sources import unpack_source
 from phcle.contexts.labels import index_of
-from phcle.contexts.masked import logs_of, unpack_matrix
+from phcle.contexts.masked import unpack_matrix
 from phcle.contexts.matrices import check_array
 from phcle.contexts.reasons import (
     AT,
@@ -48,8 +41,7 @@ from phcle.contexts.reasons import (
     Pair,
     Reasons,
 )
-from phcle.contexts.terms import StartTarget
-from phcle.errors import ContextError, did_you_mean
+from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
 __all__ = ["FittedDescriptive"]
@@ -59,39 +51,18 @@ Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-CURVES = ("intercept", "slope", "low", "high", "tilt", "family")
-CURVE_NUMBERS = ("widening", "least_support", "n_values")
-"""Parts of a calibration's curves that a file stores as arrays, and as JSON."""
 
 NO_VALUES = ScaledValues.nothing(0, 0)
 
 
-ROWS_AT_ONCE = 50_000
-"""Labels that are predicted at once: their vectors in double precision take 40 MB."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FittedDescriptive(FittedContext):
+class FittedDescriptive(DescriptivePredictions):
     """Values A with a mask I, centred and scaled. The factor is U.
 
-    The attributes of every kind are documented in `FittedContext`.
+    Other attributes are documented in the classes that it is made of.
 
     Attributes
     ----------
-    offset : array of shape (columns,)
-        Mean of each column on the scale of the fit.
-    scale : array of shape (columns,)
-        Scale of each column on the scale of the fit.
-    readable : bool
-        Whether column names mean something to a person.
-    source : Source or None
-        How labels that are added later are encoded.
-    calibration : Calibration or None
-        Turns predictions into probabilities; None if the fit had too few labels.
-    varies : array of bool of shape (columns,)
-        Columns whose known values were not all equal at the fit.
-    is_log : array of bool of shape (columns,)
-        Columns whose offset and scale are those of the logarithms.
     shrinkage : float or None
         Singular values of A below this many times those of noise are shrunk to zero;
         None if λ3 is the ridge of U, as in the paper.
@@ -99,19 +70,11 @@ class FittedDescriptive(FittedContext):
         A over the labels of a problem; empty after the fit.
     """
 
-    offset: Doubles
-    scale: Doubles
-    readable: bool
-    source: Source | None = None
-    calibration: Calibration | None = None
-    varies: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    is_log: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
     shrinkage: float | None = None
     values: ScaledValues = NO_VALUES
 
     kind = "descriptive"
     updated_after_labels = True
-    data: DescriptiveContext | None
 
     @property
     def observed(self) -> Flags:
@@ -215,8 +178,8 @@ class FittedDescriptive(FittedContext):
 
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
-    ) -> _ValueTarget:
-        return _ValueTarget(backend, self.values, float(np.sqrt(weight)))
+    ) -> ValueTarget:
+        return ValueTarget(backend, self.values, float(np.sqrt(weight)))
 
     def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
         return self.values.loss(W, factor)
@@ -234,11 +197,6 @@ class FittedDescriptive(FittedContext):
         return True
 
     @property
-    def is_of_names(self) -> bool:
-        """Whether the columns are words and pieces of the labels' own names."""
-        return isinstance(self.source, NameWords)
-
-    @property
     def file_kinds(self) -> tuple[str, ...]:
         if self.is_of_names:
             return ()
@@ -246,258 +204,6 @@ class FittedDescriptive(FittedContext):
             return ("vectors", "sentences")
         is_sparse = self.data is not None and self.data.is_sparse
         return ("tags", "texts") if is_sparse else ("attributes",)
-
-    @property
-    def value_kind(self) -> Literal["numbers", "tags", "text"]:
-        """How a person enters a value: as "numbers", "tags" or "text"."""
-        if self.source is not None and self.source.is_text:
-            return "text"
-        return "tags" if self.data is not None and self.data.is_sparse else "numbers"
-
-    @cached_property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns as the user knows them: a category is one field."""
-        kinds: dict[str, FieldKind] = {"text": "word", "tags": "tag"}
-        is_truth = np.zeros(len(self.columns), dtype=bool)
-        if self.data is not None:
-            is_truth = self.data.matrix.is_truth()
-        titles = self.source.titles if isinstance(self.source, Cells) else None
-        all_are = kinds.get(self.value_kind)
-        return fields_of(self.columns, titles, is_truth, all_are=all_are)
-
-    @property
-    def can_be_completed(self) -> bool:
-        return self.readable and self.value_kind != "text"
-
-    @cached_property
-    def is_number(self) -> Flags:
-        """Which columns hold numbers: (columns,)."""
-        found = np.zeros(len(self.columns), dtype=bool)
-        for each in self.fields:
-            found[each.at] = each.kind == "number"
-        return found
-
-    def field_of(self, column: str) -> Field:
-        """Find the field of a column.
-
-        Parameters
-        ----------
-        column : str
-            A column; an unknown one is refused.
-
-        Returns
-        -------
-        Field
-            The field.
-        """
-        if column not in self.columns:
-            raise ContextError(
-                f"context {self.name!r} has no column {column!r}."
-                f"{did_you_mean(column, self.columns)}"
-            )
-        at = self.columns.index(column)
-        return next(x for x in self.fields if x.at.start <= at < x.at.stop)
-
-    @property
-    def has_readable_columns(self) -> bool:
-        return self.readable
-
-    @property
-    def predicts_columns(self) -> bool:
-        return self.readable and not self.is_of_names
-
-    def with_calibration(self, calibration: Calibration | None) -> FittedDescriptive:
-        return replace(self, calibration=calibration)
-
-    def predict(self, vectors: Floats) -> Doubles:
-        """Predict values from label vectors.
-
-        Parameters
-        ----------
-        vectors : array of shape (rows, dim)
-            Label vectors.
-
-        Returns
-        -------
-        array of shape (rows, columns)
-            Predictions, in the user's units.
-        """
-        fitted = _products(vectors, self.factor)
-        predicted = fitted * self.scale + self.offset
-        if self.is_log.any():
-            predicted[:, self.is_log] = np.exp(predicted[:, self.is_log])
-        return predicted
-
-    def on_fit_scale(self, values: Floats) -> Doubles:
-        """Take the logarithms of columns that are fitted on a log scale.
-
-        Parameters
-        ----------
-        values : array of shape (..., columns)
-            Values in the user's units; NaN is missing.
-
-        Returns
-        -------
-        array of the same shape
-            Values on the scale of `offset` and `scale`.
-        """
-        found = np.asarray(values, np.float64)
-        return logs_of(found, self.is_log) if self.is_log.any() else found
-
-    @cached_property
-    def largest(self) -> Doubles:
-        """Largest known value of every column, in the user's units."""
-        mean = self.offset.copy()
-        mean[self.is_log] = np.exp(mean[self.is_log])
-        if self.data is None:
-            return mean
-        return np.maximum(self.data.matrix.largest(), mean)
-
-    @cached_property
-    def smallest(self) -> Doubles:
-        """Smallest known value of every column, in the user's units."""
-        if self.data is None:
-            return np.full(len(self.columns), -np.inf)
-        return self.data.matrix.smallest()
-
-    def observed_row(self, label: str) -> Doubles:
-        """Return the known values of a label.
-
-        Parameters
-        ----------
-        label : str
-            A label.
-
-        Returns
-        -------
-        array of shape (columns,)
-            Values in the user's units; NaN is missing.
-        """
-        if self.data is None or label not in self.data.index:
-            return np.full(len(self.columns), np.nan)
-        return self.data.matrix.row(self.data.index[label])
-
-    def has(self, columns: Ints, values: Doubles) -> Flags:
-        """Tell whether scaled values mean that a label has the attribute.
-
-        Parameters
-        ----------
-        columns : array of int
-            Column of each value.
-        values : array of the same shape
-            Scaled values; zero is the mean.
-
-        Returns
-        -------
-        array of bool
-            True above the mean; of sparse values, if they are not zero.
-        """
-        assert self.data is not None
-        least = (self.data.matrix.threshold(self.offset) - self.offset) / self.scale
-        return np.asarray(values > least[columns] + 1e-9 * np.abs(least[columns]))
-
-    def steps(self, vectors: Floats) -> Doubles:
-        """Predict values in standard deviations from the mean.
-
-        Parameters
-        ----------
-        vectors : array of shape (rows, dim)
-            Label vectors.
-
-        Returns
-        -------
-        array of shape (rows, columns)
-            Predictions, for `Calibration.read`; 0 for a constant column.
-        """
-        assert self.calibration is not None
-        fitted = _products(vectors, self.factor)
-        unit = steps_per_unit(self.scale, self.calibration.deviation)
-        return np.asarray(fitted * unit)
-
-    def read(
-        self,
-        vectors: Floats,
-        is_described: Flags,
-        supports: Doubles,
-        family: Doubles | None = None,
-    ) -> Read:
-        """Read predictions with the calibration, which must be there.
-
-        Parameters
-        ----------
-        vectors : array of shape (rows, dim)
-            Label vectors.
-        is_described : array of bool of shape (rows,)
-            Labels of which the context knows a cell.
-        supports : array of shape (rows,)
-            Support of each label.
-        family : array of shape (rows, columns), optional
-            Means of the families on the scale of the fit; NaN where none is known. By
-            default none is.
-
-        Returns
-        -------
-        Read
-            Chances; numbers and intervals in the user's units.
-        """
-        assert self.calibration is not None
-        if family is not None:
-            deviation = self.calibration.deviation
-            steps = (family - self.offset) / np.where(deviation > 0, deviation, 1.0)
-            family = np.where(deviation > 0, steps, np.nan)
-        found = self.calibration.read(
-            self.steps(vectors), self.fields, is_described, supports, family
-        )
-        numbers = (found.number, found.low, found.high)
-        return Read(found.chance, *(self._from_steps(x) for x in numbers))
-
-    def _from_steps(self, steps: Doubles) -> Doubles:
-        """Numbers in the user's units, none below zero if no known one is."""
-        assert self.calibration is not None
-        values = steps * self.calibration.deviation + self.offset
-        if self.is_log.any():
-            values[:, self.is_log] = np.exp(values[:, self.is_log])
-        is_positive = self.smallest >= 0
-        values[:, is_positive] = np.maximum(values[:, is_positive], 0.0)
-        return values
-
-    def of_field(self, field: Field) -> FittedDescriptive:
-        """Return the context with one field only.
-
-        Parameters
-        ----------
-        field : Field
-            One of `fields`.
-
-        Returns
-        -------
-        FittedDescriptive
-            The smaller context.
-        """
-        at = np.arange(field.at.start, field.at.stop)
-        columns = self.columns[field.at]
-        learned = self.calibration
-        return replace(
-            self,
-            columns=columns,
-            factor=self.factor[at],
-            offset=self.offset[at],
-            scale=self.scale[at],
-            varies=self.varies[at],
-            is_log=self.is_log[at],
-            source=Cells((field.title,) * len(at)),
-            data=self._data_on(at, columns),
-            calibration=None if learned is None else learned.on_columns(at),
-        )
-
-    def _data_on(self, at: Ints, columns: tuple[str, ...]) -> DescriptiveContext | None:
-        """The data on some columns; None if no value of them is known."""
-        if self.data is None:
-            return None
-        matrix = self.data.matrix.on_columns(at)
-        if not matrix.n_known:
-            return None
-        return self.data.with_matrix(matrix, columns=columns)
 
     def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
         known = self.on_fit_scale(self.observed_row(label))
@@ -595,11 +301,6 @@ class FittedDescriptive(FittedContext):
             log_columns=self.log_columns,
         )
 
-    @property
-    def log_columns(self) -> tuple[str, ...]:
-        """Columns that are fitted on a log scale."""
-        return tuple(self.columns[i] for i in np.flatnonzero(self.is_log))
-
     def joined(self, later: FittedDescriptive) -> FittedDescriptive:
         if self.data is None or later.data is None:
             return later if self.data is None else self
@@ -617,15 +318,7 @@ class FittedDescriptive(FittedContext):
         packed["source"] = None if self.source is None else self.source.pack(store)
         packed["calibration"] = None
         if self.calibration is not None:
-            store["presence"] = self.calibration.presence
-            store["deviation"] = self.calibration.deviation
-            packed["calibration"] = {}
-            for name in ("gaps", "alone"):
-                curves = getattr(self.calibration, name)
-                store[name] = np.stack([getattr(curves, x) for x in CURVES])
-                packed["calibration"][name] = {
-                    x: getattr(curves, x) for x in CURVE_NUMBERS
-                }
+            packed["calibration"] = pack_calibration(self.calibration, store)
         packed |= {"layout": None, "standardize": False}
         if self.data is not None:
             store.put_names("labels", self.data.labels)
@@ -652,7 +345,7 @@ class FittedDescriptive(FittedContext):
             )
         calibration = None
         if packed.get("calibration") is not None:
-            calibration = _unpacked_calibration(packed["calibration"], store)
+            calibration = unpack_calibration(packed["calibration"], store)
         return cls(
             name=packed["name"],
             columns=columns,
@@ -680,52 +373,3 @@ class FittedDescriptive(FittedContext):
             self.source.check(n, where)
         if self.calibration is not None:
             self.calibration.check(n, f"the calibration of {where}")
-
-
-def _products(vectors: Floats, factor: Floats) -> Doubles:
-    """Products of label vectors and column vectors, in blocks of labels."""
-    turned = np.asarray(factor.T, np.float64)
-    found = np.empty((len(vectors), turned.shape[1]))
-    for start in range(0, len(vectors), ROWS_AT_ONCE):
-        block = slice(start, start + ROWS_AT_ONCE)
-        found[block] = np.asarray(vectors[block], np.float64) @ turned
-    return found
-
-
-def _unpacked_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibration:
-    """The calibration in a file; older ones have one curve for all columns."""
-    presence, deviation = store["presence"], store["deviation"]
-    if "slope" in packed:
-        curves = Curves.plain(
-            packed["intercept"] + packed["prior"] * logit(presence),
-            np.full(len(presence), float(packed["slope"])),
-            1.0,
-            packed["n_values"],
-        )
-        return Calibration(presence, deviation, curves, curves)
-    found = []
-    for name in ("gaps", "alone"):
-        arrays, numbers = store[name], packed[name]
-        if "tilt" in numbers:  # older files have one factor for all columns
-            tilt = np.full(len(presence), float(numbers["tilt"]))
-            arrays = np.vstack([arrays, tilt, np.zeros(len(presence))])
-        found.append(Curves(*arrays, **{x: numbers[x] for x in CURVE_NUMBERS}))
-    return Calibration(presence, deviation, *found)
-
-
-class _ValueTarget(StartTarget):
-    """The centred values at the spectral start; missing ones default to the mean."""
-
-    def __init__(self, backend: Backend, values: ScaledValues, weight: float) -> None:
-        self.backend, self.weight = backend, weight
-        self.full = SpreadRows(backend, values)
-        self.entries = backend.sparse(values.entries)
-        self.turned = backend.sparse(sp.csr_array(values.entries.T))
-
-    def product(self, V: Array) -> Array:
-        return self.full.product(V) + self.backend.sparse_product(self.entries, V)
-
-    def transposed(self, W: Array) -> Array:
-        return self.full.transposed_product(W) + self.backend.sparse_product(
-            self.turned, W
-        )

@@ -1,9 +1,8 @@
-"""Descriptive values, centred and scaled, and their term: squared errors."""
+"""The term of descriptive values, squared errors, and their spectral start."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,13 @@ import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
-from phcle.contexts.base.penalties import UNITS
-from phcle.contexts.descriptive.hidden_cells import HiddenCells
-from phcle.contexts.full_rows import DenseRows, FullRows
-from phcle.contexts.masked import MaskedMatrix
-from phcle.contexts.matrices import csr_with_zeros, keep_entries
-from phcle.contexts.terms import Curvature, Line, Local, Sample, Term, View
+from phcle.contexts.descriptive.scaled_values import ScaledValues
+from phcle.contexts.terms import Curvature, Line, Local, Sample, StartTarget, Term, View
 
 __all__ = [
-    "ScaledValues",
     "SpreadRows",
     "SquaredTerm",
-    "offset_and_scale",
+    "ValueTarget",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -33,339 +27,6 @@ AnyFloats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 
 Flags = npt.NDArray[np.bool_]
-
-
-def offset_and_scale(
-    matrix: MaskedMatrix, *, standardize: bool
-) -> tuple[Floats, Floats]:
-    """Compute the mean of each column, and one scale for all columns or one for each.
-
-    Scaled values have `UNITS` of squared deviation per fully described label. Columns
-    that are unknown or constant say nothing, so they change no scale.
-
-    Parameters
-    ----------
-    matrix : MaskedMatrix
-        Values in the user's units.
-    standardize : bool
-        Give each column its own scale.
-
-    Returns
-    -------
-    offset, scale : arrays of shape (columns,)
-        Offsets and scales, in the user's units.
-    """
-    found = matrix.moments()
-    n_varying = max(int(found.varies.sum()), 1)
-    if standardize:
-        variance = found.squares / np.maximum(found.count, 1)
-        variance[~found.varies] = 1.0
-    else:
-        mean = found.squares.sum() / max(found.count[found.varies].sum(), 1)
-        variance = np.full(matrix.shape[1], mean if mean > 0 else 1.0)
-    scale = np.sqrt(variance * n_varying / UNITS) * found.unit
-    return found.mean, np.maximum(scale, np.finfo(np.float64).tiny)
-
-
-def _some(rows: Ints, most: int, rng: np.random.Generator) -> Ints:
-    """All rows, or a random sample of them."""
-    return rows if len(rows) <= most else rng.choice(rows, most, replace=False)
-
-
-def _joined(a: sp.csr_array, b: sp.csr_array) -> sp.csr_array:
-    """Entries of two matrices that share no row; stored zeros are kept."""
-    indptr = np.cumsum([0, *(np.diff(a.indptr) + np.diff(b.indptr))])
-    from_b = np.repeat(np.diff(b.indptr) > 0, np.diff(indptr))
-    data = np.empty(indptr[-1])
-    indices = np.empty(indptr[-1], dtype=np.int64)
-    for part, at in ((a, ~from_b), (b, from_b)):
-        data[at], indices[at] = part.data, part.indices
-    return sp.csr_array((data, indices, indptr), shape=a.shape)
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledValues:
-    """A and I of one context: (value − offset) / scale where known.
-
-    Complete rows are stored separately because they share one Gram matrix.
-
-    Attributes
-    ----------
-    full_rows : array of int
-        Positions of labels with a complete row.
-    full : FullRows
-        Their values.
-    entries : csr_array of shape (labels, columns)
-        Known values of all other labels; zeros are stored.
-    """
-
-    full_rows: Ints
-    full: FullRows
-    entries: sp.csr_array
-
-    @classmethod
-    def over(
-        cls,
-        labels: Sequence[str],
-        own_labels: Sequence[str],
-        matrix: MaskedMatrix,
-        offset: Floats,
-        scale: Floats,
-    ) -> ScaledValues:
-        """Scale the values of a context and arrange them by the labels of a problem.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            Labels of the problem.
-        own_labels : sequence of str
-            Labels of the rows of `matrix`; all are labels of the problem.
-        matrix : MaskedMatrix
-            Values in the user's units.
-        offset : array of shape (columns,)
-            What is subtracted.
-        scale : array of shape (columns,)
-            What is divided by.
-
-        Returns
-        -------
-        ScaledValues
-            The values.
-        """
-        position = {label: i for i, label in enumerate(labels)}
-        rows = np.array([position[label] for label in own_labels], dtype=np.int64)
-        full_rows, full, entries = matrix.split(offset, scale)
-        lengths = np.zeros(len(labels) + 1, dtype=np.int64)
-        lengths[rows + 1] = np.diff(entries.indptr)
-        moved = entries[np.argsort(rows)]  # keeps stored zeros
-        spread = sp.csr_array(
-            (moved.data, moved.indices, np.cumsum(lengths)),
-            shape=(len(labels), matrix.shape[1]),
-        )
-        return cls(rows[full_rows], full, spread)
-
-    @classmethod
-    def nothing(cls, n_labels: int, n_columns: int) -> ScaledValues:
-        """Make values of which none is known.
-
-        Parameters
-        ----------
-        n_labels : int
-            Number of labels.
-        n_columns : int
-            Number of columns.
-
-        Returns
-        -------
-        ScaledValues
-            No known value for any label.
-        """
-        empty = DenseRows(np.empty((0, n_columns)))
-        entries = sp.csr_array((n_labels, n_columns))
-        return cls(np.zeros(0, dtype=np.int64), empty, entries)
-
-    @property
-    def observed(self) -> Flags:
-        """Whether each label has a known value: (labels,)."""
-        known = np.asarray(np.diff(self.entries.indptr) > 0)
-        known[self.full_rows] = True
-        return known
-
-    def known_in(self, columns: Flags) -> Flags:
-        """Find the labels with a known value in some columns.
-
-        Parameters
-        ----------
-        columns : array of bool of shape (columns,)
-            The columns.
-
-        Returns
-        -------
-        array of bool of shape (labels,)
-            The labels.
-        """
-        n_labels = self.entries.shape[0]
-        rows = np.repeat(np.arange(n_labels), np.diff(self.entries.indptr))
-        found = np.zeros(n_labels, dtype=bool)
-        found[rows[columns[self.entries.indices]]] = True
-        found[self.full_rows] = bool(columns.any())
-        return found
-
-    @property
-    def arrays(self) -> list[Any]:
-        """All numbers, for a fingerprint."""
-        return [self.full_rows, *self.full.arrays, self.entries]
-
-    def hide_cells(
-        self,
-        groups: Ints,
-        share: float,
-        most: int,
-        rng: np.random.Generator,
-        start: float = 0.0,
-    ) -> tuple[ScaledValues, HiddenCells]:
-        """Hide a share of the known cells.
-
-        Parameters
-        ----------
-        groups : array of int of shape (columns,)
-            Columns of one group, such as the values of a category, are hidden together.
-        share : float
-            Share of the known cells to hide.
-        most : int
-            Most cells to look at, known or not; a tenth of it in complete rows, so
-            that tags need no full matrix.
-        rng : numpy.random.Generator
-            Draws the cells.
-        start : float, default 0.0
-            Where the share begins, between 0 and 1.
-
-        Returns
-        -------
-        values : ScaledValues
-            The values without the hidden cells.
-        hidden : HiddenCells
-            The hidden cells.
-        """
-        n_rows, n_columns = self.entries.shape
-        n_looked = max(1, most // max(n_columns, 1))
-        # A complete row costs little until it has a gap, so only some get gaps.
-        some_full = _some(self.full_rows, max(1, n_looked // 10), rng)
-        gappy = np.flatnonzero(np.diff(self.entries.indptr))
-        known_rows = np.sort(np.concatenate([some_full, _some(gappy, n_looked, rng)]))
-        part = self.take(known_rows)
-        values = np.full(part.entries.shape, np.nan)
-        values[part.full_rows] = part.full.toarray()
-        found = sp.coo_array(part.entries)
-        values[found.coords] = found.data
-        known = ~np.isnan(values)
-        place = rng.random((len(known_rows), int(groups.max(initial=0)) + 1))
-        is_drawn = (place >= start) & (place < start + share)
-        hidden = known & is_drawn[:, groups]
-        at, columns = np.nonzero(hidden)
-        is_alone = ~(known & ~hidden).any(axis=1)
-        cells = HiddenCells(known_rows[at], columns, values[at, columns], is_alone[at])
-        touched = np.flatnonzero(hidden.any(axis=1))
-        others = self.hide_rows(known_rows[touched])
-        r, c = np.nonzero((known & ~hidden)[touched])
-        left = csr_with_zeros(
-            known_rows[touched][r], c, values[touched][r, c], (n_rows, n_columns)
-        )
-        return replace(others, entries=_joined(others.entries, left)), cells
-
-    def joined_by_gaps(self, groups: Ints) -> Ints:
-        """Join groups of columns that are unknown in the same rows.
-
-        Tags of one facet are an example: they are all known, or none of them is. If
-        one is asked for, the others cannot help to predict it.
-
-        Parameters
-        ----------
-        groups : array of int of shape (columns,)
-            Group of each column.
-
-        Returns
-        -------
-        array of int of shape (columns,)
-            Groups, some of them joined. A column that every described label has in
-            common stays as it is: it has no gaps.
-        """
-        lengths = np.diff(self.entries.indptr)
-        columns, n = self.entries.indices, len(groups)
-        _, first = np.unique(groups, return_index=True)  # a column of each group
-        # Columns have the same sum if they are known in the same rows.
-        keys = np.random.default_rng(0).random(len(lengths))
-        sums = np.bincount(columns, np.repeat(keys, lengths), n)[first]
-        has_gaps = np.bincount(columns, minlength=n)[first] < np.count_nonzero(lengths)
-        sums[~has_gaps] = -1.0 - np.flatnonzero(~has_gaps)
-        _, joined, where = np.unique(sums, return_index=True, return_inverse=True)
-        return np.asarray(joined[where][groups])
-
-    def noise_level(self) -> float:
-        """Compute about the largest singular value that pure noise would have.
-
-        Returns
-        -------
-        float
-            Spread of a known value times (√n + √m), where n and m are the mean numbers
-            of known values of a column and of a row that have any.
-        """
-        known = self.entries.nnz + len(self.full_rows) * self.entries.shape[1]
-        n_rows = np.count_nonzero(self.observed)
-        in_entries = np.bincount(self.entries.indices, minlength=self.entries.shape[1])
-        n_columns = np.count_nonzero(in_entries + len(self.full_rows))
-        square = float(self.full.energy().sum() + (self.entries.data**2).sum())
-        if not known:
-            return 0.0
-        sizes = np.sqrt(known / n_rows) + np.sqrt(known / n_columns)
-        return float(np.sqrt(square / known) * sizes)
-
-    def take(self, rows: Ints) -> ScaledValues:
-        """Return the values of some labels.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the labels.
-
-        Returns
-        -------
-        ScaledValues
-            Values of these labels, in this order.
-        """
-        at = np.full(self.entries.shape[0], -1)
-        at[rows] = np.arange(len(rows))
-        taken = np.flatnonzero(at[self.full_rows] >= 0)
-        full_rows = at[self.full_rows[taken]]
-        return ScaledValues(full_rows, self.full.take(taken), self.entries[rows])
-
-    def hide_rows(self, rows: Ints) -> ScaledValues:
-        """Return the values as if nothing were known about some labels.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the labels to hide.
-
-        Returns
-        -------
-        ScaledValues
-            Values over the same labels.
-        """
-        is_kept = np.ones(self.entries.shape[0], dtype=bool)
-        is_kept[rows] = False
-        stays = np.flatnonzero(is_kept[self.full_rows])
-        entries = keep_entries(self.entries, is_kept[:, None])
-        return ScaledValues(self.full_rows[stays], self.full.take(stays), entries)
-
-    def loss(self, W: AnyFloats, U: AnyFloats) -> float:
-        """Compute ½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision, as a reference.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-
-        Returns
-        -------
-        float
-            The loss.
-        """
-        W, U = np.asarray(W, np.float64), np.asarray(U, np.float64)
-        total = self.full.squared_error(W[self.full_rows], U)
-        _, errors = self._entry_errors(W, U, trust=1.0)
-        return 0.5 * (total + float((errors**2).sum()))
-
-    def _entry_errors(
-        self, W: AnyFloats, U: AnyFloats, *, trust: float
-    ) -> tuple[Ints, Floats]:
-        """Row and error of every entry; `trust` multiplies the predictions."""
-        entries = sp.coo_array(self.entries)
-        rows, columns = entries.coords
-        fitted = np.einsum("ij,ij->i", W[rows], U[columns])
-        return rows.astype(np.int64), entries.data - trust * fitted
 
 
 class SquaredTerm(Term):
@@ -461,6 +122,34 @@ class SpreadRows:
             The product.
         """
         return self.values.transposed_product(self.xp.take(W, self.rows, axis=0))
+
+
+class ValueTarget(StartTarget):
+    """The centred values at the spectral start; missing ones default to the mean.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    values : ScaledValues
+        A and I of the context.
+    weight : float
+        Square root of the weight of the term.
+    """
+
+    def __init__(self, backend: Backend, values: ScaledValues, weight: float) -> None:
+        self.backend, self.weight = backend, weight
+        self.full = SpreadRows(backend, values)
+        self.entries = backend.sparse(values.entries)
+        self.turned = backend.sparse(sp.csr_array(values.entries.T))
+
+    def product(self, V: Array) -> Array:
+        return self.full.product(V) + self.backend.sparse_product(self.entries, V)
+
+    def transposed(self, W: Array) -> Array:
+        return self.full.transposed_product(W) + self.backend.sparse_product(
+            self.turned, W
+        )
 
 
 class _SquaredView(View):

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.descriptive.encoding import Encoded, Source
+from phcle.contexts.descriptive.sources import Encoded, Source
+from phcle.contexts.descriptive.word_weights import weigh_known_words
 from phcle.contexts.labels import normal
 from phcle.contexts.matrices import check_array
 from phcle.errors import ContextError
@@ -166,20 +167,7 @@ def weigh_names(
     frequency = np.array([shared[x] for x in columns])
     rarity = np.log((1 + len(names)) / (1 + frequency)) + 1
     rarity[: len(words)] *= WORD_WEIGHT
-    return columns, rarity, _weigh_known(names, columns, rarity)
-
-
-def _weigh_known(
-    names: Sequence[str], columns: Sequence[str], rarity: Floats
-) -> sp.csr_array:
-    """Weights of names in given columns; other words and pieces are ignored."""
-    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
-
-    vectorizer = TfidfVectorizer(
-        vocabulary=columns, analyzer=split_name, sublinear_tf=True
-    )
-    vectorizer.idf_ = rarity
-    return sp.csr_array(vectorizer.transform(names))
+    return columns, rarity, weigh_known_words(names, columns, rarity, split_name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +194,7 @@ class NameWords(Source):
     ) -> Encoded | None:
         if not isinstance(fitted, NameWords):
             return None
-        values: Any = _weigh_known(self.names, columns, fitted.rarity)
+        values: Any = weigh_known_words(self.names, columns, fitted.rarity, split_name)
         return Encoded(values, says_something=values.nnz > 0)
 
     def pack(self, store: TensorStore) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.descriptive.encoding import Cells
+from phcle.contexts.descriptive.sources import Cells
 from phcle.contexts.labels import is_missing
 from phcle.contexts.masked import masked_matrix
 from phcle.errors import ContextError, ContextWarning, some

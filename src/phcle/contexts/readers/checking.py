@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from phcle.contexts.base.context import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.descriptive.encoding import Cells
+from phcle.contexts.descriptive.sources import Cells
 from phcle.contexts.label_matching import LabelMatch
 from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_summaries import FileSummary

@@ -24,7 +24,7 @@ __all__ = [
     "text_lines",
 ]
 
-UTF8 = TextEncoding("utf-8", has_mark=True)
+UTF8 = TextEncoding("utf-8")
 MARK = "\ufeff"
 """A byte order mark, which some programs write before a text."""
 

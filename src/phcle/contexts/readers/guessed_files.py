@@ -15,11 +15,11 @@ from pathlib import Path
 from phcle.contexts.column_titles import plain_title
 from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_arguments import LEVELS, ROLES
+from phcle.contexts.readers.file_endings import kind_of_ending
 from phcle.contexts.readers.kind_guessing import (
     Guess,
     TableSample,
     guess_kinds,
-    kind_of_ending,
 )
 from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.errors import FileError

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from pathlib import Path
 
 from phcle.contexts.column_evidence import ColumnEvidence, find_labels
 from phcle.contexts.column_titles import HINTS, TITLES, plain_title
@@ -26,7 +25,6 @@ __all__ = [
     "columns_for",
     "guess_kind",
     "guess_kinds",
-    "kind_of_ending",
 ]
 
 NEEDED = {
@@ -40,13 +38,6 @@ SAMPLED_ROWS = 2_000
 
 WORDS = {role: (*own, *HINTS.get(role, ())) for role, own in TITLES.items()}
 """Words in titles that point to a role; the cells must say the same."""
-
-ENDINGS = {".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"}
-
-RDF_ENDINGS = (".ttl", ".rdf", ".nt", ".n3", ".xml", ".jsonld")
-"""Files that may hold a SKOS vocabulary or an OWL ontology; their beginning tells."""
-
-SKOS_SIGN = b"skos/core#"
 
 HALF = 0.5
 """Share of the values of a column that must be known elsewhere for the column to hold
@@ -240,31 +231,6 @@ def columns_for(kind: str, table: TableSample, where: str) -> Guess:
         roles = (*roles, "weight")
     found = dict(zip(roles, table.header, strict=False))
     return Guess(kind, found, "they come first")
-
-
-def kind_of_ending(path: Path) -> str | None:
-    """Guess the kind of a file that is no table.
-
-    Parameters
-    ----------
-    path : Path
-        The file. The beginning of RDF files is read.
-
-    Returns
-    -------
-    str or None
-        "skos", "owl" or "vectors"; None for tables.
-
-    Examples
-    --------
-    >>> kind_of_ending(Path("wine.owl")), kind_of_ending(Path("wine.csv"))
-    ('owl', None)
-    """
-    suffix = path.suffix.lower()
-    if suffix not in RDF_ENDINGS:
-        return ENDINGS.get(suffix)
-    with path.open("rb") as file:
-        return "skos" if SKOS_SIGN in file.read(100_000) else "owl"
 
 
 def _labels_of(table: TableSample, guess: Guess) -> Set[str]:

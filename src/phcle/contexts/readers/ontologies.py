@@ -37,7 +37,6 @@ FORMATS = {
     ".xml": "xml",
     ".owl": "xml",
 }
-SKOS_TERMS = "http://www.w3.org/2004/02/skos/core#"
 OBO_DEFINITION = "http://purl.obolibrary.org/obo/IAO_0000115"
 OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
 

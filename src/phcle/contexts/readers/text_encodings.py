@@ -52,14 +52,11 @@ class TextEncoding:
     ----------
     name : str
         Python's name of the encoding.
-    has_mark : bool
-        Whether the file begins with a byte order mark.
     example : str
         A word that shows whether the encoding is right; empty if it is certain.
     """
 
     name: str
-    has_mark: bool = False
     example: str = ""
 
     @property
@@ -127,7 +124,7 @@ def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
         start = file.read(4)
     for mark, name in MARKS.items():
         if start.startswith(mark):
-            return TextEncoding(name, has_mark=True)
+            return TextEncoding(name)
     if asked is not None:
         name = check_encoding(asked)
         return TextEncoding(

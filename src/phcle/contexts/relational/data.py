@@ -121,18 +121,7 @@ class RelationalContext(Context):
         return self.role == "auto" and self.relatives() is not None
 
     def in_role(self, role: str) -> RelationalContext:
-        """Return the same context in another role.
-
-        Parameters
-        ----------
-        role : {"counts", "family", "both", "auto"}
-            What the fit makes of it; see `from_hierarchy`.
-
-        Returns
-        -------
-        RelationalContext
-            The context in that role.
-        """
+        """The same context in another role; see `from_hierarchy`."""
         return replace(self, role=role)
 
     def parts(self) -> tuple[Context, ...]:
@@ -291,16 +280,6 @@ class RelationalContext(Context):
 
         Only a hierarchy whose constructor was given no `labels` can grow. Any other
         context is returned unchanged.
-
-        Parameters
-        ----------
-        others : iterable of str
-            Labels that the other contexts name.
-
-        Returns
-        -------
-        RelationalContext
-            The context with the further labels.
         """
         if self.hierarchy is None or self.hierarchy.labels_are_fixed:
             return self
@@ -312,18 +291,7 @@ class RelationalContext(Context):
         return _from_hierarchy_counts(self.hierarchy, labels, self.name, self.role)
 
     def of_kind(self, kind: str) -> Context:
-        """Turn the same hierarchy into counts in another way.
-
-        Parameters
-        ----------
-        kind : str
-            A `kind` of `from_hierarchy`. Its options have their default values.
-
-        Returns
-        -------
-        RelationalContext
-            The new counts of the same labels.
-        """
+        """The same hierarchy counted in another way, with its default options."""
         if self.hierarchy is None:
             return super().of_kind(kind)
         if kind == self.hierarchy.kind:
@@ -371,12 +339,7 @@ class RelationalContext(Context):
         ... )
         RelationalContext('matrix': 2 labels × 2 columns, 3 counts)
         """
-        rows = as_labels(labels, f"context {name!r}")
-        columns = (
-            rows
-            if contexts is None
-            else as_labels(contexts, f"columns of context {name!r}")
-        )
+        rows, columns = _axes(labels, contexts, name)
         matrix = as_csr(deepcopy(counts) if sp.issparse(counts) else counts, name)
         if contexts is None and not self_loops:
             matrix = _without_diagonal(matrix, name)
@@ -420,12 +383,7 @@ class RelationalContext(Context):
         ... )
         RelationalContext('matrix': 3 labels × 2 columns, 4 counts)
         """
-        rows = as_labels(labels, f"context {name!r}")
-        columns = (
-            rows
-            if contexts is None
-            else as_labels(contexts, f"columns of context {name!r}")
-        )
+        rows, columns = _axes(labels, contexts, name)
         counts = stacked(parts, len(columns), name)
         return cls(name, rows, columns, counts)
 
@@ -697,6 +655,16 @@ class RelationalContext(Context):
                     "hierarchy; add their edges or leave them out of labels=."
                 )
         return _from_hierarchy_counts(recipe, wanted, name, role)
+
+
+def _axes(
+    labels: Iterable[Any], contexts: Iterable[Any] | None, name: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of rows and columns; by default the columns are the labels themselves."""
+    rows = as_labels(labels, f"context {name!r}")
+    if contexts is None:
+        return rows, rows
+    return rows, as_labels(contexts, f"columns of context {name!r}")
 
 
 def _from_hierarchy_counts(

@@ -11,10 +11,10 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
+import array_api_compat.numpy as array_api
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import xlogy
 
 from phcle.backends.dense import Columns, DensePart, n_sampled_columns
 from phcle.backends.known_entries import KnownEntries
@@ -384,10 +384,7 @@ def saturated_floor(
     """
     D = sp.coo_array(counts)
     B = row_rate[D.coords[0]] * column_mass[D.coords[1]]
-    Q = B + D.data
-    # The loss at its minimum in entropy form. Pairs without a count add zero, and so
-    # does B where it is so small that it rounds to zero.
-    return float(np.sum(xlogy(Q, Q) - xlogy(D.data, D.data) - xlogy(B, B)))
+    return _floor_of_pairs(array_api, D.data, B)
 
 
 def floor_on_device(
@@ -415,13 +412,18 @@ def floor_on_device(
     precise = backend.with_dtype("float64")
     rate, mass = precise.asarray(row_rate), precise.asarray(column_mass)
     rows, total = counts.rows, 0.0
-
-    def entropy(x: Array) -> Array:
-        return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
-
     for start in range(0, len(counts.columns), DEVICE_ENTRIES):
         part = slice(start, start + DEVICE_ENTRIES)
         D = xp.astype(counts.values[part], xp.float64)
         B = xp.take(rate, rows[part]) * xp.take(mass, counts.columns[part])
-        total += float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+        total += _floor_of_pairs(xp, D, B)
     return total
+
+
+def _floor_of_pairs(xp: Any, D: Array, B: Array) -> float:
+    """The loss at its minimum, in entropy form. Pairs without a count add zero."""
+
+    def entropy(x: Array) -> Array:
+        return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
+
+    return float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))

@@ -268,8 +268,7 @@
       const { agreement } = this.data;
       const about =
         "Both maps have the same coordinates: the second is turned, mirrored and scaled to lie " +
-        `on the first. Their places agree to ${Math.floor(100 * agreement)} %.` +
-        (this.data.ready ? "" : " A second map that agrees better is being computed.");
+        `on the first. Their places agree to ${Math.floor(100 * agreement)} %.`;
       this.bar.append(
         element("div", { class: "map-row" }, label, map.picker),
         map.legend,
@@ -281,6 +280,16 @@
         ),
       );
       host.append(element("p", { class: "quiet two-note" }, about));
+      if (this.data.ready) return;
+      this.note = element("p", { class: "quiet two-note", role: "status" });
+      this.bar.after(this.note);
+      this.show_progress(0);
+    }
+
+    // The note takes a new text only now and then: it is read aloud.
+    show_progress(share) {
+      const percent = 10 * Math.floor(10 * share);
+      this.note.textContent = `A second map that agrees better is being computed: ${percent} %.`;
     }
 
     switch(text, key) {
@@ -540,11 +549,23 @@
 
   async function open() {
     const data = await Phcle.get("/api/two-maps");
-    if (data.ready || !Phcle.two_maps) {
-      Phcle.two_maps = new TwoMaps(data);
-      await Phcle.two_maps.open();
-    }
-    if (!data.ready) setTimeout(() => open().catch(fail), LOOK_MS);
+    Phcle.two_maps = new TwoMaps(data);
+    await Phcle.two_maps.open();
+    if (!data.ready) wait();
+  }
+
+  // Ask how far the better second map is, and show it once it is there.
+  function wait() {
+    setTimeout(async () => {
+      try {
+        const { second_map: now } = await Phcle.get("/api/status");
+        if (now.ready) return void (await open());
+        Phcle.two_maps.show_progress(now.done / now.total);
+        wait();
+      } catch (error) {
+        fail(error);
+      }
+    }, LOOK_MS);
   }
 
   function fail(error) {

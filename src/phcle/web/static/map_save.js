@@ -54,17 +54,61 @@
     });
   }
 
+  const circle = ([x, y], radius, look) =>
+    `<circle cx="${short(x)}" cy="${short(y)}" r="${short(radius)}" ${look}/>`;
+
+  // Points that are rings: their middle gets the colour of the page.
+  function hollows(map, { radius, width, height }, ink) {
+    return map.options.hollow
+      .map((i) => map.view.place(i))
+      .filter(([x, y]) => x >= 0 && y >= 0 && x <= width && y <= height)
+      .map((at) => circle(at, 0.55 * radius, `fill="${ink.page}"`));
+  }
+
+  // The rings of chosen labels, and the dot of the one that is open or pinned.
+  function marks(map, { radius }, ink) {
+    const place = (i) => map.view.place(i);
+    const look = `fill="none" stroke="${ink.ink}" stroke-width="1.5"`;
+    const rings = (points) => points.map((i) => circle(place(i), radius + 1.5, look));
+    const dot = (at, size, fill) =>
+      [[5, ink.ink], [2.5, ink.page], [0, fill]].map(([out, colour]) =>
+        circle(at, size + out, `fill="${colour}"`),
+      );
+    const found = rings(map.many);
+    if (map.chosen !== null) {
+      const near = map.nearest_to(map.chosen);
+      const [x, y] = place(map.chosen).map(short);
+      for (const i of near) {
+        const [to_x, to_y] = place(i).map(short);
+        const ends = `x1="${x}" y1="${y}" x2="${to_x}" y2="${to_y}"`;
+        found.push(`<line ${ends} ${look} stroke-opacity="0.45"/>`);
+      }
+      found.push(...rings(near), ...dot(place(map.chosen), radius + 3, ink.accent));
+    }
+    if (map.pinned) {
+      const [x, y] = map.view.place_of(map.pinned[0], map.pinned[1]);
+      const fill = Phcle.as_css(map.colour_of("--group-5"));
+      const name = Phcle.shortened(map.pinned[2]);
+      found.push(...dot([x, y], 6, fill), named(name, x + 14, y + 4, 13, 700, ink.ink, ink));
+    }
+    return found;
+  }
+
+  function named(text, x, y, size, weight, fill, ink) {
+    return (
+      `<text x="${short(x)}" y="${short(y)}" font-size="${size}" font-weight="${weight}" ` +
+      `fill="${fill}" stroke="${ink.page}" stroke-width="3" paint-order="stroke" ` +
+      `stroke-linejoin="round">${escaped(text)}</text>`
+    );
+  }
+
   function texts(map, frame, ink) {
     return map.placed.map(({ text, font, kind, x, y, left, top }) => {
       const [, weight, size] = font.match(/^(?:(\d+) )?([\d.]+)px/);
-      const px = short(frame.left + frame.unit * x + left);
-      const py = short(frame.top - frame.unit * y + top);
+      const px = frame.left + frame.unit * x + left;
+      const py = frame.top - frame.unit * y + top;
       const fill = kind === "label" ? ink.quiet : ink.ink;
-      return (
-        `<text x="${px}" y="${py}" font-size="${size}" font-weight="${weight || 400}" ` +
-        `fill="${fill}" stroke="${ink.page}" stroke-width="3" paint-order="stroke" ` +
-        `stroke-linejoin="round">${escaped(text)}</text>`
-      );
+      return named(text, px, py, size, weight || 400, fill, ink);
     });
   }
 
@@ -103,7 +147,8 @@
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
       `viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">` +
       `<rect width="100%" height="100%" fill="${ink.page}"/>${cloud}${dots(map, frame)}` +
-      `${arrows(map, ink).join("")}${texts(map, frame, ink).join("")}${legend(map, ink)}</svg>`
+      `${hollows(map, frame, ink).join("")}${arrows(map, ink).join("")}` +
+      `${marks(map, frame, ink).join("")}${texts(map, frame, ink).join("")}${legend(map, ink)}</svg>`
     );
   };
 

@@ -11,7 +11,7 @@ from scipy.optimize import approx_fprime, minimize
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.terms import Curvature
 from phcle.solver.balance import balance
-from phcle.solver.foldin import solve_labels
+from phcle.solver.label_solve import solve_labels
 from phcle.solver.objective import objective_terms
 from phcle.solver.problem import DeviceProblem, LabelRows, State
 from phcle.solver.weights import equal_weights, given_weights

@@ -116,7 +116,7 @@ def test_back_ends_agree_and_repeat_the_same_bytes(role, dtype, backend_options)
 
 @pytest.mark.filterwarnings("ignore:not converged")
 def test_a_family_beside_sampled_counts(monkeypatch, backend_options):
-    monkeypatch.setattr("phcle.estimator.SAMPLE", 2)
+    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 2)
     options = {"mode": "sampled", "max_iter": 60}
     found = fit(tree("both"), table(), **options, **backend_options).embedding_
     exact = fit(tree("both"), table()).embedding_

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phcle.contexts.readers.file_endings import kind_of_ending
 from phcle.contexts.readers.kind_guessing import (
     TableSample,
     guess_kind,
     guess_kinds,
-    kind_of_ending,
 )
 
 SHARED = Path(__file__).parents[5] / "shared" / "data"

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phcle.contexts.descriptive.encoding import encode_columns, units_differ
+from phcle.contexts.descriptive.cell_encoding import encode_columns
+from phcle.contexts.descriptive.column_scales import units_differ
 from phcle.errors import ContextError
 
 UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.NaT]

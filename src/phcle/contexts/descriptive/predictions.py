@@ -1,0 +1,224 @@
+"""What descriptive contexts predict for people: values, chances and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
+from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.descriptive.fields import Field, FieldKind, fields_of
+from phcle.contexts.descriptive.name_words import NameWords
+from phcle.contexts.descriptive.sources import Cells, Source
+from phcle.contexts.masked import logs_of
+from phcle.errors import ContextError, did_you_mean
+
+__all__ = ["DescriptivePredictions"]
+
+Floats = npt.NDArray[np.floating[Any]]
+Doubles = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+ROWS_AT_ONCE = 50_000
+"""Labels that are predicted at once: their vectors in double precision take 40 MB."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DescriptivePredictions(PredictingContext):
+    """The half of a `FittedDescriptive` that predicts.
+
+    Attributes
+    ----------
+    readable : bool
+        Whether column names mean something to a person.
+    source : Source or None
+        How labels that are added later are encoded.
+    varies : array of bool of shape (columns,)
+        Columns whose known values were not all equal at the fit.
+    """
+
+    readable: bool
+    source: Source | None = None
+    varies: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    data: DescriptiveContext | None
+
+    @property
+    def is_of_names(self) -> bool:
+        """Whether the columns are words and pieces of the labels' own names."""
+        return isinstance(self.source, NameWords)
+
+    @property
+    def value_kind(self) -> Literal["numbers", "tags", "text"]:
+        if self.source is not None and self.source.is_text:
+            return "text"
+        return "tags" if self.data is not None and self.data.is_sparse else "numbers"
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        kinds: dict[str, FieldKind] = {"text": "word", "tags": "tag"}
+        is_truth = np.zeros(len(self.columns), dtype=bool)
+        if self.data is not None:
+            is_truth = self.data.matrix.is_truth()
+        titles = self.source.titles if isinstance(self.source, Cells) else None
+        all_are = kinds.get(self.value_kind)
+        return fields_of(self.columns, titles, is_truth, all_are=all_are)
+
+    @property
+    def can_be_completed(self) -> bool:
+        return self.readable and self.value_kind != "text"
+
+    @cached_property
+    def is_number(self) -> Flags:
+        found = np.zeros(len(self.columns), dtype=bool)
+        for each in self.fields:
+            found[each.at] = each.kind == "number"
+        return found
+
+    def field_of(self, column: str) -> Field:
+        if column not in self.columns:
+            raise ContextError(
+                f"context {self.name!r} has no column {column!r}."
+                f"{did_you_mean(column, self.columns)}"
+            )
+        at = self.columns.index(column)
+        return next(x for x in self.fields if x.at.start <= at < x.at.stop)
+
+    @property
+    def has_readable_columns(self) -> bool:
+        return self.readable
+
+    @property
+    def predicts_columns(self) -> bool:
+        return self.readable and not self.is_of_names
+
+    def with_calibration(self, calibration: Calibration | None) -> Self:
+        return replace(self, calibration=calibration)
+
+    def predict(self, vectors: Floats) -> Doubles:
+        fitted = _products(vectors, self.factor)
+        predicted = fitted * self.scale + self.offset
+        if self.is_log.any():
+            predicted[:, self.is_log] = np.exp(predicted[:, self.is_log])
+        return predicted
+
+    def on_fit_scale(self, values: Floats) -> Doubles:
+        found = np.asarray(values, np.float64)
+        return logs_of(found, self.is_log) if self.is_log.any() else found
+
+    @cached_property
+    def largest(self) -> Doubles:
+        mean = self.offset.copy()
+        mean[self.is_log] = np.exp(mean[self.is_log])
+        if self.data is None:
+            return mean
+        return np.maximum(self.data.matrix.largest(), mean)
+
+    @cached_property
+    def smallest(self) -> Doubles:
+        """Smallest known value of every column, in the user's units."""
+        if self.data is None:
+            return np.full(len(self.columns), -np.inf)
+        return self.data.matrix.smallest()
+
+    def observed_row(self, label: str) -> Doubles:
+        if self.data is None or label not in self.data.index:
+            return np.full(len(self.columns), np.nan)
+        return self.data.matrix.row(self.data.index[label])
+
+    def has(self, columns: Ints, values: Doubles) -> Flags:
+        assert self.data is not None
+        least = (self.data.matrix.threshold(self.offset) - self.offset) / self.scale
+        return np.asarray(values > least[columns] + 1e-9 * np.abs(least[columns]))
+
+    def steps(self, vectors: Floats) -> Doubles:
+        """Predict values in standard deviations from the mean.
+
+        Parameters
+        ----------
+        vectors : array of shape (rows, dim)
+            Label vectors.
+
+        Returns
+        -------
+        array of shape (rows, columns)
+            Predictions, for `Calibration.read`; 0 for a constant column.
+        """
+        assert self.calibration is not None
+        fitted = _products(vectors, self.factor)
+        unit = steps_per_unit(self.scale, self.calibration.deviation)
+        return np.asarray(fitted * unit)
+
+    def read(
+        self,
+        vectors: Floats,
+        is_described: Flags,
+        supports: Doubles,
+        family: Doubles | None = None,
+    ) -> Read:
+        assert self.calibration is not None
+        if family is not None:
+            deviation = self.calibration.deviation
+            steps = (family - self.offset) / np.where(deviation > 0, deviation, 1.0)
+            family = np.where(deviation > 0, steps, np.nan)
+        found = self.calibration.read(
+            self.steps(vectors), self.fields, is_described, supports, family
+        )
+        numbers = (found.number, found.low, found.high)
+        return Read(found.chance, *(self._from_steps(x) for x in numbers))
+
+    def _from_steps(self, steps: Doubles) -> Doubles:
+        """Numbers in the user's units, none below zero if no known one is."""
+        assert self.calibration is not None
+        values = steps * self.calibration.deviation + self.offset
+        if self.is_log.any():
+            values[:, self.is_log] = np.exp(values[:, self.is_log])
+        is_positive = self.smallest >= 0
+        values[:, is_positive] = np.maximum(values[:, is_positive], 0.0)
+        return values
+
+    def of_field(self, field: Field) -> Self:
+        at = np.arange(field.at.start, field.at.stop)
+        columns = self.columns[field.at]
+        learned = self.calibration
+        return replace(
+            self,
+            columns=columns,
+            factor=self.factor[at],
+            offset=self.offset[at],
+            scale=self.scale[at],
+            varies=self.varies[at],
+            is_log=self.is_log[at],
+            source=Cells((field.title,) * len(at)),
+            data=self._data_on(at, columns),
+            calibration=None if learned is None else learned.on_columns(at),
+        )
+
+    def _data_on(self, at: Ints, columns: tuple[str, ...]) -> DescriptiveContext | None:
+        """The data on some columns; None if no value of them is known."""
+        if self.data is None:
+            return None
+        matrix = self.data.matrix.on_columns(at)
+        if not matrix.n_known:
+            return None
+        return self.data.with_matrix(matrix, columns=columns)
+
+    @property
+    def log_columns(self) -> tuple[str, ...]:
+        return tuple(self.columns[i] for i in np.flatnonzero(self.is_log))
+
+
+def _products(vectors: Floats, factor: Floats) -> Doubles:
+    """Products of label vectors and column vectors, in blocks of labels."""
+    turned = np.asarray(factor.T, np.float64)
+    found = np.empty((len(vectors), turned.shape[1]))
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        block = slice(start, start + ROWS_AT_ONCE)
+        found[block] = np.asarray(vectors[block], np.float64) @ turned
+    return found

@@ -1,0 +1,267 @@
+"""What values were made from, so that later labels are encoded in the same way.
+
+The weight of a word depends on how rare it was among the texts of the fit, and a text
+cell becomes one column per value that the fit knew. So later labels are encoded by the
+`Source` of the fit, not by their own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from phcle.contexts.base.fitted_context import warn_unknown_columns
+from phcle.contexts.descriptive.column_reading import read_column
+from phcle.contexts.descriptive.word_weights import weigh_known_words
+from phcle.contexts.matrices import check_array
+from phcle.contexts.unknown_markers import UnknownMarkers
+from phcle.errors import ContextError
+from phcle.files.tensor_store import TensorStore
+
+__all__ = ["Cells", "Encoded", "Source", "Words", "unpack_source"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Values of new labels in the columns of the fit.
+
+    Attributes
+    ----------
+    values : array or sparse matrix of shape (labels, columns)
+        The values; NaN is missing in an array.
+    says_something : bool
+        Whether any value is known, or any word was found.
+    """
+
+    values: Any
+    says_something: bool
+
+
+class Source(ABC):
+    """What values were made from; a stored embedding keeps it without the rows.
+
+    Attributes
+    ----------
+    is_text : bool
+        Whether a person enters a value as a text.
+    """
+
+    is_text: ClassVar[bool] = False
+
+    @abstractmethod
+    def take(self, rows: Sequence[int]) -> Source:
+        """Return the source of some rows.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Positions of the rows.
+
+        Returns
+        -------
+        Source
+            The source of these rows.
+        """
+
+    @abstractmethod
+    def encoded_like(
+        self, fitted: Source, columns: Sequence[str], name: str
+    ) -> Encoded | None:
+        """Encode these rows in the columns of a fit.
+
+        Parameters
+        ----------
+        fitted : Source
+            The source of the fit.
+        columns : sequence of str
+            Columns of the fit.
+        name : str
+            Name of the context, for warnings.
+
+        Returns
+        -------
+        Encoded or None
+            The values; None if the fit had another kind of source.
+        """
+
+    @abstractmethod
+    def pack(self, store: TensorStore) -> str:
+        """Put what fold-in needs into a file's store.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to put it.
+
+        Returns
+        -------
+        str
+            Name of the kind of source, for `unpack_source`.
+        """
+
+    @abstractmethod
+    def check(self, n_columns: int, where: str) -> None:
+        """Refuse parts that do not fit the number of columns.
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns of the context.
+        where : str
+            The context, for messages.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Words(Source):
+    """Texts and the weight of each word.
+
+    Attributes
+    ----------
+    rarity : array of shape (columns,)
+        Inverse document frequency of each word at the fit.
+    documents : tuple of str
+        The texts, one per row.
+    """
+
+    is_text = True
+    rarity: Floats
+    documents: tuple[str, ...] = ()
+
+    def take(self, rows: Sequence[int]) -> Words:
+        return Words(self.rarity, tuple(self.documents[i] for i in rows))
+
+    def encoded_like(
+        self, fitted: Source, columns: Sequence[str], name: str
+    ) -> Encoded | None:
+        if not isinstance(fitted, Words):
+            return None
+        values = weigh_known_words(self.documents, columns, fitted.rarity)
+        return Encoded(values, says_something=values.nnz > 0)
+
+    def pack(self, store: TensorStore) -> str:
+        store["rarity"] = self.rarity
+        return "words"
+
+    def check(self, n_columns: int, where: str) -> None:
+        check_array(self.rarity, (n_columns,), f"the words of {where}")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(Source):
+    """Cells of a table, and the column of the table that each column came from.
+
+    Attributes
+    ----------
+    titles : tuple of str
+        For each column of the context the title of its column in the table.
+    cells : mapping from str to sequence
+        Cells by title.
+    left_out : mapping from str to str
+        Why a fit to these cells leaves a column out, by title. Labels that are added
+        later do not need it: the columns of the fit decide how they are encoded.
+    markers : UnknownMarkers
+        Which texts mark unknown cells.
+    kinds : mapping from str to str
+        What each column of cells holds, by title; not stored.
+    units : mapping from str to str
+        The unit that was dropped from the cells of a column, by title.
+    remarks : tuple of str
+        What was assumed or changed when the cells were read; not stored.
+    """
+
+    titles: tuple[str, ...]
+    cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    markers: UnknownMarkers = field(default_factory=UnknownMarkers)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    def take(self, rows: Sequence[int]) -> Cells:
+        cells = {
+            title: [column[i] for i in rows] for title, column in self.cells.items()
+        }
+        return replace(self, cells=cells)
+
+    def encoded_like(
+        self, fitted: Source, columns: Sequence[str], name: str
+    ) -> Encoded | None:
+        if not isinstance(fitted, Cells):
+            return None
+        warn_unknown_columns(name, [t for t in self.cells if t not in fitted.titles])
+        n_rows = len(next(iter(self.cells.values()), ()))
+        values = np.full((n_rows, len(columns)), np.nan)
+        for i, (column, title) in enumerate(zip(columns, fitted.titles, strict=True)):
+            raw = self.cells.get(title, ())
+            if column == title:
+                values[: len(raw), i] = self._numbers(raw, title, fitted, name)
+                continue
+            # One column per value: a text is each of them or not.
+            own = column.removeprefix(f"{title}=").casefold().split()
+            for row, cell in enumerate(raw):
+                if not self.markers.is_unknown(cell):
+                    values[row, i] = str(cell).casefold().split() == own
+        return Encoded(values, says_something=not np.isnan(values).all())
+
+    def _numbers(
+        self, raw: Sequence[Any], title: str, fitted: Cells, name: str
+    ) -> Sequence[float]:
+        """Numbers of new cells; a unit must be that of the fit."""
+        column = read_column(raw, self.markers, numeric=True)
+        unit = fitted.units.get(title, "")
+        if column.unit and unit and column.unit != unit:
+            raise ContextError(
+                f"context {name!r}: column {title!r} was fitted in {unit!r}. Got "
+                f"{column.unit!r} instead; convert the values."
+            )
+        return column.numbers
+
+    def pack(self, store: TensorStore) -> str:
+        store.put_names("titles", self.titles)
+        if self.units:
+            store.put_names("units", [self.units.get(x, "") for x in self.titles])
+        return "cells"
+
+    def check(self, n_columns: int, where: str) -> None:
+        if len(self.titles) != n_columns:
+            raise ContextError(
+                f"{where} has {len(self.titles)} titles, not {n_columns}"
+            )
+
+
+def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
+    """Make the source that a file stores.
+
+    Parameters
+    ----------
+    packed : str or None
+        What `Source.pack` returned.
+    store : TensorStore
+        Its numbers and names.
+
+    Returns
+    -------
+    Source or None
+        The source without rows.
+    """
+    from phcle.contexts.descriptive.name_words import NameWords  # imports this module
+
+    if packed == "words":
+        return Words(store["rarity"])
+    if packed == "name words":
+        return NameWords(store["rarity"])
+    if packed == "cells":
+        titles = store.names("titles")
+        if "units" not in store:
+            return Cells(titles)
+        units = zip(titles, store.names("units"), strict=False)
+        return Cells(titles, units={title: unit for title, unit in units if unit})
+    return None
