@@ -4,9 +4,12 @@
 
 Every label has about 20 counts with labels of its group, which lie anywhere. Each
 process makes the counts of its own labels. All runs have the same parts, so they make
-the same sweeps. The cores may be busy with other work, so compare CPU times. "Held" is
-the most rows of W and C that a process has at once, its own and those it asked for, as
-a share of all. "Estimate" is computed from sizes alone.
+the same sweeps. Every process has one thread, also when it is alone. The cores may be
+busy with other work, so compare CPU times, and the rate of a matrix product in each
+process. "Held" is the most rows of W and C that a process has at once, its own and
+those it asked for, as a share of all. "Estimate" is computed from sizes alone: its ends
+are for labels in groups, whose blocks ask once for each column, and for labels with
+nothing in common.
 """
 
 from __future__ import annotations
@@ -23,12 +26,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info
 
 from phcle.backends.distributed import current_processes
 from phcle.backends.shard_exchange import ShardExchange
 from phcle.contexts.relational.sharded import ShardedTerm
 from phcle.errors import ConvergenceWarning
+from phcle.fit_speed import yardstick
 from phcle.solver import sharded_fit
 from phcle.solver.sharded_problem import CountRows, ShardedProblem
 
@@ -40,8 +46,9 @@ AT_ONCE = 1000
 """Labels whose counts are drawn with one seed."""
 
 HUB_USES = 15
-"""Times that an update collects the rows of a hub: two for the gradient, two for each
-of six conjugate gradients, one for the line search."""
+"""Times that an update sends a number for each entry of a hub, and a vector to each
+process: two for the gradient, two for each of six conjugate gradients, one for the line
+search."""
 
 PASSES = 3
 """Times that an exact update of a block needs all rows of the other factor: gradient,
@@ -81,15 +88,20 @@ class _Watched(ShardedProblem):
         _Watched.seen = self
 
 
-def estimated(term: ShardedTerm, size: int, dim: int, item: int, mode: str) -> float:
-    """Bytes that a process sends while the rows of one term are updated."""
-    hubs = [plans for plans in term.plans if len(plans) > 1]
+def estimated(
+    term: ShardedTerm, size: int, dim: int, item: int, mode: str
+) -> npt.NDArray[np.float64]:
+    """Bytes that a process gets while the rows of one term are updated, at two ends."""
+    pairs = zip(term.plans, term.has_hub, strict=True)
+    hubs = [sum(plan.received) for plan, has_hub in pairs if has_hub]
     n_blocks, n_others = len(term.plans) - len(hubs), term.others.n_rows
-    in_hubs = sum(sum(plan.received) for plans in hubs for plan in plans)
     # Drawn at random, m entries of a block are in n (1 − e^(−m/n)) different columns.
-    per_block = n_others * -np.expm1(-(term.n_entries - in_hubs) / n_blocks / n_others)
-    n_rows = n_blocks * per_block + HUB_USES * in_hubs
-    rows = n_rows * (size - 1) / size * dim * item
+    in_blocks = (term.n_entries - sum(hubs)) / n_blocks
+    apart = n_blocks * n_others * -np.expm1(-in_blocks / n_others)
+    together = min(apart, n_others * term.others.n_parts / size)
+    n_numbers = np.array([together, apart]) * dim
+    n_numbers += HUB_USES * (sum(hubs) + len(hubs) * size * dim)
+    rows = n_numbers * (size - 1) / size * item
     if mode == "sampled":
         drawn = min(sharded_fit.SAMPLE, n_others)
         return rows + (size - 1) * drawn / size * (dim + 1) * item
@@ -109,7 +121,9 @@ def worker(options: argparse.Namespace, folder: str) -> None:
     """Fit in this process, and write what it took."""
     import torch.distributed  # noqa: F401  # so that one process has it, too
 
+    assert all(pool["num_threads"] == 1 for pool in threadpool_info())
     current_processes()  # connect before memory is measured
+    rate = yardstick()
     before = megabytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     marks: list[tuple[float, float]] = []
@@ -141,8 +155,8 @@ def worker(options: argparse.Namespace, folder: str) -> None:
     (context,) = problem.problem.contexts
     terms: list[ShardedTerm] = [context.label_rows, context.column_rows]  # type: ignore[attr-defined]
     own = sum(layout.stop - layout.start for layout in problem.layouts)
-    asked = max(
-        sum(plan.received) for term in terms for plans in term.plans for plan in plans
+    asked = 2 * max(  # those of the next block come while a block is updated
+        min(sum(plan.received), term.most_near) for term in terms for plan in term.plans
     )
     all_rows = sum(layout.n_rows for layout in problem.layouts)
     size = exchange.size
@@ -161,7 +175,8 @@ def worker(options: argparse.Namespace, folder: str) -> None:
         "sent": sent,
         "estimate": sum(
             estimated(term, size, options.dim, 4, options.mode) for term in terms
-        ),
+        ).tolist(),
+        "gflops": rate,
         "setup": exchange.sent["setup"],
         "before_mb": before,
         "peak_mb": megabytes("VmHWM"),
@@ -202,18 +217,20 @@ def main() -> None:
             ]
         for rank, x in enumerate(found):
             print(
-                f"{n} processes, number {rank}: sweep {x['sweep_seconds']:.1f} s, "
-                f"{x['sweep_cpu']:.1f} CPU s; fit {x['cpu']:.0f} CPU s; held "
+                f"{n} processes, number {rank}: {x['gflops']:.0f} GFLOP/s; sweep "
+                f"{x['sweep_seconds']:.2f} s, {x['sweep_cpu']:.2f} CPU s; "
+                f"fit {x['cpu']:.0f} CPU s; held "
                 f"{x['held']:.0%} of the rows; memory {x['before_mb']:.0f} + "
                 f"{x['peak_mb'] - x['before_mb']:.0f} MB; blocks {x['blocks']}"
             )
         sent = {
             kind: f"{n_bytes / 1e6:.1f}" for kind, n_bytes in found[0]["sent"].items()
         }
-        estimate = sum(x["estimate"] for x in found) / 1e6
+        low, high = np.sum([x["estimate"] for x in found], axis=0) / 1e6
         print(
             f"{n} processes together: {sum(found[0]['sent'].values()) / 1e6:.1f} MB a "
-            f"sweep, estimate {estimate:.1f} MB; {sent}; gap {found[0]['gap']:.7g}",
+            f"sweep, estimate {low:.1f} to {high:.1f} MB; {sent}; "
+            f"gap {found[0]['gap']:.7g}",
             flush=True,
         )
 

@@ -58,12 +58,13 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
     before = {path.name for path in out.iterdir()}
     command = [sys.executable, __file__, "--child", family, "--out", str(out)]
     with tempfile.TemporaryFile("w+", errors="replace") as written:
-        code = _run([*command, "--seconds", str(seconds)], written, seconds + 90)
+        code = _run([*command, "--seconds", str(seconds)], written, seconds + 300)
         written.seek(0)
         told = written.read()
-    if code is None:  # it hangs so that not even its own alarm ends it
-        (out / f"{family}-now").rename(out / f"{family}-stopped-hang")
-    (out / f"{family}-now").unlink(missing_ok=True)
+    now = out / f"{family}-now"
+    if code is None and now.exists():  # it hangs so that not even its alarm ends it
+        now.rename(out / f"{family}-stopped-hang")
+    now.unlink(missing_ok=True)
     tried_files = re.search(r"number_of_executed_units: (\d+)", told)
     paths = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", told)
     after = {path.name for path in out.iterdir() if path.suffix != ".txt"}

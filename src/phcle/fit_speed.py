@@ -77,8 +77,10 @@ def _peak_megabytes() -> float | None:
     """The most memory this process has held, where the system counts it."""
     if sys.platform == "win32":
         return None
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # a Python that was built without it
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 

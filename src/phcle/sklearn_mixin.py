@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import textwrap
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from phcle.embedding.html import embedding_html, options_html
@@ -35,12 +34,11 @@ def documents_options(estimator: Estimator) -> Estimator:
     ]
     estimator.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     if estimator.__doc__:  # python -OO removes it
-        main, others = (
-            textwrap.indent(parameters_text(*groups), "    ").strip()
-            for groups in (["main"], ["model", "solver", "computing"])
-        )
-        filled = estimator.__doc__.replace("{main}", main)
-        estimator.__doc__ = filled.replace("{others}", others)
+        # Python 3.13 removes the indentation of docstrings, earlier ones keep it.
+        text = inspect.cleandoc(estimator.__doc__)
+        text = text.replace("{main}", parameters_text("main").strip())
+        others = parameters_text("model", "solver", "computing").strip()
+        estimator.__doc__ = text.replace("{others}", others)
     return estimator
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from problems import random_contexts
 from phcle import PHCLE, DescriptiveContext, RelationalContext, progress
 from phcle.errors import BackendError, ConvergenceWarning, OptionError, PhcleError
 from phcle.options import OPTIONS
+from phcle.sklearn_mixin import documents_options
 
 
 def family_of(imagenet, name):
@@ -282,3 +284,13 @@ def test_mixed_precision_ends_where_double_precision_does(imagenet):
 def test_mixed_precision_needs_torch_and_single_precision(imagenet, wrong):
     with pytest.raises(BackendError, match="precision='mixed' needs"):
         PHCLE(precision="mixed", **wrong).fit(imagenet.hierarchy())
+
+
+def test_options_are_documented_in_a_docstring_without_indentation():
+    class Plain:
+        pass
+
+    # Python 3.13 stores docstrings so.
+    Plain.__doc__ = "Learn.\n\nParameters\n----------\n{main}\n\n{others}\n"
+    text = inspect.getdoc(documents_options(Plain))
+    assert all(re.search(rf"^{x.name} : ", text, re.MULTILINE) for x in OPTIONS)

@@ -9,7 +9,7 @@ holds all rows. The processes work in step: each makes the same calls in the sam
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,11 +228,77 @@ class ShardExchange(Processes):
         array
             The wanted rows, in the order of the positions.
         """
+        return self.start_take(own, plan)()
+
+    def start_take(self, own: Array, plan: Plan) -> Callable[[], Array]:
+        """Begin to collect rows, which come while this process does something else.
+
+        Parameters
+        ----------
+        own : array
+            The own rows, (rows, width).
+        plan : Plan
+            Made for these positions.
+
+        Returns
+        -------
+        callable
+            Waits for the wanted rows, and returns them in the order of the positions.
+        """
         if not isinstance(own, np.ndarray):
             serve = self.torch.as_tensor(plan.serve, device=own.device)
         else:
             serve = plan.serve
-        return self._to_each(own[serve], plan.sent, plan.received, "rows")
+        return self._start_to_each(own[serve], plan.sent, plan.received, "rows")
+
+    def ask(self, numbers: Array, plan: Plan) -> Array:
+        """Send a number for each wanted row to the process that owns the row.
+
+        Parameters
+        ----------
+        numbers : array
+            One for each position of the plan.
+        plan : Plan
+            Made for these positions.
+
+        Returns
+        -------
+        array
+            Those that this process got, one for each of `plan.serve`.
+        """
+        return self._to_each(numbers, plan.received, plan.sent, "rows")
+
+    def answer(self, rows: Array, plan: Plan) -> Array:
+        """Send a row or a number for each of `plan.serve` to the process that asked.
+
+        Parameters
+        ----------
+        rows : array
+            One for each of `plan.serve`.
+        plan : Plan
+            Made for these positions.
+
+        Returns
+        -------
+        array
+            Those that this process got, in the order of its positions.
+        """
+        return self._to_each(rows, plan.sent, plan.received, "rows")
+
+    def swap(self, rows: Array) -> Array:
+        """Send one row to each process.
+
+        Parameters
+        ----------
+        rows : array
+            Row i is for process i.
+
+        Returns
+        -------
+        array
+            The rows that this process got, in the order of the processes.
+        """
+        return self._to_each(rows, [1] * self.size, [1] * self.size, "rows")
 
     def around(self, own: Array, bounds: Ints, height: int) -> Iterator[Array]:
         """Pass the rows of all processes around, in pieces.
@@ -320,15 +386,29 @@ class ShardExchange(Processes):
         self, rows: Array, sent: list[int], received: list[int], kind: str
     ) -> Array:
         """Send some rows to every process, and get some from every one."""
+        return self._start_to_each(rows, sent, received, kind)()
+
+    def _start_to_each(
+        self, rows: Array, sent: list[int], received: list[int], kind: str
+    ) -> Callable[[], Array]:
+        """Begin to send and to get rows; a function that waits for them."""
         if self.size == 1:
-            return rows
+            return lambda: rows
         mine = self._tensor(rows)
         found = mine.new_empty((sum(received), *mine.shape[1:]))
         with clear_errors():
-            self.dist.all_to_all_single(found, mine, received, sent)
+            request = self.dist.all_to_all_single(
+                found, mine, received, sent, async_op=True
+            )
         n_sent = sum(sent) - sent[self.rank]
         self.sent[kind] += n_sent * mine[:1].nbytes
-        return found.numpy() if isinstance(rows, np.ndarray) else found
+
+        def wait() -> Array:
+            with clear_errors():
+                request.wait()
+            return found.numpy() if isinstance(rows, np.ndarray) else found
+
+        return wait
 
     def _pass_on(self, piece: Array, n_rows: int) -> Any:
         """Send a piece to the next process; a function that waits for the other one."""

@@ -147,6 +147,21 @@ class Local(Protocol):
 class View(Protocol):
     """A term with given other factor and weight."""
 
+    def exchanges(self, block: int) -> bool:
+        """Whether each use of a block needs other processes, which must join in.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block.
+
+        Returns
+        -------
+        bool
+            False if all rows that it needs are here, or come once for the block.
+        """
+        return False
+
     def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
         """Evaluate the term at a block of rows.
 

@@ -25,7 +25,7 @@ from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-from phcle.contexts.family_means import FamilyMeans, Groups
+from phcle.contexts.family_means import FamilyMeans
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import MaskedMatrix
 from phcle.solver.nearest_rule import nearest_values
@@ -80,7 +80,6 @@ def score_columns(
     CompletionSkill
         The scores.
     """
-    groups = Groups.of_contexts(problem.labels, problem.contexts)
     position = index_of(problem.labels)
     found: list[ColumnSkill] = []
     for context in problem.contexts:
@@ -90,7 +89,7 @@ def score_columns(
         table = cast(PredictingContext, context)
         at = np.array([position[x] for x in table.data.labels], dtype=np.int64)
         matrix = table.data.on_fit_scale().matrix
-        family = _at_cells(cells, FamilyMeans(matrix, groups, at).at)
+        family = _at_cells(cells, FamilyMeans(matrix, problem.families, at).at)
         deviation = calibration.deviation[cells.columns]
         unit = np.divide(
             1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0
@@ -219,12 +218,9 @@ def read_cells(
     calibration = calibration or table.calibration
     assert calibration is not None
     unit = steps_per_unit(table.scale, calibration.deviation)
-    pairs, at = np.unique(
-        np.stack([cells.trial, cells.rows]), axis=1, return_inverse=True
-    )
-    at = at.ravel()
+    at = cells.question
     found = Read(*np.empty((4, len(cells.rows))))
-    for start in range(0, pairs.shape[1], ROWS):
+    for start in range(0, int(at.max(initial=-1)) + 1, ROWS):
         inside = np.flatnonzero((at >= start) & (at < start + ROWS))
         row, column = at[inside] - start, cells.columns[inside]
         n = int(row.max()) + 1

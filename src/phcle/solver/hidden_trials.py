@@ -51,18 +51,23 @@ FEWEST_LABELS = 10
 MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
-COLD_UP_TO, COLD_SWEEPS, COLD_TOL = 10_000, 20, 1e-3
-"""Up to this many labels, a trial starts anew, with at most so many sweeps. It ends as
-a fit does by default: when a sweep lowers the objective by less than this share."""
+COLD_UP_TO, COLD_SWEEPS = 10_000, 20
+"""Up to this many labels, a trial starts anew, with at most so many sweeps."""
+
+COLD_TOL, SMALL_COLD_TOL = 3e-2, 1e-3
+"""Such a trial ends when a sweep lowers the objective by less than this share: that of
+a fit in a small problem, and more in others. Later sweeps would double the time of a
+trial there and leave confidences as they are."""
 
 SWEEPS = 5
 """Sweeps of a trial that goes on from the end of the fit."""
 
-ENOUGH = 1_000
+ENOUGH, ENOUGH_TAGS = 1_000, 50
 """Trials end when this many hidden cells of each table have their attribute: in labels
 that are described in part, and in others. Every number counts, above its mean or not,
 because intervals learn from all; not in a problem with few labels, whose cells agree
-more."""
+more. Otherwise, few tags are enough: they share a curve with three parameters, and the
+many tags that labels do not have are hidden beside them."""
 
 MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 20
 """Most trials, and most for a problem with at most so many labels, whose trials take
@@ -201,7 +206,7 @@ def hidden_cells(
             found[name] = found[name].joined(cells) if name in found else cells
         on_trial(number + 1, most)
         if all(
-            _is_enough(found[table.name], table, every_number=not is_small)
+            _is_enough(found[table.name], table, is_small=is_small)
             for table in tables.values()
         ):
             break
@@ -209,15 +214,16 @@ def hidden_cells(
 
 
 def _is_enough(
-    cells: HiddenPredictions, table: PredictingContext, *, every_number: bool
+    cells: HiddenPredictions, table: PredictingContext, *, is_small: bool
 ) -> bool:
     """Whether there are enough hidden cells of both sorts, or of the only one."""
-    counts = table.has(cells.columns, cells.truth)
-    if every_number:
+    counts, enough = table.has(cells.columns, cells.truth), ENOUGH
+    if not is_small:
         counts |= table.is_number[cells.columns]
+        enough = ENOUGH_TAGS if table.fields[0].kind == "tag" else ENOUGH
     n_alone = np.count_nonzero(counts & cells.is_alone)
     n_gaps = np.count_nonzero(counts & ~cells.is_alone)
-    return bool(n_gaps >= ENOUGH and (n_alone >= ENOUGH or not cells.is_alone.any()))
+    return bool(n_gaps >= enough and (n_alone >= enough or not cells.is_alone.any()))
 
 
 def predict_hidden(
@@ -264,7 +270,7 @@ def predict_hidden(
             columns,
             each.cells.truth,
             each.cells.is_alone,
-            np.einsum("ij,ij->i", W[rows], factors[number][columns]),
+            each.cells.predicted(W, factors[number]),
             _support(each.left, W, rows),
             _presence(each)[columns],
             _family(each, groups, position),
@@ -320,7 +326,7 @@ def _groups(problem: Problem, drawn: Mapping[int, Drawn]) -> Groups:
     has_numbers = any(each.table.is_number.any() for each in drawn.values())
     if not has_numbers or len(problem.labels) > MOST_WITH_FAMILIES:
         return Groups(())
-    return Groups.of_contexts(problem.labels, problem.contexts)
+    return problem.families
 
 
 def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Doubles:
@@ -351,7 +357,8 @@ def _fitted_anew(
     """W and all factors of a short fit from the start."""
     rng = np.random.default_rng(seed)
     backend, weights = device.backend, dict(state.weights)
-    solver = MajoriseSolver(DeviceProblem(backend, trial), tol=COLD_TOL)
+    tol = SMALL_COLD_TOL if len(trial.labels) <= SMALL else COLD_TOL
+    solver = MajoriseSolver(DeviceProblem(backend, trial), tol=tol)
     start = start_factors(trial, weights, "spectral", rng, backend=backend)
     after = run(solver, solver.init(start, weights), max_iter=COLD_SWEEPS)
     (W,) = device.to_numpy([after.W])

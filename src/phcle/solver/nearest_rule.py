@@ -33,8 +33,9 @@ MOST_WORK, FEWEST_ASKED, PER_LABEL = 400_000_000, 200, 50
 second or two, but in at least so many rows. A row takes a step for each cell of the
 table, and so many for each label, to sort them."""
 
-LOOKED_AT, ASKED_AT_ONCE = 200, 100
-"""Nearest labels among which a known cell is looked for first, and rows at once."""
+LOOKED_AT, ASKED_AT_ONCE = 20, 100
+"""Nearest labels among which known cells are looked for first, and rows at once. Where
+these are too few, ten times as many are looked at."""
 
 
 def nearest_values(
@@ -71,18 +72,18 @@ def nearest_values(
     filled = np.where(known, values / scale, 0.0)
     row_of = np.full(int(at.max()) + 1, -1)
     row_of[at] = np.arange(len(at))
-    pairs, pair_of = np.unique(
-        np.stack([cells.trial, cells.rows]), axis=1, return_inverse=True
-    )
-    pair_of = pair_of.ravel()
+    pair_of = cells.question
+    n_pairs = int(pair_of.max()) + 1
+    label_of = np.empty(n_pairs, dtype=np.int64)
+    label_of[pair_of] = cells.rows
     most = max(FEWEST_ASKED, MOST_WORK // (n_labels * (n_columns + PER_LABEL)))
-    asked = np.linspace(0, pairs.shape[1] - 1, min(pairs.shape[1], most))
+    asked = np.linspace(0, n_pairs - 1, min(n_pairs, most))
     asked = np.unique(asked.round().astype(np.int64))
     for start in range(0, len(asked), ASKED_AT_ONCE):
         block = asked[start : start + ASKED_AT_ONCE]
         inside = np.flatnonzero(np.isin(pair_of, block))
         number, columns = np.searchsorted(block, pair_of[inside]), cells.columns[inside]
-        rows = row_of[pairs[1, block]]
+        rows = row_of[label_of[block]]
         seen = known[rows]
         seen[number, columns] = False
         away = _distances(filled, known, rows, seen)
@@ -111,21 +112,21 @@ def _mean_of_nearest(
     values: Floats, known: Flags, away: Floats, number: Ints, columns: Ints
 ) -> Floats:
     """Means of the nearest labels that know a column; NaN where there are none."""
-    order = np.argsort(away, axis=1, kind="stable")[:, :LOOKED_AT]
+    order = np.argsort(away, axis=1, kind="stable")
     is_near = np.isfinite(np.take_along_axis(away, order, axis=1))
-    near = order[number]
-    has_value = known[near, columns[:, None]] & is_near[number]
-    has_value &= has_value.cumsum(axis=1) <= NEIGHBOURS
-    count = has_value.sum(axis=1)
-    sums = np.where(has_value, values[near, columns[:, None]], 0.0).sum(axis=1)
+    n_near = is_near.sum(axis=1)
     found = np.full(len(number), np.nan)
-    np.divide(sums, count, out=found, where=count > 0)
-    for cell in np.flatnonzero((count < NEIGHBOURS) & (away.shape[1] > LOOKED_AT)):
-        own = np.where(known[:, columns[cell]], away[number[cell]], np.inf)
-        nearest = np.argsort(own, kind="stable")[:NEIGHBOURS]
-        nearest = nearest[np.isfinite(own[nearest])]
-        if len(nearest):
-            found[cell] = values[nearest, columns[cell]].mean()
+    left, width = np.arange(len(number)), LOOKED_AT
+    while len(left):
+        near, own = order[number[left], :width], columns[left, None]
+        has_value = known[near, own] & is_near[number[left], :width]
+        has_value &= has_value.cumsum(axis=1) <= NEIGHBOURS
+        count = has_value.sum(axis=1)
+        sums = np.where(has_value, values[near, own], 0.0).sum(axis=1)
+        is_known = count > 0
+        found[left[is_known]] = sums[is_known] / count[is_known]
+        left = left[(count < NEIGHBOURS) & (width < n_near[number[left]])]
+        width *= 10
     return found
 
 

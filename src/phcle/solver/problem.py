@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from phcle.backends.row_blocks import Block, split_rows
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.penalties import Penalties
+from phcle.contexts.family_means import Groups
 from phcle.contexts.labels import as_names
 from phcle.contexts.terms import RowUpdate, Sample, View
 
@@ -66,6 +68,11 @@ class Problem:
         for context in self.contexts:
             found.setdefault(context.kind, []).append(context)
         return list(found.values())
+
+    @cached_property
+    def families(self) -> Groups:
+        """Families of the labels in all hierarchies."""
+        return Groups.of_contexts(self.labels, self.contexts)
 
     @property
     def n_pairs(self) -> int:

@@ -206,12 +206,15 @@ def _step(
     """One step of a block, or of chosen rows: new rows and values of the terms."""
     xp = backend.xp
     here = _Place.of(backend, y, views, ridge, block, chosen)
-    best, slope = _attempt(backend, here, ridge, curvature)
+    # PROBED needs a sample of all columns, for which all processes must ask at once.
+    in_step = curvature is Curvature.PROBED or any(x.exchanges(block) for x in views)
+    any_of = backend.processes.any_of if in_step else bool
+    best, slope = _attempt(backend, here, ridge, curvature, any_of)
     stuck = xp.nonzero((best.total >= here.total) & (slope < -here.noise))[0]
-    if backend.processes.any_of(stuck.shape[0] > 0):
+    if any_of(stuck.shape[0] > 0):
         rows = stuck if chosen is None else chosen[stuck]
         again = _Place.of(backend, y[stuck], views, ridge, block, rows)
-        best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND)[0])
+        best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND, any_of)[0])
     better = best.total < here.total
     if curvature is Curvature.PROBED:  # gains are below rounding: trust the gradient
         better = better | (slope >= -here.noise)
@@ -258,13 +261,18 @@ class _Place:
 
 
 def _attempt(
-    backend: Backend, here: _Place, ridge: float, curvature: Curvature
+    backend: Backend,
+    here: _Place,
+    ridge: float,
+    curvature: Curvature,
+    any_of: Callable[[bool], bool],
 ) -> tuple[_Trial, Array]:
     """Rows after the step with this curvature, and the slopes along it."""
     direction = _direction(backend, here, ridge, curvature)
     slope = backend.xp.sum(here.gradient * direction, axis=1)
     is_newton = curvature is Curvature.PROBED
-    found = _search(backend, here, direction, slope, ridge, check_all=not is_newton)
+    check_all = not is_newton
+    found = _search(backend, here, direction, slope, ridge, any_of, check_all=check_all)
     return found, slope
 
 
@@ -318,6 +326,7 @@ def _search(
     direction: Array,
     slope: Array,
     ridge: float,
+    any_of: Callable[[bool], bool],
     *,
     check_all: bool,
 ) -> _Trial:
@@ -331,7 +340,7 @@ def _search(
     everyone = slice(None)
     if not check_all:
         checked = xp.nonzero(slope < -here.noise)[0]
-        if not backend.processes.any_of(checked.shape[0] > 0):
+        if not any_of(checked.shape[0] > 0):
             return here.moved(direction)
     lines = [term.along(direction) for term in here.terms]
 
@@ -354,7 +363,7 @@ def _search(
     vertex = xp.clip(vertex, min=0.05)
     is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
     chosen = xp.nonzero(is_off)[0]
-    if not backend.processes.any_of(chosen.shape[0] > 0):
+    if not any_of(chosen.shape[0] > 0):
         return whole
     shorter = trial(vertex[chosen], chosen)
     better = shorter.total < whole.total[chosen]

@@ -18,12 +18,8 @@ from phcle.backends.row_blocks import Block
 from phcle.backends.shard_exchange import Layout, ShardExchange
 from phcle.contexts.base.penalties import UNITS, Penalties
 from phcle.contexts.relational.column_sampling import draw_in_parts
-from phcle.contexts.relational.sharded import (
-    MOST_ROWS,
-    ShardedRelational,
-    ShardedTerm,
-    cut_blocks,
-)
+from phcle.contexts.relational.shard_blocks import MOST_ROWS, cut_blocks
+from phcle.contexts.relational.sharded import ShardedRelational, ShardedTerm
 from phcle.contexts.terms import Sample
 from phcle.errors import ContextError, some
 from phcle.files.numpy_arrays import map_npy

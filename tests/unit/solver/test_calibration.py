@@ -153,9 +153,9 @@ def test_trials_solve_labels_once_in_the_precision_of_the_sweeps(monkeypatch):
     assert set(seen) == {"float32"}
 
 
-@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 6)])
-def test_every_number_counts_unless_labels_are_few(n, n_trials, monkeypatch):
-    """A trial hides 1,200 numbers of 60 labels, or 800 of 40, and some others."""
+@pytest.fixture
+def seeds(monkeypatch):
+    """Seeds of the trials that were made."""
     from phcle.solver import hidden_trials
 
     seeds = []
@@ -166,6 +166,27 @@ def test_every_number_counts_unless_labels_are_few(n, n_trials, monkeypatch):
         return predict(*args, seed=seed)
 
     monkeypatch.setattr(hidden_trials, "predict_hidden", counted)
+    return seeds
+
+
+@pytest.mark.parametrize(("n_tags", "n_trials"), [(2, 1), (0.5, 2)])
+def test_one_trial_is_enough_if_it_hides_some_tags(n_tags, n_trials, seeds):
+    """A trial hides rows of 60 labels, and as many tags of the others."""
+    rng = np.random.default_rng(0)
+    labels = [f"x{i}" for i in range(600)]
+    tags = {
+        x: [f"tag {i}" for i in range(60) if rng.random() < n_tags / 60] for x in labels
+    }
+    tree = [(label, f"group {i // 20}") for i, label in enumerate(labels)]
+    model = PHCLE(dim=5, tol=0.5, choose=False)
+    given = DescriptiveContext.from_tags(tags, name="tags")
+    model.fit([RelationalContext.from_hierarchy(tree, name="tree"), given])
+    assert len(seeds) == n_trials
+
+
+@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 6)])
+def test_every_number_counts_unless_labels_are_few(n, n_trials, seeds):
+    """A trial hides 1,200 numbers of 60 labels, or 800 of 40, and some others."""
     values = np.random.default_rng(0).normal(size=(n, 20))
     frame = pd.DataFrame(values, index=[f"x{i}" for i in range(n)]).add_prefix("c")
     model = PHCLE(dim=5, max_iter=3, tol=0.1, choose=False)

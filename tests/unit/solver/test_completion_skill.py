@@ -133,3 +133,16 @@ def test_the_nearest_labels_that_know_a_column_are_averaged():
         usual = np.nanmean(values[:, column])
         wanted = values[nearest, column].mean() if len(nearest) else usual
         assert found[i] == pytest.approx(wanted)
+
+
+def test_cells_are_predicted_in_parts(monkeypatch):
+    from phcle.contexts.descriptive import hidden_cells
+
+    monkeypatch.setattr(hidden_cells, "AT_ONCE", 3)
+    rng = np.random.default_rng(0)
+    W, U = rng.normal(size=(5, 4)), rng.normal(size=(6, 4))
+    rows, columns = np.divmod(np.arange(30), 6)
+    given = np.zeros(30)
+    cells = hidden_cells.HiddenCells(rows, columns, given, given > 0)
+    np.testing.assert_allclose(cells.predicted(W, U), (W @ U.T).ravel())
+    np.testing.assert_allclose(cells.errors(W, U), (W @ U.T).ravel() ** 2)

@@ -144,10 +144,9 @@ def _curves(
     at = np.flatnonzero(is_category[hidden.columns])
     if len(at):
         columns = hidden.columns[at]
-        groups = hidden.trial[at] * (int(hidden.rows.max()) + 1) + hidden.rows[at]
         shares = hidden.fitted[at] * table.scale[columns] + table.offset[columns]
         shared, own, own_slope = _values_of_categories(
-            groups * len(table.fields) + number_of[columns],
+            hidden.question[at] * len(table.fields) + number_of[columns],
             columns,
             number_of,
             np.column_stack([np.log(hidden.presence[at]), steps[at], shares]),
@@ -291,8 +290,7 @@ def _tilt_and_share(hidden: HiddenPredictions, n: int) -> tuple[Floats, Floats]:
     dominate.
     """
     columns, fitted, truth = hidden.columns, hidden.fitted, hidden.truth
-    n_labels = len(np.unique(np.stack([hidden.trial, hidden.rows]), axis=1).T)
-    level = LEVEL / n_labels
+    level = LEVEL / (int(hidden.question.max()) + 1)
     usual = level * float(truth @ truth)
     tilt = _slopes(columns, fitted, truth, n, usual, toward=1.0)
     tilt = np.maximum(tilt, 0.0)

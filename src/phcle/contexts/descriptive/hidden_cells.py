@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,10 @@ AnyFloats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 
 Flags = npt.NDArray[np.bool_]
+
+AT_ONCE = 4_096
+"""Cells that are predicted at once, so that their vectors stay in the cache: those of
+all cells of a wide table would take gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,28 @@ class HiddenCells:
     truth: Floats
     is_alone: Flags
 
+    def predicted(self, W: AnyFloats, U: AnyFloats) -> Floats:
+        """Compute W Uᵀ at every hidden cell.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        array of shape (cells,)
+            Predictions, scaled as `truth` is.
+        """
+        found = np.empty(len(self.rows))
+        for start in range(0, len(found), AT_ONCE):
+            at = slice(start, start + AT_ONCE)
+            own, others = W[self.rows[at]], U[self.columns[at]]
+            found[at] = np.einsum("ij,ij->i", own, others)
+        return found
+
     def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
         """Compute the squared error of W Uᵀ at every hidden cell.
 
@@ -55,8 +82,7 @@ class HiddenCells:
         array of shape (cells,)
             Squared errors.
         """
-        fitted = np.einsum("ij,ij->i", W[self.rows], U[self.columns])
-        return np.asarray((self.truth - fitted) ** 2)
+        return np.asarray((self.truth - self.predicted(W, U)) ** 2)
 
     def skill(self, errors: AnyFloats) -> float:
         """Compute the share of the hidden cells' squares that is predicted.
@@ -134,3 +160,10 @@ class HiddenPredictions(HiddenCells):
     presence: Floats
     family: Floats
     trial: Ints
+
+    @cached_property
+    def question(self) -> Ints:
+        """Number of each pair of a trial and a label, counted from 0."""
+        n_labels = int(self.rows.max(initial=-1)) + 1
+        pairs = self.trial * n_labels + self.rows
+        return np.asarray(np.unique(pairs, return_inverse=True)[1], np.int64)

@@ -152,14 +152,19 @@ def _pair_counts(rows: Any, labels: list[str]) -> sp.csr_array:
     at = pa.array(range(len(labels)), pa.int32())
     positions = ibis.memtable(pa.table({"label": labels, "at": at}))
     pairs = rows.join(positions, "label").select("item", "at").distinct()
-    others = pairs.view().rename(other="at", other_item="item")
+    # Both sides must be the same query, or Spark sorts and sends the rows twice.
+    others = pairs.view()
     found = (
-        pairs.join(others, [pairs.item == others.other_item, pairs.at < others.other])
-        .group_by(["at", "other"])
+        pairs.join(
+            others,
+            [pairs.item == others.item, pairs.at < others.at],
+            rname="other_{name}",
+        )
+        .group_by(["at", "other_at"])
         .aggregate(n=lambda joined: joined.count())
         .to_pyarrow()
     )
-    first, second, number = (found[x].to_numpy() for x in ("at", "other", "n"))
+    first, second, number = (found[x].to_numpy() for x in ("at", "other_at", "n"))
     shape = (len(labels), len(labels))
     return sp.csr_array((number.astype(np.float64), (first, second)), shape=shape)
 

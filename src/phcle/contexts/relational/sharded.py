@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,22 +28,13 @@ from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.relational.column_sampling import draw_in_parts
 from phcle.contexts.relational.fitted import FittedRelational
 from phcle.contexts.relational.loss import LogisticTerm, LogisticView, saturated_floor
+from phcle.contexts.relational.shard_blocks import most_near
 from phcle.contexts.terms import Sample, Term
 
-__all__ = ["ShardedRelational", "ShardedTerm", "cut_blocks", "sum_of"]
+__all__ = ["ShardedRelational", "ShardedTerm", "sum_of"]
 
 Doubles = npt.NDArray[np.float64]
-
-MOST_ROWS = 8192
-"""Most rows of a block. More need fewer exchanges and more memory."""
-
-MOST_GATHERED = 32_000_000
-"""Most numbers in the rows at known entries of a block (rows × width × dim): 128 MB in
-single precision."""
-
-FEWEST_NEAR = 1024
-"""Rows of the other factor that a process may always ask for at once, however small the
-factor is. Otherwise half a part: so a process holds little more than its own rows."""
+Rows = npt.NDArray[np.int64]
 
 PIECE = 4096
 """Rows that are passed on at once: 2 MB at 128 dimensions."""
@@ -67,73 +59,6 @@ def sum_of(exchange: ShardExchange, backend: Backend, array: Array) -> Array:
     """
     own = np.asarray(backend.to_numpy(array), np.float64)
     return backend.asarray(exchange.sum_over(own))
-
-
-def cut_blocks(
-    exchange: ShardExchange,
-    backend: Backend,
-    layout: Layout,
-    patterns: Sequence[sp.csr_array],
-    dim: int,
-) -> list[Block]:
-    """Partition the rows of this process into blocks; all processes have as many.
-
-    Parameters
-    ----------
-    exchange : ShardExchange
-        The processes.
-    backend : Backend
-        Where blocks are updated.
-    layout : Layout
-        Parts of the rows. No block has rows of two parts.
-    patterns : sequence of csr_array
-        Known entries of the own rows in each context.
-    dim : int
-        Length of a vector.
-
-    Returns
-    -------
-    list of Block
-        Every own row is in one block; some blocks may be empty. A row with more known
-        entries than a process may ask for, a hub, has a block of its own, after those
-        of all other rows.
-    """
-    width = np.zeros(layout.stop - layout.start, dtype=np.int64)
-    for pattern in patterns:
-        width = np.maximum(width, np.diff(pattern.indptr))
-    allowed = [_most_near(pattern.shape[1], layout.n_parts) for pattern in patterns]
-
-    def fits(rows: npt.NDArray[np.int64]) -> bool:
-        if len(rows) > MOST_ROWS or len(rows) * width[rows[-1]] * dim > MOST_GATHERED:
-            return False
-        return all(
-            len(np.unique(pattern[rows].indices)) <= most
-            for pattern, most in zip(patterns, allowed, strict=True)
-        )
-
-    usual: list[npt.NDArray[np.int64]] = []
-    hubs: list[npt.NDArray[np.int64]] = []
-    for _, a, b in layout.parts:
-        at = np.arange(a, b) - layout.start
-        at = at[np.argsort(width[at], kind="stable")]
-        left = [at] if len(at) else []
-        while left:
-            rows = left.pop()
-            if fits(rows):
-                usual.append(np.sort(rows))
-            elif len(rows) == 1:
-                hubs.append(rows)
-            else:
-                left += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
-    none = np.empty(0, dtype=np.int64)
-    for blocks in (usual, hubs):  # hubs of all processes have the same numbers
-        blocks += [none] * (exchange.most(len(blocks)) - len(blocks))
-    return [Block(rows, backend.indices(rows)) for rows in (*usual, *hubs)]
-
-
-def _most_near(n_rows: int, n_parts: int) -> int:
-    """Most rows of the other factor that a process asks for at once."""
-    return max(FEWEST_NEAR, n_rows // (2 * n_parts))
 
 
 class ShardedTerm(LogisticTerm):
@@ -181,7 +106,8 @@ class ShardedTerm(LogisticTerm):
         self.total_mass = float(exchange.sum_over(column_mass.sum()[None])[0])
         self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
         self.padded: list[PaddedRows] = []  # type: ignore[assignment]
-        self.plans: list[list[Plan]] = []
+        self.plans: list[Plan] = []
+        self.has_hub: list[bool] = []
         self.n_rows = len(row_rate)
         self.rows = [block.at for block in blocks]
         floor = 0.0
@@ -193,25 +119,19 @@ class ShardedTerm(LogisticTerm):
             compact = sp.csr_array(
                 (own.data, at, own.indptr), shape=(len(block.rows), len(near))
             )
-            self.plans.append(self._plans(near.astype(np.int64)))
-            taken = [
-                exchange.take(column_mass[:, None], plan) for plan in self.plans[-1]
-            ]
-            mass = np.concatenate(taken)[:, 0]
+            self.plans.append(exchange.plan(near.astype(np.int64), self.bounds))
+            self.has_hub.append(exchange.any_of(len(near) > self.most_near))
+            mass = exchange.take(column_mass[:, None], self.plans[-1])[:, 0]
             floor += saturated_floor(compact, row_rate[block.rows], mass)
             all_rows = np.arange(len(block.rows))
             padded = pad_rows(compact, all_rows, backend)
             self.padded.append(padded or _no_entries(backend, len(block.rows)))
         self.floor = float(exchange.sum_over(np.array([floor]))[0])
 
-    def _plans(self, near: npt.NDArray[np.int64]) -> list[Plan]:
-        """How a block gets its rows: at once, or those of a hub in several portions."""
-        most = _most_near(self.others.n_rows, self.others.n_parts)
-        n_portions = self.exchange.most(max(1, -(-len(near) // most)))
-        return [
-            self.exchange.plan(near[i * most : (i + 1) * most], self.bounds)
-            for i in range(n_portions)
-        ]
+    @property
+    def most_near(self) -> int:
+        """Most rows of the other factor that a process asks for at once."""
+        return most_near(self.others.n_rows, self.others.n_parts)
 
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None
@@ -236,11 +156,10 @@ class ShardedTerm(LogisticTerm):
         KnownEntries
             Products and sums with these rows.
         """
-        plans = self.plans[block]
-        if len(plans) > 1:
-            return _HubEntries(self, plans, other)
-        near = self.exchange.take(other, plans[0])
-        return self.backend.known_entries(columns, near)
+        plan = self.plans[block]
+        if self.has_hub[block]:
+            return _HubEntries(self, plan, other)
+        return self.backend.known_entries(columns, self.exchange.take(other, plan))
 
     def log_ratio_product(self, other: Array, low: float) -> Array:
         """Multiply the target of a spectral start by the other factor.
@@ -263,11 +182,7 @@ class ShardedTerm(LogisticTerm):
         result = backend.asarray(np.zeros((self.n_rows, other.shape[1])))
         tiny = float(np.finfo(backend.dtype).tiny)
         for number, padded in enumerate(self.padded):
-            portions = [
-                self.exchange.take(self.mass[:, None], plan)
-                for plan in self.plans[number]
-            ]
-            mass = xp.concat(portions, axis=0)[:, 0]
+            mass = self.exchange.take(self.mass[:, None], self.plans[number])[:, 0]
             at = xp.reshape(padded.columns, (-1,))
             expected = xp.reshape(xp.take(mass, at, axis=0), padded.columns.shape)
             expected = expected * self.rates[number][:, None]
@@ -281,34 +196,62 @@ class ShardedTerm(LogisticTerm):
 
 
 class _HubEntries(KnownEntries):
-    """Known entries of one row with very many, collected anew for every use.
+    """Known entries of one row with very many: computed where the other rows are.
 
-    Its entries are in the order of the rows that it asks for, one after the other.
+    Processes get the vector of the hub, or the weights of its entries, and return
+    products or sums. Both are far smaller than the rows. In the same block every
+    process has one hub or none.
     """
 
-    def __init__(self, term: ShardedTerm, plans: Sequence[Plan], other: Array) -> None:
-        self.term, self.plans, self.other = term, plans, other
-        self.edges = np.cumsum([0, *(sum(plan.received) for plan in plans)])
-
-    def _portions(self) -> Iterator[tuple[int, int, Array]]:
-        for plan, a, b in zip(self.plans, self.edges, self.edges[1:], strict=False):
-            yield int(a), int(b), self.term.exchange.take(self.other, plan)
+    def __init__(self, term: ShardedTerm, plan: Plan, other: Array) -> None:
+        self.exchange, self.xp = term.exchange, term.backend.xp
+        self.plan, self.other, self.most = plan, other, term.most_near
+        self.served = term.backend.indices(plan.serve)
+        self.edges = np.cumsum([0, *plan.sent]).tolist()
+        self.zeros = term.backend.asarray(np.zeros(other.shape[1]))
 
     def dots(self, y: Array) -> Array:
-        xp = self.term.backend.xp
-        found = [xp.matmul(y, near.T) for _, _, near in self._portions()]
-        return _at_least_one(xp, xp.concat(found, axis=1))
+        own = y[0] if len(y) else self.zeros
+        vectors = self.exchange.swap(self.xp.stack([own] * self.exchange.size))
+        found = [
+            self.xp.matmul(rows, vectors[hub]) for hub, _, rows in self._portions()
+        ]
+        products = self.exchange.answer(self._joined(found), self.plan)
+        return _at_least_one(self.xp, products[None][: len(y)])
 
     def sums(self, weights: Array) -> Array:
-        xp = self.term.backend.xp
-        return sum(xp.matmul(weights[:, a:b], near) for a, b, near in self._portions())
+        return self._summed(weights, lambda rows: rows, len(self.zeros))
 
     def norms(self, weights: Array) -> Array:
-        xp = self.term.backend.xp
-        return sum(
-            xp.matmul(weights[:, a:b], xp.sum(near * near, axis=1))
-            for a, b, near in self._portions()
+        found = self._summed(
+            weights, lambda rows: self.xp.sum(rows * rows, axis=1)[:, None], 1
         )
+        return found[:, 0]
+
+    def _summed(
+        self, weights: Array, of: Callable[[Array], Array], width: int
+    ) -> Array:
+        """Sum weight times a function of the row over all entries: (rows, width)."""
+        n_entries = sum(self.plan.received)
+        own = weights[0, :n_entries] if len(weights) else self._joined([], n_entries)
+        asked = self.exchange.ask(own, self.plan)
+        sums = [self.zeros[:width]] * self.exchange.size
+        for hub, at, rows in self._portions():
+            sums[hub] = sums[hub] + self.xp.matmul(asked[at], of(rows))
+        got = self.exchange.swap(self.xp.stack(sums))
+        return self.xp.sum(got, axis=0)[None][: len(weights)]
+
+    def _joined(self, parts: list[Array], n_zeros: int = 0) -> Array:
+        """Numbers one after the other, then zeros."""
+        zeros = self.xp.zeros(n_zeros, dtype=self.zeros.dtype, device=self.zeros.device)
+        return self.xp.concat([*parts, zeros])
+
+    def _portions(self) -> Iterator[tuple[int, slice, Array]]:
+        """Own rows that the hub of each process asks for, not too many at once."""
+        for hub, (start, stop) in enumerate(pairwise(self.edges)):
+            for a in range(start, stop, self.most):
+                at = slice(a, min(a + self.most, stop))
+                yield hub, at, self.xp.take(self.other, self.served[at], axis=0)
 
 
 def _no_entries(backend: Backend, n_rows: int) -> PaddedRows:
@@ -336,6 +279,8 @@ class ShardedView(LogisticView):
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
         self.is_sampled = sample is not None
+        self._near: tuple[int, Array] | None = None  # rows for the last block
+        self._coming: Callable[[], Array] | None = None  # those for the next one
         self.total_mass = term.backend.asarray(np.array(term.total_mass))
         own = xp.matmul((other * term.mass[:, None]).T, other)
         self.gram = sum_of(term.exchange, term.backend, own)
@@ -345,7 +290,7 @@ class ShardedView(LogisticView):
         else:
             self.with_mass = xp.concat([other, term.mass[:, None]], axis=1)
 
-    def _gathered(self, at: npt.NDArray[np.int64], mass: Doubles) -> Array:
+    def _gathered(self, at: Rows, mass: Doubles) -> Array:
         """Rows that all processes have drawn, with the mass that each represents."""
         backend, xp = self.term.backend, self.term.backend.xp
         own = xp.take(self.other, backend.indices(at), axis=0)
@@ -386,7 +331,23 @@ class ShardedView(LogisticView):
         return self.term.backend.dense_part(y, self.probe)
 
     def known_entries(self, block: int, columns: Array) -> KnownEntries:
-        return self.term.known_entries(block, columns, self.other)
+        if self.term.has_hub[block]:
+            return self.term.known_entries(block, columns, self.other)
+        if self._near is None or self._near[0] != block:
+            self._near = block, (self._coming or self._asked(block))()
+            # Blocks follow each other, and hubs come last.
+            follows = (
+                block + 1 < len(self.term.plans) and not self.term.has_hub[block + 1]
+            )
+            self._coming = self._asked(block + 1) if follows else None
+        return self.term.backend.known_entries(columns, self._near[1])
+
+    def _asked(self, block: int) -> Callable[[], Array]:
+        """Ask for the rows of a block, which come while the block before it is used."""
+        return self.term.exchange.start_take(self.other, self.term.plans[block])
+
+    def exchanges(self, block: int) -> bool:
+        return not self.is_sampled or self.term.has_hub[block]
 
 
 class _PassedPart(DensePart):
