@@ -290,14 +290,16 @@ def _tilt_and_share(hidden: HiddenPredictions, n: int) -> tuple[Floats, Floats]:
     dominate.
     """
     columns, fitted, truth = hidden.columns, hidden.fitted, hidden.truth
+    known = np.unique(hidden.rows * n + columns) % n
+    labels = np.bincount(known, minlength=n)
     level = LEVEL / (int(hidden.question.max()) + 1)
     usual = level * float(truth @ truth)
-    tilt = _slopes(columns, fitted, truth, n, usual, toward=1.0)
+    tilt = _slopes(columns, fitted, truth, labels, usual, toward=1.0)
     tilt = np.maximum(tilt, 0.0)
     number = tilt[columns] * fitted
     away = np.nan_to_num(hidden.family - number)
     usual = level * float(away @ away)
-    share = _slopes(columns, away, truth - number, n, usual, toward=0.0)
+    share = _slopes(columns, away, truth - number, labels, usual, toward=0.0)
     return tilt, np.clip(share, 0.0, 1.0)
 
 
@@ -316,23 +318,25 @@ def _widths(columns: Ints, sizes: Floats, n: int) -> Floats:
 
 
 def _slopes(
-    columns: Ints, x: Floats, y: Floats, n: int, usual: float, *, toward: float
+    columns: Ints, x: Floats, y: Floats, labels: Ints, usual: float, *, toward: float
 ) -> Floats:
-    """Slopes of y on x in all columns.
+    """Slopes of y on x in all columns, each with cells of so many labels.
 
     They are one slope for all columns, pulled to `toward` with the strength `usual`.
     Where slopes of columns differ by more than chance, each column keeps as much of its
-    own as its error allows (DerSimonian and Laird, 1986).
+    own as its error allows (DerSimonian and Laird, 1986). Labels count, not cells: a
+    label that several trials hide has nearly the same error in each.
     """
+    n = len(labels)
     square = float(x @ x) + usual
     shared = (float(x @ y) + usual * toward) / square if square > 0 else toward
-    squares, count = np.bincount(columns, x * x, n), np.bincount(columns, minlength=n)
+    squares = np.bincount(columns, x * x, n)
     own = np.full(n, shared)
     np.divide(np.bincount(columns, x * y, n), squares, out=own, where=squares > 0)
     rest = np.bincount(columns, (y - own[columns] * x) ** 2, n)
     certainty = np.zeros(n)  # one by the squared error of each slope
-    is_judged = (squares > 0) & (count > 2) & (rest > 0)
-    np.divide(squares * (count - 1), rest, out=certainty, where=is_judged)
+    is_judged = (squares > 0) & (labels > 2) & (rest > 0)
+    np.divide(squares * (labels - 1), rest, out=certainty, where=is_judged)
     if np.count_nonzero(is_judged) < 2:
         return np.full(n, shared)
     total, free = certainty.sum(), np.count_nonzero(is_judged) - 1
