@@ -482,7 +482,9 @@ def main(arguments: list[str] | None = None) -> None:
         "--seconds", type=float, default=20, help="Longest time of a load (--sizes)."
     )
     parser.add_argument("--json", type=Path, help="Write the figures to this file.")
-    parser.add_argument("--work", type=Path, default=Path("benchmarks/results/explorer-load"))
+    parser.add_argument(
+        "--work", type=Path, default=Path("benchmarks/results/explorer-load")
+    )
     given = parser.parse_args(arguments)
     found: Any
     if given.sizes:

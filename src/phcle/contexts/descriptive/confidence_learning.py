@@ -251,16 +251,15 @@ def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> 
 
     Widths are in standard deviations: `unit` of these is one of the fit. Errors of a
     label are those of tilts, shares and widths that were learned from other labels, as
-    the labels that are asked for later are others too.
+    the labels that are asked for later are others too. These errors also tell whether
+    columns should have tilts and shares of their own.
     """
     n, columns, far = len(curves.slope), hidden.columns, 1 - hidden.support
     part = hidden.rows % PARTS
-    errors = np.empty(len(part))
-    for each in np.unique(part):
-        own, others = part == each, part != each
-        tilt, share = _tilt_and_share(hidden.where(others if others.any() else own), n)
-        errors[own] = _errors(hidden.where(own), tilt, share)
-    errors *= unit
+    together = _errors_of_others(hidden, part, n, by_column=False)
+    apart = _errors_of_others(hidden, part, n, by_column=True)
+    by_column = bool(apart @ apart < together @ together)
+    errors = (apart if by_column else together) * unit
     widening = _widening(columns, errors, far, n)
     relative = errors / np.exp(widening * far)
     sizes = np.abs(relative)
@@ -271,7 +270,7 @@ def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> 
     # One more cell than there are: the truth that is still hidden.
     outside = max((1 - COVERED) / 2 - 0.5 / (len(relative) + 1), 0.0)
     low, high = np.quantile(relative, [outside, 1 - outside])
-    tilt, share = _tilt_and_share(hidden, n)
+    tilt, share = _tilt_and_share(hidden, n, by_column=by_column)
     width = _widths(columns, sizes, n)
     return replace(
         curves,
@@ -283,15 +282,31 @@ def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> 
     )
 
 
-def _tilt_and_share(hidden: HiddenPredictions, n: int) -> tuple[Floats, Floats]:
+def _errors_of_others(
+    hidden: HiddenPredictions, part: Ints, n: int, *, by_column: bool
+) -> Floats:
+    """Errors of each part of the labels with what the other parts teach."""
+    errors = np.empty(len(part))
+    for each in np.unique(part):
+        own, others = part == each, part != each
+        teachers = hidden.where(others if others.any() else own)
+        tilt, share = _tilt_and_share(teachers, n, by_column=by_column)
+        errors[own] = _errors(hidden.where(own), tilt, share)
+    return errors
+
+
+def _tilt_and_share(
+    hidden: HiddenPredictions, n: int, *, by_column: bool
+) -> tuple[Floats, Floats]:
     """How predictions are stretched, and the share of the family, in all columns.
 
     Both are learned in the units of the fit, or columns that vary little would
     dominate.
     """
     columns, fitted, truth = hidden.columns, hidden.fitted, hidden.truth
-    known = np.unique(hidden.rows * n + columns) % n
-    labels = np.bincount(known, minlength=n)
+    labels = np.zeros(n, dtype=np.int64)  # with none, all columns have one slope
+    if by_column:
+        labels = np.bincount(np.unique(hidden.rows * n + columns) % n, minlength=n)
     level = LEVEL / (int(hidden.question.max()) + 1)
     usual = level * float(truth @ truth)
     tilt = _slopes(columns, fitted, truth, labels, usual, toward=1.0)
