@@ -5,7 +5,8 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.descriptive import confidence_learning as learning
-from phcle.contexts.descriptive.confidence import softmax
+from phcle.contexts.descriptive.confidence import Curves, softmax
+from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 from phcle.embedding.read import read_predictions
 
 RNG = np.random.default_rng(0)
@@ -52,6 +53,37 @@ def test_values_of_a_category_follow_a_planted_softmax():
     shared, own, own_slope = found
     assert shared[2] + own_slope[0] == pytest.approx(4.0, abs=0.3)
     assert np.abs(own).max() < 0.1
+
+
+def hidden_numbers(slopes, *, n_labels=30, n_trials=4):
+    """Cells of labels that every trial hides, with nearly the same error in each."""
+    rng = np.random.default_rng(1)
+    shape = (n_labels, len(slopes))
+    fitted, errors = rng.normal(size=(2, *shape))
+    truth = slopes * fitted + errors
+    rows, columns = (np.tile(x.ravel(), n_trials) for x in np.indices(shape))
+    again = fitted[rows, columns] + 0.1 * rng.normal(size=len(rows))
+    return HiddenPredictions(
+        rows,
+        columns,
+        truth[rows, columns],
+        is_alone=np.ones(len(rows), dtype=bool),
+        fitted=again,
+        support=np.ones(len(rows)),
+        presence=np.full(len(rows), 0.5),
+        family=np.full(len(rows), np.nan),
+        trial=np.repeat(np.arange(n_trials), fitted.size),
+    )
+
+
+@pytest.mark.parametrize("differ", [False, True])
+def test_columns_have_factors_of_their_own_only_if_they_differ(differ):
+    slopes = np.repeat([0.1, 1.1] if differ else [0.6, 0.6], 25)
+    plain = Curves.plain(0 * slopes, 0 * slopes, 0.0, 0)
+    hidden = hidden_numbers(slopes)
+    tilt = learning._with_intervals(plain, hidden, np.ones(len(hidden.rows))).tilt
+    assert (np.ptp(tilt) > 0) == differ
+    assert np.abs(tilt - slopes).mean() < 0.25
 
 
 def mixed_table(seed, n_groups=40, n_in_group=10):
