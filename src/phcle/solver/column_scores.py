@@ -132,7 +132,8 @@ class _WholeRows:
         in_part = np.count_nonzero(table.observed) - matrix.moments().count
         gaps = n_alone + in_part
         total = float(gaps.sum())
-        whole = n_alone * len(gaps) / total if total else NO_GAPS
+        no_gaps = NO_GAPS if informed.any() else 0.0  # rows are not hidden then
+        whole = n_alone * len(gaps) / total if total else no_gaps
         shares = np.full(len(gaps), whole)  # columns without gaps: like the table
         np.divide(n_alone, gaps, out=shares, where=gaps > 0)
         return cls(whole, shares)
