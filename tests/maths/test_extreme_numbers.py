@@ -119,14 +119,15 @@ def test_a_small_spread_around_a_large_mean_is_not_taken_for_a_constant(is_spars
         None,
         True,
     )
-    offset, scale = offset_and_scale(context.matrix, standardize=context.standardize)
+    offset, scale = offset_and_scale(context.matrix, ("t",), standardize=True)
     assert offset == pytest.approx(values.mean())
     assert scale == pytest.approx(values.std() * np.sqrt(1 / 100), rel=1e-5)
 
 
 def test_a_constant_column_leaves_no_trace_of_its_rounded_mean():
     values = np.hstack([VALUES, np.full((12, 1), 0.1 * 1e30)])
-    offset, _ = offset_and_scale(described(values).matrix, standardize=False)
+    context = described(values)
+    offset, _ = offset_and_scale(context.matrix, context.titles, standardize=False)
     assert (values[:, -1] - offset[-1] == 0).all()
 
 

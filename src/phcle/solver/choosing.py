@@ -6,8 +6,8 @@ order:
 
 1. Do hierarchies, graphs or both serve better as families than as counts?
 2. How strongly is each table shrunk? A table of noise is shrunk to nothing.
-3. Do families hold together less? If something is counted: how much do tables weigh
-   against counts, and how many negatives are there?
+3. Are shorter vectors better? Do families hold together less? If something is counted:
+   how much do tables weigh against counts, and how many negatives are there?
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ WORTH = 0.02
 
 NOTHING_HIDDEN = "The defaults stay: {} of readable tables could be hidden."
 """Why nothing is chosen, with how many cells there are."""
+
+SHORTER, FEWEST_DIMENSIONS = 4, 10
+"""Where nothing is counted, vectors of a quarter of the length are tried, if that is so
+many dimensions: longer ones fit noise where few columns can be predicted."""
 
 STIFFNESSES = (0.5, 0.25)
 """Values of γ to try where there is a family."""
@@ -72,7 +76,8 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
         f"first one had {trials.done[0].skill:.3f}."
     )
     setting = replace(best.setting, shrinkage=trials.without_noise())
-    if "dim" in question.is_open:
+    is_short = setting.dim < trials.in_roles(setting, setting.roles).dim
+    if "dim" in question.is_open and not is_short:
         dim = longest_useful(question.aligned, setting.roles)
         setting = replace(setting, dim=dim)
     return Chosen(setting, tuple(trials.done), reason, used=trials.used())
@@ -104,15 +109,19 @@ def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]
     if trials.best.skill < WORTH:
         return  # there is nothing to choose by
     problem = trials.problem(trials.best.setting)
+    weights = question.weigh(problem)
+    is_counted = any(
+        c.n_dense_columns and weights[c.name] > BACKGROUND for c in problem.contexts
+    )
+    short = trials.best.setting.dim // SHORTER
+    if "dim" in is_open and not is_counted and short >= FEWEST_DIMENSIONS:
+        yield f"{short} dimensions", replace(trials.best.setting, dim=short)
     if "stiffness" in is_open and any(c.turns_with_labels for c in problem.contexts):
         for size in STIFFNESSES:
             yield f"stiffness {size:g}", replace(trials.best.setting, stiffness=size)
             if not trials.done[-1].kept:
                 break
-    weights = question.weigh(problem)
-    if any(
-        c.n_dense_columns and weights[c.name] > BACKGROUND for c in problem.contexts
-    ):
+    if is_counted:
         if "descriptive_weight" in is_open:
             change = "descriptive weight 10"
             yield change, replace(trials.best.setting, descriptive_weight=10.0)

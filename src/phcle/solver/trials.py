@@ -64,9 +64,10 @@ GAIN = 0.001
 """A change must raise the sum of the tables' skills by this much to be kept. Less is
 within chance."""
 
-LOOSER_GAIN = 0.005
-"""The same for a lower stiffness. Nodes settle slowly, so short trials favour loose
-families a little: fits to the end did not confirm smaller gains."""
+CLEAR_GAIN = 0.005
+"""The same for a lower stiffness and for shorter vectors. Nodes settle slowly, so short
+trials favour loose families a little: fits to the end did not confirm smaller gains.
+And shorter vectors hold less of what no hidden cell asks for."""
 
 FIRST_SHRINKAGE = 0.4
 """Shrinkage of the first trials."""
@@ -318,7 +319,9 @@ class Trials:
         setting : Setting
             The whole setting.
         """
-        goes_on = bool(self.done) and setting.roles == self.best.setting.roles
+        best = self.best.setting if self.done else setting
+        same_roles = bool(self.done) and setting.roles == best.roles
+        goes_on = same_roles and setting.dim == best.dim
         begin = self.state if goes_on else None
         state, errors = self.fit(self.problem(setting), begin)
         skills = {name: self.hidden[name].skill(x) for name, x in errors.items()}
@@ -326,9 +329,9 @@ class Trials:
         counted = [x if self.is_predicted(name, x) else 0 for name, x in skills.items()]
         skill = float(np.mean(counted))
         # Tables of noise must not hide what a change does for the others: no mean here.
-        needed = GAIN
-        if self.done and setting.stiffness != self.best.setting.stiffness:
-            needed = LOOSER_GAIN
+        is_laxer = setting.stiffness != best.stiffness
+        is_shorter = same_roles and setting.dim != best.dim
+        needed = CLEAR_GAIN if is_laxer or is_shorter else GAIN
         kept = not self.done or (skill - self.best.skill) * len(counted) > needed
         self.done.append(Trial(change, setting, skill, skills, kept))
         if kept:

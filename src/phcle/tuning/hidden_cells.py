@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,15 +121,8 @@ class CellCompletion:
         table = self.attributes
         values = dense_values(table, table.labels)
         hidden = judged if also_hidden is None else judged | also_hidden
-        known = DescriptiveContext(
-            table.name,
-            table.labels,
-            table.columns,
-            np.where(hidden, np.nan, values),
-            standardize=table.standardize,
-            readable=table.readable,
-            log_columns=table.log_columns,
-        )
+        left = np.where(hidden, np.nan, values)
+        known = replace(table, values=left, observed=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = PHCLE(**options).fit([known, *self.others], labels=labels)

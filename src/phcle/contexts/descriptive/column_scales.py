@@ -72,27 +72,31 @@ def _skewness(values: Floats) -> float:
         return float(((away / spread) ** 3).mean()) if spread > 0 else 0.0
 
 
-def units_differ(values: Floats) -> bool:
+def units_differ(values: Floats, titles: Sequence[str]) -> bool:
     """Tell whether columns seem to be in different units.
 
     Parameters
     ----------
     values : array of shape (labels, columns)
         The numbers; NaN for missing values.
+    titles : sequence of str
+        For each column the title of its field; values of a category share one, and so
+        one spread.
 
     Returns
     -------
     bool
-        Whether the spread of any column is more than ten times larger or smaller than
+        Whether the spread of any field is more than ten times larger or smaller than
         the median spread.
     """
     known = np.isfinite(values)  # infinite values are refused later, with their label
     count = np.maximum(known.sum(axis=0), 1)
     filled = np.where(known, values, 0.0)
     mean = filled.sum(axis=0) / count
+    _, field = np.unique(titles, return_inverse=True)
     with np.errstate(over="ignore"):  # an infinite spread differs, which is right
         squares = np.where(known, filled - mean, 0.0) ** 2
-        spread = np.sqrt(squares.sum(axis=0) / count)
+        spread = np.sqrt(np.bincount(field, squares.sum(axis=0) / count))
     spread = spread[spread > 0]
     if len(spread) < 2:
         return False

@@ -66,8 +66,8 @@ class DescriptiveContext(Context):
         Which values are known; for sparse values only. By default all of them are, so a
         tag that a label lacks is a known zero.
     standardize : bool, default False
-        Scale every column by its own spread. By default one scale serves all columns.
-        Use it if columns are in different units.
+        Scale every number by the spread of its column. By default one scale serves all
+        columns. Use it if columns are in different units.
     readable : bool, default True
         Whether column names mean something to a person. `describe` and `explain` list
         only such columns.
@@ -141,6 +141,11 @@ class DescriptiveContext(Context):
     def n_stored(self) -> int:
         """How many known values take memory."""
         return self.matrix.n_stored
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """For each column the title of its field: values of a category share one."""
+        return self.source.titles if isinstance(self.source, Cells) else self.columns
 
     @property
     def left_out(self) -> Mapping[str, str]:
@@ -308,7 +313,9 @@ class DescriptiveContext(Context):
             )
         cut = self.rows_for(labels)
         matrix = cut.matrix.with_logs(self.is_log)
-        offset, scale = offset_and_scale(matrix, standardize=self.standardize)
+        offset, scale = offset_and_scale(
+            matrix, self.titles, standardize=self.standardize
+        )
         return FittedDescriptive(
             name=self.name,
             columns=self.columns,
@@ -355,9 +362,9 @@ class DescriptiveContext(Context):
         name : str, default "attributes"
             Name of the context.
         standardize : bool, optional
-            Scale every column by its own spread. By default this is done if the spreads
-            differ more than tenfold, because the columns are then probably in different
-            units.
+            Scale every number by the spread of its column. By default this is done if
+            the spreads differ more than tenfold, because the columns are then probably
+            in different units.
         log : bool or iterable of str, optional
             Columns to fit on a log scale, or whether to do so at all. By default these
             are the columns of positive numbers that are skewed and less so in
@@ -423,7 +430,7 @@ class DescriptiveContext(Context):
         name : str
             Name of the context.
         standardize : bool, optional
-            Scale every column by its own spread, as in `from_frame`.
+            Scale every number by the spread of its column, as in `from_frame`.
         log : bool or iterable of str, optional
             Columns to fit on a log scale, as in `from_frame`.
         na : iterable of str, optional
@@ -449,7 +456,7 @@ class DescriptiveContext(Context):
         logs = choose_log_columns(columns, read.titles, values, log, name)
         if standardize is None:
             is_log = np.isin(np.array(columns, dtype=object), logs)
-            standardize = units_differ(logs_of(values, is_log))
+            standardize = units_differ(logs_of(values, is_log), read.titles)
         return cls(
             name,
             labels,

@@ -24,18 +24,27 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
+TRUTH_SPREAD, VALUE_SPREAD = 0.5, 0.5**0.5
+"""What truth values, and values of a category, are scaled by where numbers are scaled
+by their spread: the spread of a yes that half of the labels have, and of both values of
+such a category. By its own spread, a yes that few labels have would outweigh all their
+other cells, and a category with many values all other columns."""
+
+
 def offset_and_scale(
-    matrix: MaskedMatrix, *, standardize: bool
+    matrix: MaskedMatrix, titles: Sequence[str], *, standardize: bool
 ) -> tuple[Floats, Floats]:
     """Compute the mean of each column, and one scale for all columns or one for each.
 
-    Scaled values have `UNITS` of squared deviation per fully described label. Columns
-    that are unknown or constant say nothing, so they change no scale.
+    Scaled values have about `UNITS` of squared deviation per fully described label.
+    Columns that are unknown or constant say nothing, so they change no scale.
 
     Parameters
     ----------
     matrix : MaskedMatrix
         Values in the user's units.
+    titles : sequence of str
+        For each column the title of its field; values of a category share one.
     standardize : bool
         Give each column its own scale.
 
@@ -45,14 +54,19 @@ def offset_and_scale(
         Offsets and scales, in the user's units.
     """
     found = matrix.moments()
-    n_varying = max(int(found.varies.sum()), 1)
     if standardize:
-        variance = found.squares / np.maximum(found.count, 1)
-        variance[~found.varies] = 1.0
+        _, field, size = np.unique(titles, return_inverse=True, return_counts=True)
+        n_varying = len(np.unique(field[found.varies]))
+        spread = np.where(found.varies, found.deviation, found.unit)
+        spread[matrix.is_truth()] = TRUTH_SPREAD
+        spread[size[field] > 1] = VALUE_SPREAD
     else:
+        n_varying = int(found.varies.sum())
         mean = found.squares.sum() / max(found.count[found.varies].sum(), 1)
-        variance = np.full(matrix.shape[1], mean if mean > 0 else 1.0)
-    scale = np.sqrt(variance * n_varying / UNITS) * found.unit
+        spread = np.full(
+            matrix.shape[1], np.sqrt(mean if mean > 0 else 1.0) * found.unit
+        )
+    scale = spread * np.sqrt(max(n_varying, 1) / UNITS)
     return found.mean, np.maximum(scale, np.finfo(np.float64).tiny)
 
 

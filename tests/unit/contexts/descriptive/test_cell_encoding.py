@@ -128,4 +128,5 @@ def test_no_columns_give_an_empty_table():
     ],
 )
 def test_units_differ_when_a_spread_is_far_from_the_median(columns, differ):
-    assert units_differ(np.array(columns, dtype=float).T) is differ
+    titles = [str(i) for i in range(len(columns))]
+    assert units_differ(np.array(columns, dtype=float).T, titles) is differ
