@@ -9,6 +9,7 @@
   const SPREAD = [170, 96]; // pixels of a part of the view that gets a name first
   const N_FIRST = 5; // important labels that are named even above points
   const AREA = 8500; // pixels of the stage for each label that is named
+  const MOST_TRIED = 3000; // labels of a crowded map, in each round
   const HIGH = 34; // pixels of the picture of a name
   const PAD = 4; // pixels around the picture of a name
   const MOST_REMEMBERED = 5000;
@@ -197,9 +198,11 @@
       const [px, py] = [left + unit * x, top - unit * y];
       const text = Phcle.shortened(name);
       const least = NARROWEST * text.length;
-      const is_free = (from, to) => this.room.is_free(from, py - 7, to, py + 7);
+      const has_room = (from, to) =>
+        this.room.is_free(from, py - 7, to, py + 7) &&
+        !(is_clear && this.room.n_points(from, py - 7, to, py + 7));
       // Measuring takes time: not where even narrow letters find no room.
-      if (!is_first && !is_free(px + 8, px + 8 + least) && !is_free(px - 8 - least, px - 8)) {
+      if (!is_first && !has_room(px + 8, px + 8 + least) && !has_room(px - 8 - least, px - 8)) {
         return false;
       }
       const font = `${is_first ? "650 13px" : "11.5px"} ${FONT}`;
@@ -244,7 +247,8 @@
     // hide no point.
     const rounds = [[true, true], [true, false], [false, true]];
     for (const [only_new, is_clear] of rounds) {
-      for (let k = 0; k < importance.length && n < most; k++) {
+      let n_tried = 0;
+      for (let k = 0; k < importance.length && n < most && n_tried < MOST_TRIED; k++) {
         const i = importance[k];
         if (view.kept && !view.kept[i]) continue;
         const px = frame.left + frame.unit * x[i];
@@ -252,6 +256,7 @@
         if (px < 0 || py < 0 || px >= frame.width || py >= frame.height) continue;
         const part = Math.floor(py / high) * columns + Math.floor(px / wide);
         if ((only_new && has_name.has(part)) || done.has(i)) continue;
+        n_tried += 1;
         const must_be_clear = is_clear && n >= N_FIRST;
         if (!placing.label(i, names[i], x[i], y[i], { is_clear: must_be_clear })) continue;
         has_name.add(part);
