@@ -89,6 +89,7 @@ from phcle.answers.label_map import (
 )
 from phcle.answers.label_pages import (
     KnownContext,
+    LabelCell,
     LabelPage,
     LandedLabel,
     TaxonomyPlace,
@@ -181,6 +182,7 @@ __all__ = [
     "IndexFile",
     "IndexInfo",
     "KnownContext",
+    "LabelCell",
     "LabelPage",
     "LabelsFound",
     "LandedLabel",

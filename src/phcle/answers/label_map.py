@@ -51,6 +51,8 @@ class MapColouring(Answer):
         The number of each label, an array of "f4", NaN where it is unknown.
     low, high : float or None
         Ends of the scale of the numbers.
+    is_log : bool, default=False
+        Whether the scale shows ratios, and not differences.
     is_known : str or None
         For an attribute: 1 where it is observed, 0 where it is predicted, "u1".
     confidence : str or None
@@ -66,6 +68,7 @@ class MapColouring(Answer):
     values: str | None = None
     low: float | None = None
     high: float | None = None
+    is_log: bool = False
     is_known: str | None = None
     confidence: str | None = None
     context: str | None = None
@@ -81,7 +84,7 @@ class MapRegion(Answer):
     name : str
         The name of what its labels share.
     x, y : float
-        Where its labels are densest.
+        Where its labels are densest, or the middle of several crowds of them.
     reach : float
         Distance from there within which half of its labels lie.
     labels : int

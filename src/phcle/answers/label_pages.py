@@ -12,6 +12,7 @@ from phcle.answers.typed_search import Node
 
 __all__ = [
     "KnownContext",
+    "LabelCell",
     "LabelPage",
     "LandedLabel",
     "TaxonomyPlace",
@@ -33,6 +34,32 @@ class KnownContext(Answer):
     context: str
     kind: str
     known: bool
+
+
+@dataclass(frozen=True)
+class LabelCell(Answer):
+    """One cell of a table for a label: a number, yes or no, or a category.
+
+    Attributes
+    ----------
+    context, column : str
+        Name of the table, and title of the column.
+    text : str
+        The value as it is shown.
+    observed : bool
+        Whether the value was given; otherwise it is predicted.
+    confidence : float or None, default=None
+        Probability of a predicted value; None for numbers.
+    interval : str, default=""
+        Interval that holds a predicted number in 80 of 100 cases, in words.
+    """
+
+    context: str
+    column: str
+    text: str
+    observed: bool
+    confidence: float | None = None
+    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +103,8 @@ class LabelPage(Nearest):
         The strongest attributes, strongest first.
     not_predictable : tuple of str
         Contexts that lack the label and know too little to predict its attributes.
+    cells : tuple of LabelCell
+        Its row in each table, observed and predicted.
     contexts : tuple of KnownContext
         Whether each context knows the label.
     taxonomy : TaxonomyPlace or None
@@ -87,6 +116,7 @@ class LabelPage(Nearest):
     observed: tuple[Attribute, ...]
     predicted: tuple[Attribute, ...]
     not_predictable: tuple[str, ...]
+    cells: tuple[LabelCell, ...]
     contexts: tuple[KnownContext, ...]
     taxonomy: TaxonomyPlace | None
     explains: bool

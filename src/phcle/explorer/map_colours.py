@@ -185,13 +185,18 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> MapColouri
         context=context,
         column=column,
         is_known=packed(found.is_observed, "u1"),
-        confidence=packed(255 * _confidence(found, field), "u1"),
+        confidence=packed(255 * _confidence(found, own, field), "u1"),
     )
     if field.kind == "number":
         known = found.value[found.is_observed]
         low, high = np.quantile(known, ENDS) if known.size else (0.0, 1.0)
-        values = packed(found.value, "f4")
-        return replace(plain, values=values, low=float(low), high=float(high))
+        return replace(
+            plain,
+            values=packed(found.value, "f4"),
+            low=float(low),
+            high=float(high),
+            is_log=bool(own.is_log[field.at.start] and low > 0),
+        )
     codes = np.where(found.is_confident, 1, 3)
     codes[found.is_observed] = np.where(found.chance[found.is_observed] > 0.5, 0, 2)
     groups = ("has it", "probably has it", "has it not", "unknown")
@@ -220,13 +225,19 @@ def _category_colouring(
     )
 
 
-def _confidence(found: AttributeColumn, field: Field) -> npt.NDArray[np.float64]:
+def _confidence(
+    found: AttributeColumn, own: PredictingContext, field: Field
+) -> npt.NDArray[np.float64]:
     """How sure each value is, from 0 to 1; observed ones are sure."""
     if field.kind == "number":
-        known = found.value[found.is_observed]
+        known, low, high = found.value[found.is_observed], found.low, found.high
+        if own.is_log[field.at.start]:  # ratios count, and not differences
+            known, low, high = (
+                np.log(np.maximum(x, 1e-30)) for x in (known, low, high)
+            )
         # An interval as wide as that of all observed values says nothing.
         spread = np.diff(np.quantile(known, (0.1, 0.9)))[0] if known.size else 0.0
-        width = found.high - found.low
+        width = high - low
         sure = 1 - np.divide(width, spread, out=np.ones_like(width), where=spread > 0)
         sure = np.nan_to_num(np.clip(sure, 0, 1))
     else:

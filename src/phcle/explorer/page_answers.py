@@ -15,6 +15,7 @@ from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.describe import describe
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError
+from phcle.explorer.label_cells import label_cells
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.workspace import Workspace
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
@@ -28,6 +29,7 @@ from phcle.uses.named_answers import (
 __all__ = [
     "comparison",
     "differences",
+    "example_pairs",
     "explanation",
     "fitting_labels",
     "found_attributes",
@@ -41,6 +43,9 @@ __all__ = [
 
 MOST_COMPARED = 8
 """Labels that can be compared at once; more do not fit on a page."""
+
+N_EXAMPLES = 4
+"""Pairs of labels that the page of comparisons offers."""
 
 N_ATTRIBUTES = 12
 """Observed attributes, and predicted ones, that a page lists."""
@@ -144,6 +149,7 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
         observed=described.observed,
         predicted=described.predicted,
         not_predictable=described.not_predictable,
+        cells=label_cells(embedding, label),
         contexts=tuple(
             answers.KnownContext(c.name, c.kind, described.contexts[c.name])
             for c in embedding.contexts
@@ -177,6 +183,28 @@ def _nodes(opened: Opened, nodes: Sequence[str]) -> tuple[answers.Node, ...]:
     """Add readable names to nodes."""
     embedding = opened.embedding
     return tuple(answers.Node(x, embedding.name_of(x), x in embedding) for x in nodes)
+
+
+def example_pairs(opened: Opened) -> tuple[tuple[answers.Named, ...], ...]:
+    """Choose pairs of labels to try a comparison with.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+
+    Returns
+    -------
+    tuple of pairs of Named
+        Labels from all parts of the list, each with its nearest one.
+    """
+    embedding = opened.embedding
+    step = -(-len(embedding) // N_EXAMPLES)
+    return tuple(
+        (named(embedding, label), named(embedding, near.label))
+        for label in embedding.labels[step // 2 :: step]
+        for near in nearest(opened, label, 1).neighbours
+    )
 
 
 def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:

@@ -222,7 +222,12 @@ class Pages:
             if len(chosen) > 1:
                 answer = page_answers.comparison(opened, found[:most])
             return self.render(
-                "compare", answer=answer, chosen=chosen, left_out=left_out, most=most
+                "compare",
+                answer=answer,
+                chosen=chosen,
+                left_out=left_out,
+                most=most,
+                examples=() if chosen else page_answers.example_pairs(opened),
             )
 
         @router.get("/match")

@@ -33,7 +33,7 @@ class Branches:
     Attributes
     ----------
     nodes : tuple of str
-        The top node of each branch, the largest branch first.
+        The top node of each branch, the one with most labels of its own first.
     codes : ndarray of int, shape (labels,)
         Position in `nodes` of each label's branch; `len(nodes)` for a label in none.
     """
@@ -119,9 +119,14 @@ def find_branches(
     known, below = labels_below(hierarchy, labels)
     search = _Search(hierarchy, below, most)
     chosen = search.run()
+    assigned = search.assigned(chosen)
+    # A branch may have lost labels to a larger one: sort by those that are left.
+    counts = np.bincount(assigned, minlength=len(chosen) + 1)[:-1]
+    order = np.argsort(-counts, kind="stable")
+    code_of = np.append(np.argsort(order), len(chosen))
     codes = np.full(len(labels), len(chosen))
-    codes[known] = search.assigned(chosen)
-    return Branches(tuple(hierarchy.nodes[node] for node in chosen), codes)
+    codes[known] = code_of[assigned]
+    return Branches(tuple(hierarchy.nodes[chosen[k]] for k in order), codes)
 
 
 def labels_below(

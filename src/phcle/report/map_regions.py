@@ -39,7 +39,7 @@ PART = 25
 MOST_PARTS = 200
 """Most such parts; to name one takes about a millisecond."""
 
-PURE = 0.5
+PURE = 0.6
 """Share of the labels around a region's centre that must belong to it."""
 
 
@@ -108,16 +108,21 @@ def node_regions(
     for node in nodes:
         rows = known[below.indices[below.indptr[node] : below.indptr[node + 1]]]
         name = embedding.name_of(hierarchy.nodes[node])
-        found.append(_region(name, places[rows]))
+        found.append((_middle(name, places[rows]), _region(name, places[rows])))
     # Leave out nodes whose labels are mixed with others, or lie far from each other.
-    centres = np.array([(each.x, each.y) for each in found]).reshape(-1, 2)
-    reaches = [max(each.reach, 1e-4) for each in found]
-    around = cKDTree(places).query_ball_point(centres, reaches, return_length=True)
-    return [
-        each
-        for each, n in zip(found, around, strict=True)
-        if each.labels / 2 >= PURE * n
-    ]
+    tree = cKDTree(places)
+
+    def is_pure(each: MapRegion) -> bool:
+        reach = max(each.reach, 1e-4)
+        n = tree.query_ball_point((each.x, each.y), reach, return_length=True)
+        return bool(each.labels / 2 >= PURE * n)
+
+    chosen = []
+    for middle, densest in found:
+        # The name of several groups stands between them, not on the densest one.
+        tries = [middle, densest] if middle.reach < densest.reach else [densest]
+        chosen.append(next(filter(is_pure, tries), None))
+    return [each for each in chosen if each is not None]
 
 
 def attribute_regions(
@@ -171,7 +176,16 @@ def _region(name: str, own: Floats, of: str | None = None) -> MapRegion:
     sums = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
     at = np.array(np.unravel_index(sums.argmax(), sums.shape)) + 1
     is_near = (np.abs(cells - at) <= 1).all(axis=1)
-    centre = own[is_near].mean(axis=0)
+    return _around(name, own, own[is_near].mean(axis=0), of)
+
+
+def _middle(name: str, own: Floats) -> MapRegion:
+    """A region around the mean place of its labels."""
+    return _around(name, own, own.mean(axis=0))
+
+
+def _around(name: str, own: Floats, centre: Floats, of: str | None = None) -> MapRegion:
+    """A region around a place, which reaches half of its labels."""
     reach = float(np.median(np.linalg.norm(own - centre, axis=1)))
     x, y = (round(float(value), 4) for value in centre)
     return MapRegion(name, x, y, round(reach, 4), len(own), of)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
-from phcle.embedding.cell_texts import interval_text
+from phcle.embedding.cell_texts import interval_text, number_text
 
 INTERVAL = re.compile(r"-?[\d.]+ \(-?[\d.]+ to -?[\d.]+\)")
 
@@ -44,7 +45,30 @@ def test_the_page_of_a_label_shows_intervals_of_numbers(patchy_client, number):
     shown = interval_text(attribute.low, attribute.high, attribute.value)
     assert INTERVAL.fullmatch(shown)
     text = text_of(patchy_client.get("/label", params={"label": label}))
-    assert f"{attribute.name} looks {shown}" in text
+    interval = interval_text(attribute.low, attribute.high)
+    assert (
+        f"{attribute.name} predicted {number_text(attribute.value)} {interval}" in text
+    )
+
+
+def test_the_page_of_a_label_has_its_whole_row(patchy_client, patchy):
+    table = patchy.predicting[0]
+    for label in patchy.labels[:10]:
+        page = patchy_client.get("/api/label", params={"label": label}).json()
+        cells = {x["column"]: x for x in page["cells"]}
+        assert list(cells) == ["mass", "length", "noise", "size", "wild"]
+        known = table.observed_row(label)
+        for field in table.fields:
+            cell = cells[field.title]
+            assert cell["observed"] is not bool(np.isnan(known[field.at.start]))
+            if field.kind == "category":
+                assert cell["text"] in ("small", "medium", "large")
+            if field.kind == "truth":
+                assert cell["text"] in ("yes", "no")
+            if field.kind != "number" and not cell["observed"]:
+                assert 0.3 < cell["confidence"] <= 1
+        text = text_of(patchy_client.get("/label", params={"label": label}))
+        assert "size=" not in text
 
 
 def test_compared_numbers_have_intervals(patchy_client, number):
@@ -105,4 +129,4 @@ def test_an_observed_zero_of_a_number_is_shown_as_zero():
     is_number = {x["name"]: x["is_number"] for x in answer["attributes"]}
     assert is_number == {"legs": True, "flies": False}
     assert "legs looks 4 0 " in page
-    assert "flies looks 1 no " in page
+    assert "flies looks yes no " in page

@@ -266,7 +266,7 @@ def test_every_group_is_named_and_names_change_with_zoom(atlas):
     named = {x.get("point") for x in placed}
     unnamed = next(i for i in range(120) if i not in named)
     atlas.js("i => Phcle.map.view.look_at([i])", unnamed)
-    atlas.js("Phcle.map.view.zoom(4)")
+    atlas.js("Phcle.map.view.zoom(16)")
     atlas.settle()
     assert unnamed in {x.get("point") for x in atlas.js("Phcle.map.placed")}
 

@@ -89,7 +89,7 @@ def test_add_forgets_what_belongs_to_other_inputs(page, odd_address):
     page.press("#new-parent", "Enter")
     page.wait_for_selector("#landing[data-landed=new] .neighbours li")
     page.click("#parents .chip-off")
-    page.wait_for_selector("#landing >> text=Enter an id")
+    page.wait_for_selector("#landing >> text=Enter its name")
     assert page.locator("#landing .neighbours").count() == 0
     assert not page.is_visible("#map")
 

@@ -64,6 +64,20 @@ def hover(page, name):
         page.mouse.move(stage["x"] + x + slip, stage["y"] + y)
 
 
+def test_related_labels_lead_to_the_map(open_page):
+    page = open_page(reduced_motion="reduce")
+    link = page.locator("#retrieval td .on-map").first
+    name = link.inner_text()
+    link.click()
+    page.wait_for_selector(".map-panel h2")
+    assert page.inner_text(".map-panel h2") == name
+    page.wait_for_function(
+        "window.scrollY < document.getElementById('map').offsetTop + 9"
+    )
+    page.go_back()
+    page.wait_for_selector(".map-card", state="hidden")
+
+
 def test_names_with_markup_are_shown_as_they_are(open_page, nasty_names):
     page = open_page()
     page.fill("#map-search", "</script>")

@@ -43,6 +43,15 @@ def test_a_label_below_two_branches_is_in_the_larger():
     assert found.codes[tree.leaves.index("b0")] == 0
 
 
+def test_branches_are_sorted_by_the_labels_that_are_left_to_them():
+    edges = [(f"a{i}", "A") for i in range(9)] + [(f"c{i}", "C") for i in range(5)]
+    edges += [(f"a{i}", "B") for i in range(4)] + [(f"b{i}", "B") for i in range(3)]
+    tree = Hierarchy.from_edges([*edges, *((x, "all") for x in "ABC")])
+    found = find_branches(tree, tree.leaves)
+    assert found.nodes == ("A", "C", "B")
+    assert np.bincount(found.codes).tolist() == [9, 5, 3]
+
+
 def test_branches_of_imagenet_are_few_and_hold_most_labels(hierarchy_model):
     embedding = hierarchy_model.embedding_
     name, tree = hierarchy_of(embedding)

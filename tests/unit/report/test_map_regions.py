@@ -40,6 +40,22 @@ def test_nodes_that_lie_together_are_named_and_scattered_ones_are_not(rng):
     assert all(x.of is None and x.labels == 20 for x in found)
 
 
+def test_the_name_of_several_groups_stands_between_them(rng):
+    middles = {"left": (-0.6, 0.5), "right": (0.0, 0.5), "low": (0.7, -0.8)}
+    labels = tuple(f"{x}{i}" for x in middles for i in range(20 + 20 * (x == "low")))
+    edges = [(label, label.rstrip("0123456789")) for label in labels]
+    edges += [("left", "high"), ("right", "high"), ("high", "all"), ("low", "all")]
+    places = [
+        rng.normal(middles[label.rstrip("0123456789")], 0.05, (1, 2))
+        for label in labels
+    ]
+    embedding = LabelEmbedding(labels, rng.standard_normal((80, 2)))
+    tree = Hierarchy.from_edges(edges)
+    found = node_regions(embedding, tree, np.vstack(places).astype(np.float32))
+    (high,) = (x for x in found if x.name == "high")
+    np.testing.assert_allclose((high.x, high.y), (-0.3, 0.5), atol=0.1)
+
+
 def test_without_a_hierarchy_parts_are_named_after_shared_attributes(rng):
     kinds = {f"{x}{i}": [x] for x in ("wings", "fins") for i in range(60)}
     plain = {f"plain{i}": [f"own{i}"] for i in range(60)}

@@ -234,6 +234,97 @@ def test_important_labels_are_named_first(open_map):
     assert len(placed) > 30
 
 
+# Names of labels on the stage, with the number of shown points that each of them hides.
+HIDDEN = """Phcle.map.placed.filter(({kind}) => kind === "label").map((name) => {
+  const [px, py] = Phcle.map.view.place_of(name.x, name.y);
+  const [left, right] = [px + name.left, px + name.left + name.wide];
+  return Phcle.map.view.in_view().filter((i) => {
+    const [x, y] = Phcle.map.view.place(i);
+    return i !== name.point && x > left && x < right && Math.abs(y - py) < 4;
+  }).length;
+})"""
+
+
+def test_most_names_of_labels_hide_no_point(open_map):
+    page = open_map()
+    page.evaluate("Phcle.map.data.regions = []; Phcle.map.place_names()")
+    hidden = page.evaluate(HIDDEN)
+    assert len(hidden) > 30
+    assert np.mean(np.array(hidden) > 0) < 0.4
+
+
+def test_a_name_beside_its_region_has_a_line_to_it(open_map):
+    page = open_map()
+    page.evaluate(
+        """() => {
+          const crowd = Array.from({ length: 9 }, (_, i) => (
+            { name: `crowd ${i}`, x: 0.2, y: 0.2, reach: 0.1, labels: 9, of: "branch" }
+          ));
+          Phcle.map.data.regions = crowd;
+          Phcle.map.place_names();
+        }"""
+    )
+    placed = page.evaluate("Phcle.map.placed.filter(({kind}) => kind === 'region')")
+    assert len(placed) == 9
+    assert placed[0]["lead"] is None
+    with_line = [x for x in placed if x["lead"]]
+    assert with_line
+    svg = page.evaluate("Phcle.map_as_svg(Phcle.map)")
+    assert svg.count("<line ") == len(with_line)
+
+
+def test_groups_that_are_filtered_out_have_no_name(open_map):
+    page = open_map()
+    page.evaluate(
+        """Phcle.map.keep(
+          Array.from(Phcle.map.data.colourings[0].codes, (x, i) => (x === 7 ? i : -1))
+            .filter((i) => i >= 0),
+        )"""
+    )
+    settle(page)
+    placed = page.evaluate("Phcle.map.placed.filter(({kind}) => kind === 'region')")
+    assert [x["text"] for x in placed] == ["group 7"]
+    page.evaluate("Phcle.map.keep(null)")
+    settle(page)
+    placed = page.evaluate("Phcle.map.placed.filter(({kind}) => kind === 'region')")
+    assert len(placed) == N_GROUPS
+
+
+def test_a_search_shows_the_surroundings_of_a_label(open_map):
+    page = open_map()
+    page.evaluate("Phcle.map.go_to(500)")
+    settle(page)
+    assert page.evaluate("Phcle.map.view.in_view().length") > 20
+
+
+def test_a_scale_of_ratios_tells_small_numbers_apart(open_map):
+    page = open_map()
+    page.evaluate(
+        """() => Phcle.map.pick_colours({
+          title: "mass", context: "traits", column: "mass in kilograms",
+          values: Float32Array.from({ length: Phcle.map.n }, (_, i) => 10 ** (i % 5)),
+          low: 1, high: 10000, is_log: true,
+        })"""
+    )
+    colours = page.evaluate("[0, 1, 2, 3, 4].map((i) => Phcle.map.css_of(i))")
+    assert len(set(colours)) == 5
+    assert page.inner_text(".map-ends").split() == ["1", "100", "10000"]
+    assert "mass in kilograms" in page.inner_text(".map-legend")
+
+
+def test_the_map_makes_room_for_a_list_of_labels(open_map):
+    page = open_map()
+    page.get_by_role("button", name="List what is in view").click()
+    settle(page)
+    card = page.locator(".map-card").bounding_box()
+    right = page.evaluate(
+        "Math.max(...Phcle.map.view.in_view().map((i) => Phcle.map.view.place(i)[0]))"
+    )
+    left = page.locator(".map-stage").bounding_box()["x"]
+    assert page.evaluate("Phcle.map.view.in_view().length") == 1000
+    assert left + right < card["x"]
+
+
 def test_finer_names_replace_those_of_groups_as_one_zooms_in(open_map):
     page = open_map()
     page.evaluate("Phcle.map.view.look_at([500, 501, 502])")
@@ -381,13 +472,15 @@ def test_a_chosen_label_stands_out_from_its_neighbours(open_map, kind):
     page.wait_for_selector(f".map-panel h2 >> text=label {point}")
     assert page.locator(".map-panel .neighbours li").count() == 3
     page.evaluate("Phcle.draw_names = () => {}; Phcle.map.view.draw()")
-    accent = page.evaluate("Phcle.map.ink().accent")
     x, y = place(page, point)
-    np.testing.assert_allclose(pixel(page, x, y), css_rgb(accent), atol=2)
+    own = page.evaluate("i => Phcle.map.css_of(i)", point)
+    np.testing.assert_allclose(pixel(page, x, y), css_rgb(own), atol=2)
+    ink = css_rgb(page.evaluate("Phcle.map.ink().ink"))
+    ring = page.evaluate("Phcle.map.view.radius()") + 6.75
+    np.testing.assert_allclose(pixel(page, x - ring, y), ink, atol=30)
     near = page.evaluate("i => Phcle.map.nearest_to(i)", point)
-    for other in near:
-        if other != point:
-            assert pixel(page, *place(page, other)) != css_rgb(accent)
+    for x, y in (place(page, other) for other in near if other != point):
+        assert min(pixel(page, x - ring, y)) > max(ink) + 30
 
 
 def draw_line(page, points):
@@ -504,7 +597,11 @@ def test_a_saved_view_shows_what_is_chosen(open_map):
         root = ElementTree.fromstring(page.evaluate("Phcle.map_as_svg(Phcle.map)"))
         found = list(root.iter("{http://www.w3.org/2000/svg}circle"))
         lines = list(root.iter("{http://www.w3.org/2000/svg}line"))
-        return [x for x in found if x.get("stroke-width") == "1.5"], found, lines
+        rings, lines = (
+            [x for x in each if x.get("stroke-width") == "1.5"]
+            for each in (found, lines)
+        )
+        return rings, found, lines
 
     rings, before, lines = circles("Phcle.map.choose_many([3, 4, 5])")
     assert (len(rings), len(lines)) == (3, 0)

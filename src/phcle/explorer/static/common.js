@@ -235,6 +235,13 @@
   }
 
   document.getElementById("theme").addEventListener("click", turn_theme);
+  // On a phone not all sections are in view: the current one should be.
+  const sections = document.querySelector(".top nav");
+  const current = sections.querySelector("[aria-current]");
+  if (current) {
+    const middle = current.offsetLeft + current.offsetWidth / 2 - sections.offsetLeft;
+    sections.scrollLeft = middle - sections.clientWidth / 2;
+  }
   const finder = document.getElementById("finder");
   Phcle.open_label = ({ label }) => root.location.assign(Phcle.label_address(label));
   Phcle.suggest_labels(finder, (found, box) => {

@@ -279,10 +279,11 @@
           this.switch("Arrows of most changed", "has_arrows"),
         ),
       );
-      host.append(element("p", { class: "quiet two-note" }, about));
+      const told = element("p", { class: "quiet two-note" }, `${about} `);
+      host.append(told);
       if (this.data.ready) return;
-      this.note = element("p", { class: "quiet two-note", role: "status" });
-      this.bar.after(this.note);
+      this.note = element("span", { role: "status" });
+      told.append(this.note);
       this.show_progress(0);
     }
 

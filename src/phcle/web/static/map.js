@@ -473,6 +473,7 @@
       const note = element("p", { class: "map-hint" }, "faint: predicted");
       this.legend.ariaLabel = "Groups; press one to show only that group";
       this.legend.replaceChildren(
+        ...this.legend_title(),
         ...entries.map(({ name, code, n, colour }) => {
           const swatch = element("span", { class: "map-swatch" });
           swatch.style.background = colour;
@@ -486,23 +487,31 @@
       );
     }
 
+    // The name of an attribute: the picker cuts long ones.
+    legend_title() {
+      const { column } = this.colouring;
+      return column ? [element("p", { class: "map-of" }, Phcle.name(column))] : [];
+    }
+
     draw_scale() {
-      const { ramp, low, high, has_faint, missing } = this.legend_now;
+      const { ramp, low, high, is_log, has_faint, missing } = this.legend_now;
       const digits = Math.max(0, 2 - Math.floor(Math.log10(high - low || 1)));
-      const tick = (value) => String(Number(value.toFixed(Math.min(20, digits))));
+      const rounded = (value) => String(Number(value.toFixed(Math.min(20, digits))));
+      const tick = is_log ? Phcle.number : rounded;
+      const middle = is_log ? Math.sqrt(low * high) : (low + high) / 2;
       const bar = element("div", { class: "map-ramp" });
       bar.style.background = `linear-gradient(to right, ${ramp.join(", ")})`;
       const ends = element(
         "div",
         { class: "map-ends" },
-        ...[low, (low + high) / 2, high].map((at) => element("span", {}, tick(at))),
+        ...[low, middle, high].map((at) => element("span", {}, tick(at))),
       );
-      const notes = [];
+      const notes = is_log ? ["equal steps are equal ratios"] : [];
       if (has_faint) notes.push("faint: predicted");
       if (missing) notes.push(`grey: ${missing}`);
       const note = element("p", { class: "map-hint" }, notes.join(" · "));
       this.legend.ariaLabel = "Scale";
-      this.legend.replaceChildren(bar, ends, ...(notes.length ? [note] : []));
+      this.legend.replaceChildren(...this.legend_title(), bar, ends, ...(notes.length ? [note] : []));
     }
 
     // Show only some labels, those of the rows; null shows all.
@@ -519,6 +528,11 @@
     }
 
     // -- Choosing
+
+    // The colour of a point, opaque.
+    css_of(point) {
+      return Phcle.as_css(bytes(this.colours.rgba[point]));
+    }
 
     nearest_to(point) {
       const start = point * this.per_label;
@@ -561,7 +575,7 @@
       const { names, labels, colourings } = this.data;
       const name = (text) => Phcle.name(text, { title: "" });
       const swatch = element("span", { class: "map-swatch" });
-      swatch.style.background = Phcle.as_css(bytes(this.colours.rgba[point]));
+      swatch.style.background = this.css_of(point);
       const id = labels[point] === names[point] ? [] : [name(labels[point])];
       const own = this.colouring.title;
       const others = colourings.filter(({ title, groups }) => groups && title !== own);
@@ -609,6 +623,7 @@
     choose_many(points) {
       this.set_choice(null, points);
       this.redraw_card();
+      this.view.resize(); // the card takes room from the map
       this.place_names();
       this.options.changed(this, "choice");
     }
@@ -775,14 +790,28 @@
       this.place_names();
     }
 
-    place_names() {
-      const { regions, names } = this.data;
+    // Groups of the colouring, or of the first one, and finer regions; those that have labels
+    // which pass the filters.
+    named_regions() {
+      const { regions, colourings } = this.data;
+      const { kept } = this.view;
       const { title } = this.colouring;
       const named = regions.some(({ of }) => of === title) ? title : regions[0]?.of;
       const own = regions.filter(({ of }) => !of || of === named);
+      if (!kept) return own;
+      const { groups, codes } = colourings.find((each) => each.title === named) ?? { codes: [] };
+      const left = new Set();
+      codes.forEach((code, i) => kept[i] && left.add(groups[code]));
+      return own.filter(({ of, name, x, y, reach }) =>
+        of ? left.has(name) : this.view.has_any(x, y, reach),
+      );
+    }
+
+    place_names() {
+      const { names } = this.data;
       const first =
         this.chosen === null ? this.many.slice(0, 40) : [this.chosen, ...this.nearest_to(this.chosen)];
-      this.placed = Phcle.place_names(Phcle.pen_of(this.overlay), this.view, own, names, {
+      this.placed = Phcle.place_names(Phcle.pen_of(this.overlay), this.view, this.named_regions(), names, {
         importance: this.importance,
         first,
         blocked: this.covered(),
@@ -867,7 +896,7 @@
     }
 
     draw_marks(pen, { radius }) {
-      const { ink, page, accent } = this.ink_now;
+      const { ink, page } = this.ink_now;
       const rings = (points, out) => {
         pen.beginPath();
         for (const i of points) {
@@ -893,7 +922,7 @@
         pen.stroke();
         pen.globalAlpha = 1;
         rings(near, 1.5);
-        this.draw_dot(pen, x, y, radius + 3, accent, page, ink);
+        this.draw_dot(pen, x, y, radius + 3, this.css_of(this.chosen), page, ink);
       }
       if (this.pinned) {
         const [x, y] = this.view.place_of(this.pinned[0], this.pinned[1]);

@@ -4,8 +4,8 @@
 //   groups (names) and codes (Uint8Array, the group of each label). The last group is "other"
 //     and grey, unless `shades` gives {colour, is_faint} for each group; then the first group
 //     is drawn above the others.
-//   values (Float32Array), low and high: the ends of the scale. With `highest_above`, higher
-//     values are drawn above lower ones. `missing` says what NaN means, by default "unknown";
+//   values (Float32Array), low and high: the ends of the scale, which shows ratios with
+//     `is_log`. With `highest_above`, higher values are drawn above lower ones. `missing` says what NaN means, by default "unknown";
 //     `unit` is text after a number.
 // An attribute has more: is_known (Uint8Array: 1 where it is observed; predicted points are
 // faint) and confidence (Uint8Array, 0 … 255). Its modes show its values, what is known, and
@@ -83,13 +83,15 @@
   }
 
   function painted_numbers(colouring, colour_of) {
-    const { values, low, high, is_known, highest_above, missing = "unknown" } = colouring;
+    const { values, low, high, is_known, highest_above, is_log, missing = "unknown" } = colouring;
     const ramp = ramp_colours(colour_of);
     const page = colour_of("--page");
     const faint = ramp.map((own) => mixed(own, page, FAINT));
     const none = colour_of("--group-other");
+    const on_scale = (value) => (is_log ? Math.log(Math.max(value, low)) : value);
+    const [from, to] = [on_scale(low), on_scale(high)];
     const step = (value) => {
-      const part = high > low ? (value - low) / (high - low) : 0.5;
+      const part = to > from ? (on_scale(value) - from) / (to - from) : 0.5;
       return Math.round(Math.min(1, Math.max(0, part)) * (STEPS - 1));
     };
     const is_missing = (i) => Number.isNaN(values[i]);
@@ -106,6 +108,7 @@
       legend: {
         low,
         high,
+        is_log,
         ramp: ramp.map(as_css),
         has_faint: Boolean(is_known && is_known.includes(0)),
         missing: values.some(Number.isNaN) ? missing : null,

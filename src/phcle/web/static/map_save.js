@@ -83,7 +83,7 @@
         const ends = `x1="${x}" y1="${y}" x2="${to_x}" y2="${to_y}"`;
         found.push(`<line ${ends} ${look} stroke-opacity="0.45"/>`);
       }
-      found.push(...rings(near), ...dot(place(map.chosen), radius + 3, ink.accent));
+      found.push(...rings(near), ...dot(place(map.chosen), radius + 3, map.css_of(map.chosen)));
     }
     if (map.pinned) {
       const [x, y] = map.view.place_of(map.pinned[0], map.pinned[1]);
@@ -112,15 +112,25 @@
     });
   }
 
+  // Lines from names to regions that are not beside them.
+  function leads(map, frame, ink) {
+    return map.placed.filter(({ lead }) => lead).map(({ x, y, lead: [right, down] }) => {
+      const [px, py] = [frame.left + frame.unit * x, frame.top - frame.unit * y];
+      const ends = [px, py, px + right, py + down].map(short);
+      const names = ["x1", "y1", "x2", "y2"];
+      return `<line ${names.map((name, k) => `${name}="${ends[k]}"`).join(" ")} stroke="${ink.quiet}"/>`;
+    });
+  }
+
   function legend(map, ink) {
-    const { entries, ramp, low, high } = map.legend_now;
+    const { entries, ramp, low, high, is_log } = map.legend_now;
     const line = (k) => 28 + (k + 1) * LINE;
     const parts = [`<text x="16" y="28" font-weight="700" fill="${ink.ink}">${escaped(map.colouring.title)}</text>`];
     if (ramp) {
       ramp.forEach((colour, k) => {
         parts.push(`<rect x="${16 + 2 * k}" y="38" width="2.5" height="10" fill="${colour}"/>`);
       });
-      const ends = `${Phcle.number(low)} … ${Phcle.number(high)}`;
+      const ends = `${Phcle.number(low)} … ${Phcle.number(high)}${is_log ? ", equal ratios" : ""}`;
       parts.push(`<text x="16" y="64" fill="${ink.ink}">${ends}</text>`);
     } else {
       entries.forEach(({ name, colour, n }, k) => {
@@ -148,7 +158,8 @@
       `viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">` +
       `<rect width="100%" height="100%" fill="${ink.page}"/>${cloud}${dots(map, frame)}` +
       `${hollows(map, frame, ink).join("")}${arrows(map, ink).join("")}` +
-      `${marks(map, frame, ink).join("")}${texts(map, frame, ink).join("")}${legend(map, ink)}</svg>`
+      `${[...marks(map, frame, ink), ...leads(map, frame, ink), ...texts(map, frame, ink)].join("")}` +
+      `${legend(map, ink)}</svg>`
     );
   };
 

@@ -13,7 +13,7 @@
   const MOVE_MS = 450;
   const CLOSEST = 0.0005; // smallest half side of a view; that of the whole map is 1
   const FARTHEST = 4;
-  const NEAREST = 0.06; // smallest half side that a search zooms to
+  const N_AROUND = 30; // labels on an even map of the smallest part that a search zooms to
   const MARGIN = 28; // pixels around all labels
   const REACH = { mouse: 12, touch: 24 }; // pixels from the pointer to the point it means
   const SMALL = 1.6; // pixels: the radius of points that have no rim
@@ -188,6 +188,16 @@
       return best;
     }
 
+    // Whether there is a point that can be chosen in a square about a place of the map.
+    has_any(x, y, reach) {
+      let found = false;
+      this.grid.each(x - reach, y - reach, x + reach, y + reach, (i) => {
+        const far = Math.max(Math.abs(this.points.x[i] - x), Math.abs(this.points.y[i] - y));
+        found ||= far <= reach && (!this.kept || Boolean(this.kept[i]));
+      });
+      return found;
+    }
+
     // The nearest point in a direction (±45°) of another one, or null.
     beside(point, right, up) {
       const { x, y } = this.points;
@@ -248,7 +258,8 @@
         [left, right] = [Math.min(left, place[0]), Math.max(right, place[0])];
         [low, high] = [Math.min(low, place[1]), Math.max(high, place[1])];
       }
-      const half = Math.max(right - left, high - low, 2 * NEAREST * this.home_reach()) * 0.7;
+      const least = Math.min(1, Math.sqrt(N_AROUND / this.n)) * this.home_reach();
+      const half = Math.max(right - left, high - low, 2 * least) * 0.7;
       const [x, y] = [(left + right) / 2, (low + high) / 2];
       this.fly(...this.fitting(x - half, y - half, x + half, y + half, 0));
     }
@@ -331,7 +342,10 @@
     resize() {
       this.measure();
       this.home = null;
-      if (this.is_home) [this.x, this.y, this.reach] = this.whole();
+      if (this.is_home) {
+        root.cancelAnimationFrame(this.flight); // its end has moved
+        [this.x, this.y, this.reach] = this.whole();
+      }
       this.told.moved();
       this.draw_soon();
     }

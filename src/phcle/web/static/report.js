@@ -154,7 +154,8 @@
       if (this.is_number) {
         const known = this.numbers.filter((value) => !Number.isNaN(value)).sort();
         const at = (part) => known[Math.round(part * (known.length - 1))] ?? 0;
-        return { ...made, values: this.numbers, low: at(0.02), high: at(0.98) };
+        const [low, high] = [at(0.02), at(0.98)];
+        return { ...made, values: this.numbers, low, high, is_log: this.is_log && low > 0 };
       }
       made.confidence = how.map((part) => (part === OBSERVED ? 255 : part === UNSAID ? 0 : 2.55 * part));
       if (this.kind === "truth") {
@@ -522,6 +523,10 @@
       if (root.location.hash) await restore(map);
       is_restoring = false;
       root.addEventListener("popstate", () => restore(map));
+      // Links to labels on the map, which may be far above.
+      document.addEventListener("click", ({ target }) => {
+        if (target.closest(`a[href^="${START}"]`)) map.host.scrollIntoView();
+      });
     };
     return { remember, follow };
   }
