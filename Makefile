@@ -49,7 +49,7 @@ core: .venv-core/done
 # A part of the tests with the lowest versions that pyproject.toml allows. Old versions
 # may warn that they use what newer ones of others deprecate.
 lowest: .venv-lowest/done
-	.venv-lowest/bin/python -m pytest -q -n auto -p no:cacheprovider \
+	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -q -n auto -p no:cacheprovider \
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
 	  tests/unit/test_files.py tests/unit/test_options.py tests/unit/contexts \
 	  tests/unit/embedding tests/unit/test_estimator.py \

@@ -17,6 +17,7 @@ import phcle
 from phcle import PHCLE, load
 from phcle.errors import FileError
 from phcle.explorer import precomputed
+from phcle.explorer.second_layout import SecondLayout
 from phcle.files.archive import read_sealed
 from phcle.solver import shard_files
 from phcle.uses.neighbour_search import Neighbours
@@ -64,7 +65,7 @@ def kept(name):
 
 
 def versions(format):
-    return sorted(path.stem for path in FORMATS.glob(f"{format}-*.bin"))
+    return sorted(path.stem for path in FORMATS.glob(f"{format}-[0-9]*.bin"))
 
 
 @pytest.mark.parametrize("module", list(writers()), ids=lambda x: x.__name__)
@@ -167,6 +168,15 @@ def test_every_prepared_map_is_taken_up(name):
     found = precomputed.load_precomputed(path, embedding)
     assert found.places.tolist() == about["places"]
     assert found.clusters.tolist() == about["clusters"]
+
+
+@pytest.mark.parametrize("name", versions("phcle.explorer-compared"))
+def test_every_layout_of_a_second_map_is_taken_up(name):
+    path, about = kept(name)
+    embedding = load(FORMATS / "phcle.label-embedding-1.bin")
+    found = SecondLayout(path, embedding, *made.FIRST_MAP).load()
+    assert found is not None
+    assert found.tolist() == about["places"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HARNESS = Path(__file__).parents[1] / "tools" / "kill_test.py"
-SHORT = "--forked 5 --real 1 --seed 3 --only fit"
+SHORT = "--forked 5 --real 1 --seed 3 --only fit --leaves 60"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks and kills")
@@ -22,7 +22,7 @@ def test_killed_commands_damage_nothing_and_resumed_fits_end_the_same():
         [sys.executable, HARNESS, *SHORT.split()],
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr

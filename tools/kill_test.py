@@ -291,19 +291,19 @@ def run_case(case: Case, kills: int, rng: random.Random, *, real: bool) -> None:
         check_next_start(case, folder, real=real)
 
 
-def prepare(work: Path) -> None:
+def prepare(work: Path, n_leaves: int) -> None:
     """Files that the commands read."""
     import numpy as np
 
     rng = np.random.default_rng(0)
-    edges = [(f"leaf{i}", f"twig{i % 40}") for i in range(400)]
+    edges = [(f"leaf{i}", f"twig{i % 40}") for i in range(n_leaves)]
     edges += [(f"twig{i}", f"branch{i % 7}") for i in range(40)]
     edges += [(f"branch{i}", "root") for i in range(7)]
     write_rows(work / "tree.csv", [("child", "parent"), *edges])
     new = [("child", "parent"), *((f"new{i}", f"twig{i}") for i in range(40))]
     write_rows(work / "new.csv", new)
     looks = [("label", *"abcdef")]
-    looks += [(f"leaf{i}", *rng.normal(size=6).round(3)) for i in range(0, 400, 2)]
+    looks += [(f"leaf{i}", *rng.normal(size=6).round(3)) for i in range(0, n_leaves, 2)]
     write_rows(work / "looks.csv", looks)
     names = np.array([f"leaf{i % 40}" for i in range(400)])
     np.savez(work / "features.npz", features=rng.normal(size=(400, 30)), labels=names)
@@ -331,6 +331,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--forked", type=int, default=160, help="kills of forks")
     parser.add_argument("--real", type=int, default=70, help="kills of `phcle`")
+    parser.add_argument("--leaves", type=int, default=400, help="labels, at least 40")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default=",".join(COMMANDS), help="commands")
     given = parser.parse_args(arguments)
@@ -340,7 +341,7 @@ def main(arguments: list[str] | None = None) -> None:
     import_everything()
     with tempfile.TemporaryDirectory(prefix="phcle-kills-") as place:
         work = Path(place)
-        prepare(work)
+        prepare(work, given.leaves)
         cases = [Case(name, work) for name in given.only.split(",")]
         # Stopped early, it still says what it has seen.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))

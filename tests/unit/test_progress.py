@@ -76,11 +76,12 @@ def test_an_interrupted_bar_ends_and_passes_the_interruption_on(shown):
 @pytest.mark.parametrize("extra", [(), ("--quiet",)])
 def test_fit_and_report_show_their_stages_on_a_terminal(tmp_path, extra):
     pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
-    rows = "".join(f"x{i},{i % 7},{i % 5}\n" for i in range(400))
+    rows = "".join(f"x{i},{i % 7},{i % 5}\n" for i in range(60))
     (tmp_path / "looks.csv").write_text(f"label,size,age\n{rows}")
-    edges = "".join(f"x{i},group {i % 4}\n" for i in range(400))
+    edges = "".join(f"x{i},group {i % 4}\n" for i in range(60))
     (tmp_path / "tree.csv").write_text(f"child,parent\n{edges}")
-    fit = "fit --attributes looks.csv --hierarchy tree.csv --no-choose --out x.phcle"
+    files = "--attributes looks.csv --hierarchy tree.csv"
+    fit = f"fit {files} --dim 4 --no-choose --out x.phcle"
     said = _on_a_terminal([*fit.split(), *extra], tmp_path)
     said += _on_a_terminal(["report", "x.phcle", "--out", "page", *extra], tmp_path)
     stages = (r"calibration: \d of ", "placing labels on the map", "drawing figures")
@@ -116,5 +117,5 @@ def _on_a_terminal(arguments, folder):
             break
         said += data
     os.close(terminal)
-    assert process.wait(timeout=60) == 0, said
+    assert process.wait(timeout=240) == 0, said
     return re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", said).decode()

@@ -353,7 +353,8 @@
       this.fill_picker();
       this.recolour();
       this.view.resize(); // the legend has its size now
-      const again = () => this.recolour();
+      // A map that is no longer on the page has no colours.
+      const again = () => (this.host.isConnected ? this.recolour() : this.gone.abort());
       const until = { signal: this.gone.signal };
       root.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, until);
       document.addEventListener("phcle-theme", again, until);
