@@ -3,7 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext, suspicious_cells
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    RelationalContext,
+    load,
+    suspicious_cells,
+)
 from phcle.errors import OptionError
 
 N_GROUPS, N_IN_GROUP, N_ERRORS = 30, 8, 25
@@ -91,3 +97,17 @@ def test_only_the_columns_asked_for_are_listed_and_unknown_ones_refused():
         suspicious_cells(embedding, columns=["number O"])
     with pytest.raises(OptionError, match="table"):
         suspicious_cells(embedding, contexts=["tabel"])
+
+
+def test_known_values_are_listed_as_they_are_in_a_table_of_mixed_units(tmp_path):
+    _, cells, _, contexts = planted()
+    numbers = {x: [100 * v for v in own] for x, own in cells.items() if "number" in x}
+    mixed = {**cells, **numbers}
+    contexts[1] = DescriptiveContext.from_cells(contexts[1].labels, mixed, "table")
+    assert contexts[1].standardize
+    PHCLE(dim=5, choose=False).fit(contexts).embedding_.save(tmp_path / "a.phcle")
+    found = suspicious_cells(load(tmp_path / "a.phcle"), columns=list(numbers))
+    assert len(found) > 5
+    for cell in found:
+        wanted = mixed[cell.column][contexts[1].labels.index(cell.label)]
+        assert cell.value == pytest.approx(wanted)

@@ -120,7 +120,20 @@ class FittedDescriptive(DescriptivePredictions):
         return replace(self, values=values), cells.joined(hidden) if hidden else cells
 
     def again(self, labels: Sequence[str]) -> FittedDescriptive:
-        return replace(super().again(labels), source=self.source)
+        fitted = super().again(labels)
+        assert fitted.data is not None
+        # Factors were learned on the stored scale; labels may have been added since.
+        matrix = fitted.data.matrix.with_logs(self.is_log)
+        values = ScaledValues.over(
+            labels, fitted.data.labels, matrix, self.offset, self.scale
+        )
+        return replace(
+            fitted,
+            source=self.source,
+            offset=self.offset,
+            scale=self.scale,
+            values=values,
+        )
 
     def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
         part = self.values.take(rows)
