@@ -26,7 +26,7 @@ types: $(VENV)/dev
 
 # A thread per process: there is a process per core, and more threads only wait.
 tests: $(VENV)/dev
-	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadscope
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist worksteal
 
 # A warning is an error; the tests build the site as well, and run every example.
 docs: $(VENV)/dev

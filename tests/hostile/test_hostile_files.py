@@ -109,10 +109,10 @@ def test_a_header_of_very_many_entries_is_not_even_parsed(tmp_path, header):
 
 def test_a_repeated_last_key_is_found_in_no_time():
     keys = ",".join(f'"k{i}":0' for i in range(30_000))
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(FileError, match="'k29999' stands in it twice"):
         parse_json(f'{{{keys},"k29999":0}}', "file")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def changed_content(tmp_path, change, name="embedding"):

@@ -36,7 +36,7 @@ def wide(n_columns, path):
 def test_forty_thousand_columns_are_read_in_linear_time(tmp_path):
     path = wide(40_000, tmp_path / "wide.csv")
     assert path.stat().st_size < 350_000
-    with within(5):  # 16 s where the time grows with the square of the columns
+    with within(10):  # 16 s where the time grows with the square of the columns
         assert len(label_files.read_attributes(path).columns) == 40_000
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import array_api_compat.numpy as array_api
@@ -25,6 +26,17 @@ __all__ = ["NumpyBackend"]
 T = TypeVar("T")
 
 
+def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """Clip numbers; the array API's own takes ten times as long for short arrays."""
+    clipped = x if min is None else np.maximum(x, min)
+    clipped = clipped if max is None else np.minimum(clipped, max)
+    return clipped.astype(x.dtype, copy=False)
+
+
+NAMESPACE = SimpleNamespace(**{**vars(array_api), "clip": _clip})
+"""The array API on NumPy."""
+
+
 class NumpyBackend(Backend):
     """NumPy arrays and SciPy's sparse matrices.
 
@@ -35,7 +47,7 @@ class NumpyBackend(Backend):
     """
 
     name = "numpy"
-    xp: Any = array_api
+    xp: Any = NAMESPACE
     tile = 500_000  # a few megabytes, which fit into the cache of one core
     gathered = 1_000_000
     most_rows = 512

@@ -90,7 +90,7 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
 
 @pytest.mark.posix("sends signals")
 @pytest.mark.parametrize(("sent", "code"), STOPS)
-def test_stopped_fit_is_resumed_to_the_same_bytes(zoo, sent, code):
+def test_stopped_fit_is_resumed_to_the_same_bytes(phcle, zoo, sent, code):
     checkpoint = ("--checkpoint", "fit.ckpt", "--checkpoint-every", "0")
     process = subprocess.Popen(
         [*PHCLE, *ENDLESS, *checkpoint],
@@ -108,8 +108,7 @@ def test_stopped_fit_is_resumed_to_the_same_bytes(zoo, sent, code):
     more = str(len(library.load(zoo / "out.phcle").history) + 20)
     ended = (*ENDLESS[:-1], more, "--quiet")
     for extra in ((), (*checkpoint, "--resume")):
-        command = [*PHCLE, *ended, "--out", f"whole{len(extra)}.phcle", *extra]
-        subprocess.run(command, cwd=zoo, check=True, capture_output=True)
+        phcle(*ended, "--out", f"whole{len(extra)}.phcle", *extra)
     assert (zoo / "whole0.phcle").read_bytes() == (zoo / "whole5.phcle").read_bytes()
 
 

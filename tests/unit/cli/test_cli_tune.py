@@ -145,7 +145,7 @@ def test_two_processes_at_once_add_to_one_study(zoo, score):
             )
             for i in range(2)
         ]
-        answers = [process.communicate(timeout=120) for process in both]
+        answers = [process.communicate(timeout=240) for process in both]
         assert [p.returncode for p in both] == [0, 0], answers
         import optuna
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+SLOW_MS = 20_000
 WIDE = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -53,7 +54,7 @@ class MapPage:
 
     def until(self, code, *given):
         """Wait until something holds; the pages' policy forbids `wait_for_function`."""
-        for _ in range(200):
+        for _ in range(SLOW_MS // 25):
             if self.js(code, *given):
                 return
             self.page.wait_for_timeout(25)
@@ -378,7 +379,7 @@ def test_a_phone_has_a_sheet_that_is_dragged_and_closed(atlas):
     def becomes(share):
         """Wait: a tap becomes a click only after the fingers are gone."""
         side.wait_for()
-        for _ in range(100):
+        for _ in range(SLOW_MS // 25):
             part = side.bounding_box()["height"] / whole["height"]
             if abs(part - share) < 0.02:
                 return

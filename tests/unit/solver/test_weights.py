@@ -33,14 +33,17 @@ def planted_contexts(rng, n=300, noisy_labels=15):
 
 
 def test_equal_weights_sum_to_one_for_each_kind(rng):
-    weights = PHCLE(dim=2).fit(random_contexts(rng)).weights_
+    weights = PHCLE(dim=2, calibrate=False).fit(random_contexts(rng)).weights_
     assert weights["first"] == weights["second"] == 0.5
     assert weights["patchy"] == pytest.approx(1 / 3)
 
 
 def test_given_weights_are_used_as_given(rng):
     given = {"first": 1.0, "second": 0.0, "patchy": 0.2, "tags": 0.3, "whole": 0.5}
-    assert PHCLE(dim=2, weights=given).fit(random_contexts(rng)).weights_ == given
+    assert (
+        PHCLE(dim=2, weights=given, calibrate=False).fit(random_contexts(rng)).weights_
+        == given
+    )
 
 
 def test_a_context_with_weight_zero_has_no_influence(rng):
@@ -55,7 +58,7 @@ def test_a_context_with_weight_zero_has_no_influence(rng):
             ("u", "v"),
             noise.normal(size=(len(contexts[4].labels), 2)),
         )
-        model = PHCLE(dim=2, weights=given, dtype="float64")
+        model = PHCLE(dim=2, weights=given, dtype="float64", calibrate=False)
         fits.append(model.fit([*contexts[:4], other]).embedding_.vectors)
     assert np.allclose(*fits, atol=1e-9)
 
@@ -75,7 +78,7 @@ def test_bad_weights_are_refused_by_name(rng, weights, message):
 
 def test_automatic_weights_give_noise_nothing(rng):
     """Labels that only the noise knows would keep a little; here there are none."""
-    model = PHCLE(dim=10, weights="auto").fit(planted_contexts(rng))
+    model = PHCLE(dim=10, weights="auto", calibrate=False).fit(planted_contexts(rng))
     assert model.weights_ == {"matrix": 1.0, "signal": 1.0, "noise": 0.0}
     found = model.chosen_.weighing
     assert found[0].startswith("matrix: full weight, because the others are predicted")
@@ -88,7 +91,7 @@ def test_labels_that_only_noise_knows_keep_a_little_of_it(rng):
     more = DescriptiveContext(
         "more", ("stranger", *contexts[1].labels), ("x",), rng.normal(size=(151, 1))
     )
-    model = PHCLE(dim=10, weights="auto").fit([*contexts, more])
+    model = PHCLE(dim=10, weights="auto", calibrate=False).fit([*contexts, more])
     assert 0 < model.weights_["more"] < 0.1
     assert "known only there" in model.chosen_.weighing[-1]
     assert np.any(model.embedding_["stranger"])
@@ -102,7 +105,7 @@ def test_near_copies_share_one_weight(rng):
         contexts[1].columns[::-1],
         -3 * contexts[1].matrix.arrays[0][:, ::-1],
     )
-    model = PHCLE(dim=10, weights="auto").fit([*contexts, turned])
+    model = PHCLE(dim=10, weights="auto", calibrate=False).fit([*contexts, turned])
     assert model.weights_ == {"matrix": 1.0, "signal": 0.5, "copy": 0.5}
     assert "nearly the same as 'copy'" in model.chosen_.weighing[1]
 
@@ -115,14 +118,20 @@ def test_a_random_relation_gets_less_weight_than_a_telling_one(rng):
         [f"r{i}" for i in range(40)],
         name="random",
     )
-    model = PHCLE(dim=10, weights="auto").fit([*contexts, random])
+    model = PHCLE(dim=10, weights="auto", calibrate=False).fit([*contexts, random])
     assert model.weights_["random"] < 0.5 * model.weights_["matrix"]
 
 
 def test_nie_weights_reward_the_noise_that_can_be_overfitted(rng):
     """Why "nie" is kept for the record only (see the table of the paper's errors)."""
     model = PHCLE(
-        dim=20, weights="nie", sparsity=0.0, ridge=0.01, max_iter=60, choose=False
+        dim=20,
+        weights="nie",
+        sparsity=0.0,
+        ridge=0.01,
+        max_iter=60,
+        choose=False,
+        calibrate=False,
     )
     model.fit(planted_contexts(rng))
     assert model.weights_["noise"] > 0.9
@@ -136,7 +145,9 @@ def test_automatic_weights_fall_back_to_equal_ones_where_nothing_is_predicted(rn
         for name in ("one", "two")
     ]
     with pytest.warns(PhcleWarning, match="Weights are equal"):
-        model = PHCLE(dim=8, weights="auto", max_iter=1000).fit(contexts)
+        model = PHCLE(dim=8, weights="auto", max_iter=1000, calibrate=False).fit(
+            contexts
+        )
     assert model.weights_ == {"one": 0.5, "two": 0.5}
 
 

@@ -92,7 +92,11 @@ def test_columns_of_different_units_are_ranked_by_distance_from_the_mean():
     values = np.array([[1000.0, 0.0], [1000.0, 1.0], [1100.0, 0.0], [1000.0, 1.0]])
     columns = ("weight", "horns")
     context = DescriptiveContext("size", labels, columns, values, standardize=True)
-    embedding = PHCLE(dim=2, backend="numpy", ridge=0.1).fit([context]).embedding_
+    embedding = (
+        PHCLE(dim=2, backend="numpy", ridge=0.1, calibrate=False)
+        .fit([context])
+        .embedding_
+    )
     image_map = ImageMap.fit(np.eye(4), labels, embedding)
     (found,) = image_map.understand(np.eye(4)[1:2], embedding)
     assert [x.name for x in found.attributes] == ["horns", "weight"]

@@ -182,14 +182,15 @@ def elastic_net(
     for _ in range(max_iter):
         gradient = bend(ahead) - target + ridge * ahead
         raw = ahead - gradient / tau
-        shrunk = xp.clip(xp.abs(raw) - sparsity / tau, min=0.0)
-        renewed = xp.sign(raw) * shrunk
+        # Each number moves by the threshold towards zero, and not beyond it.
+        renewed = raw - xp.clip(raw, min=-sparsity / tau, max=sparsity / tau)
+        moved = renewed - u
         # Momentum that points uphill is dropped (O'Donoghue and Candès).
-        uphill = xp.sum((ahead - renewed) * (renewed - u)) > 0
+        uphill = xp.sum((ahead - renewed) * moved) > 0
         momentum = 1.0 if bool(uphill) else momentum
         following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
-        ahead = renewed + (momentum - 1) / following * (renewed - u)
-        change = float(xp.max(xp.abs(renewed - u)))
+        ahead = renewed + (momentum - 1) / following * moved
+        change = float(xp.max(xp.abs(moved)))
         u, momentum = renewed, following
         if change <= tol * max(float(xp.max(xp.abs(u))), 1e-12):
             break
