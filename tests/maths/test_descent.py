@@ -74,7 +74,7 @@ def test_recorded_objective_equals_the_objective_of_the_factors(backend, rng):
 def test_at_convergence_w_and_c_match_scipy(seed):
     backend = choose_backend("numpy", "cpu", "float64")
     problem = make_problem(random_contexts(np.random.default_rng(seed)))
-    solver, state = converge(problem, backend, tol=1e-8)
+    solver, state = converge(problem, backend)
     factors = solver.device.to_numpy([state.W, *state.factors])
 
     kinds = [context.kind for context in problem.contexts]

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """Clip numbers; the array API's own takes ten times as long for short arrays."""
+    """Clip numbers; the array API's own takes six times as long for eight numbers."""
     clipped = x if min is None else np.maximum(x, min)
     clipped = clipped if max is None else np.minimum(clipped, max)
     return clipped.astype(x.dtype, copy=False)
