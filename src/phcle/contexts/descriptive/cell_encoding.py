@@ -30,6 +30,10 @@ its own value: the columns take little memory, and small tables are common."""
 MOST_FAULTS = 20
 """Cells that cannot be read which a message lists; more are only counted."""
 
+ROW_NUMBERS, FEWEST_ROWS = ("", "unnamed: 0", "index", "rownames"), 5
+"""Titles that exported tables give to the numbers of their rows, and the fewest rows
+that show it."""
+
 MOST_CELLS = 50_000_000
 """Most cells (labels × values) that one text column may become: 400 MB of numbers."""
 
@@ -98,7 +102,7 @@ def encode_columns(
 
     Numbers, truth values and dates become one column each. A text column becomes one
     column per value. A column with mostly different texts is left out, because it
-    holds identifiers or free text.
+    holds identifiers or free text, and so are row numbers without a title.
 
     Parameters
     ----------
@@ -138,6 +142,10 @@ def encode_columns(
         if column.unit:
             units[title] = column.unit
         if column.kind != "category":
+            if _numbers_rows(title, column.numbers):
+                left_out[title] = "it numbers the rows"
+                kinds[title] = "left out"
+                continue
             names.append(title)
             titles.append(title)
             blocks.append(np.array(column.numbers, dtype=np.float64)[:, None])
@@ -183,6 +191,13 @@ def unknown_cells(markers: Counter[str]) -> str:
     listed = ", ".join(f"{text!r} {n}" for text, n in markers.most_common(6))
     more = ", \u2026" if len(markers) > 6 else ""
     return f"{total} cell{'s' if total > 1 else ''} unknown: {listed}{more}"
+
+
+def _numbers_rows(title: str, numbers: Sequence[float]) -> bool:
+    """Whether a column holds the numbers of the rows, such as 1, 2, 3 and so on."""
+    if title.strip().casefold() not in ROW_NUMBERS or len(numbers) < FEWEST_ROWS:
+        return False
+    return bool((np.diff(np.sort(numbers)) == 1).all())
 
 
 def _not_a_category(words: Sequence[str | None], n_values: int) -> str | None:

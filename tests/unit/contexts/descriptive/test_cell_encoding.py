@@ -130,3 +130,13 @@ def test_no_columns_give_an_empty_table():
 def test_units_differ_when_a_spread_is_far_from_the_median(columns, differ):
     titles = [str(i) for i in range(len(columns))]
     assert units_differ(np.array(columns, dtype=float).T, titles) is differ
+
+
+@pytest.mark.parametrize("title", ["", "Unnamed: 0", "index"])
+def test_row_numbers_of_an_exported_table_are_left_out(title):
+    labels = [f"x{i}" for i in range(6)]
+    read = encode_columns(labels, {title: ["3", "1", "2", "4", "6", "5"]}, "mine")
+    assert read.names == ()
+    assert read.left_out == {title: "it numbers the rows"}
+    for column in ({title: ["1", "2", "3", "4", "6", ""]}, {"rank": list("123456")}):
+        assert encode_columns(labels, column, "mine").left_out == {}
