@@ -117,7 +117,8 @@ def test_every_checkpoint_still_resumes_to_the_same_vectors(tmp_path, name):
     copy = shutil.copy(path, tmp_path / "fit.ckpt")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = PHCLE(**made.OPTIONS).fit(made.contexts(), checkpoint=copy, resume=True)
+        contexts = made.contexts_of_checkpoints()
+        model = PHCLE(**made.OPTIONS).fit(contexts, checkpoint=copy, resume=True)
     assert model.weights_ == about["weights"]
     assert len(model.history_) - 1 == about["sweeps"]
     np.testing.assert_allclose(model.embedding_.vectors, about["vectors"], atol=1e-4)
@@ -141,7 +142,8 @@ def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):
     copy.write_bytes(sealed(whole, {**own, "content": json.dumps(content)}, body))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        PHCLE(**made.OPTIONS).fit(made.contexts(), checkpoint=copy, resume=True)
+        contexts = made.contexts_of_checkpoints()
+        PHCLE(**made.OPTIONS).fit(contexts, checkpoint=copy, resume=True)
     with pytest.raises(FileError, match="complete_only=False, this fit True"):
         PHCLE(**made.OPTIONS, complete_only=True).fit(
             made.contexts()[:1], checkpoint=copy, resume=True
