@@ -7,6 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from phcle.backends.protocol import choose_backend
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+
 from phcle.backends.sparse_rows import SparseRows
 
 
