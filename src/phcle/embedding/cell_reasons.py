@@ -190,7 +190,8 @@ class CellReasons:
             return []
         toward, usual = self._directions(row, asked, chosen[asked])
         vectors = np.array([group.vector for group in groups])
-        parts = np.vstack([vectors.reshape(len(groups), -1) @ toward.T, usual])
+        shape = len(groups), toward.shape[1]  # there may be no group
+        parts = np.vstack([vectors.reshape(shape) @ toward.T, usual])
         shown = _largest(parts, MOST_GROUPS)
         texts = [group.text for group in groups] + [USUAL]
         names = {

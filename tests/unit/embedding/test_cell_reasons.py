@@ -154,3 +154,14 @@ def test_a_node_above_most_labels_is_no_reason():
     named = {evidence.names[i] for i in np.flatnonzero(evidence.weights[0])}
     assert "thing" in evidence.names
     assert named == {"group 0"}
+
+
+def test_a_label_of_which_only_absent_tags_are_known_has_no_reasons_of_its_own():
+    rng = np.random.default_rng(0)
+    labels = tuple(f"x{i}" for i in range(40))
+    tags = {x: ["red"] if i % 2 else ["blue"] for i, x in enumerate(labels)}
+    table = DescriptiveContext("t", labels, ("size",), rng.normal(size=(40, 1)))
+    contexts = [table, DescriptiveContext.from_tags({**tags, "plain": []}, name="tags")]
+    model = PHCLE(dim=2, choose=False).fit(contexts)
+    (cell,) = model.embedding_.complete(["plain"], columns=["size"]).cells
+    assert cell.why in ("", "usual value")
