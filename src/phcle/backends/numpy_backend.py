@@ -78,7 +78,7 @@ class NumpyBackend(Backend):
         Many small products on BLAS threads that wait for each other took ten times as
         long on a busy machine.
         """
-        return _one_blas_thread()
+        return one_blas_thread()
 
     def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Call a function for every block, with one thread per core."""
@@ -190,7 +190,7 @@ _LIMIT = _BlasLimit()
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> Iterator[None]:
     """Limit BLAS from the first of several fits that overlap to the last.
 
     If each restored the number that it found, a fit that began during another would

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import scipy.sparse as sp
 
 from phcle.answers import CompletionSkill
+from phcle.backends.numpy_backend import one_blas_thread
 from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.descriptive.confidence_learning import learn_calibration
 from phcle.solver.column_scores import score_columns
@@ -51,9 +52,10 @@ def calibrate(
     hidden = hidden_cells(
         device, state, tables, seed=seed, used=used, on_trial=on_trial
     )
-    learned = {
-        table.name: learn_calibration(hidden[table.name], table)
-        for table in tables.values()
-    }
+    with one_blas_thread():  # products are small, and threads would wait
+        learned = {
+            table.name: learn_calibration(hidden[table.name], table)
+            for table in tables.values()
+        }
     found = {name: x for name, x in learned.items() if x is not None}
     return found, score_columns(device.problem, hidden, found)

@@ -35,10 +35,11 @@ Floats = npt.NDArray[np.floating[Any]]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-ROW_SHARE, MOST_ROWS = 0.1, 200
-"""Share of the described labels whose whole rows are hidden, and most of them."""
+ROW_SHARE, SMALL_ROW_SHARE, MOST_ROWS = 0.1, 0.05, 200
+"""Share of the described labels whose whole rows are hidden, in a small problem, and
+most of them."""
 
-CELL_SHARE, SMALL_CELL_SHARE = 0.1, 0.05
+CELL_SHARE, SMALL_CELL_SHARE = 0.1, 0.03
 """Share of the other known cells that is hidden, and that of a small problem: a trial
 predicts worse the more it hides, most of all where little is known."""
 
@@ -69,7 +70,7 @@ because intervals learn from all; not in a problem with few labels, whose cells 
 more. Otherwise, few tags are enough: they share a curve with three parameters, and the
 many tags that labels do not have are hidden beside them."""
 
-MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 20
+MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 40
 """Most trials, and most for a problem with at most so many labels, whose trials take
 little time and hide few cells."""
 
@@ -146,13 +147,13 @@ def _draw_rows_and_cells(
         What is hidden and what is left.
     """
     observed = np.flatnonzero(table.observed)
-    n = int(np.clip(round(ROW_SHARE * len(observed)), 1, MOST_ROWS))
-    rows = np.sort(rng.choice(observed, min(n, len(observed) - 1), replace=False))
-    share, most = CELL_SHARE, MOST_CELLS
+    row_share, share, most = ROW_SHARE, CELL_SHARE, MOST_CELLS
     if n_labels <= SMALL:
-        share = SMALL_CELL_SHARE
+        row_share, share = SMALL_ROW_SHARE, SMALL_CELL_SHARE
     elif n_labels > COLD_UP_TO:
         share, most = GAPPY_SHARE, min(most, MOST_GAPPY * len(table.columns))
+    n = int(np.clip(round(row_share * len(observed)), 1, MOST_ROWS))
+    rows = np.sort(rng.choice(observed, min(n, len(observed) - 1), replace=False))
     left, cells = table.hide_cells(share, most, rng, rows=rows, like_gaps=True)
     assert cells is not None
     return Drawn(table, left, cells)

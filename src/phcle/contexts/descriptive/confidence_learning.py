@@ -7,13 +7,16 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.descriptive.chance_regressions import (
+    fit_chances,
+    fit_values_of_categories,
+)
 from phcle.contexts.descriptive.confidence import (
     Calibration,
     Curves,
@@ -37,15 +40,6 @@ FEWEST = 30
 MOST_VALUES = 200_000
 """Most hidden cells that chances are learned from, evenly taken. More would change
 little."""
-
-CHANCE_FREEDOM, VALUE_FREEDOM = (0.5, 1.0), (0.1, 1.0)
-"""How far intercept and slope of one column usually are from those of all: for chances,
-and for values of a category. On real tables these predicted hidden cells best."""
-
-SHARE_FIRST = np.array([0.0, 0.0, 3.0])
-SHARED_FREEDOM = np.array([0.1, 0.3, 3.0])
-"""Weights of a category's values before any cell is seen, and how far they usually are
-from that: with few cells, the value with the largest predicted share comes first."""
 
 AS_MANY = 10.0
 """The width of a column's own intervals counts as much as that of all columns if it has
@@ -130,7 +124,7 @@ def _curves(
         at = at[:: len(at) // MOST_VALUES + 1]
         if not len(at):
             continue
-        shared, own, own_slope = _chances(
+        shared, own, own_slope = fit_chances(
             hidden.columns[at],
             logit(hidden.presence[at]),
             steps[at],
@@ -138,14 +132,15 @@ def _curves(
             n,
         )
         usual = shared[0] + shared[1] * logit(presence) + own
+        slopes = shared[2] + shared[3] * logit(presence) + own_slope
         intercept[single] = usual[single]
-        slope[single] = np.maximum(shared[2] + own_slope, 0.0)[single]
+        slope[single] = np.maximum(slopes, 0.0)[single]
 
     at = np.flatnonzero(is_category[hidden.columns])
     if len(at):
         columns = hidden.columns[at]
         shares = hidden.fitted[at] * table.scale[columns] + table.offset[columns]
-        shared, own, own_slope = _values_of_categories(
+        shared, own, own_slope = fit_values_of_categories(
             hidden.question[at] * len(table.fields) + number_of[columns],
             columns,
             number_of,
@@ -166,84 +161,6 @@ def _curves(
     if np.count_nonzero(at) < FEWEST:
         return curves
     return _with_intervals(curves, hidden.where(at), unit[at])
-
-
-def _chances(
-    columns: Ints, prior: Floats, steps: Floats, truth: Floats, n: int
-) -> tuple[Floats, Floats, Floats]:
-    """Logistic regression on how common an attribute is and on its prediction.
-
-    Returns the shared intercept, weight of the prior and slope, and how far intercept
-    and slope of each column are from them.
-    """
-    far, far_slope = CHANCE_FREEDOM
-
-    def loss(p: Floats) -> tuple[float, Floats]:
-        shared, own, own_slope = p[:3], p[3 : 3 + n], p[3 + n :]
-        x = shared[0] + shared[1] * prior + own[columns]
-        x = x + (shared[2] + own_slope[columns]) * steps
-        error = 1 / (1 + np.exp(-np.clip(x, -50, 50))) - truth
-        away = shared - (0.0, 1.0, 0.0)  # the chance is the share of labels
-        value = np.logaddexp(0, x).sum() - truth @ x + away @ away / 2
-        value += (own @ own / far**2 + own_slope @ own_slope / far_slope**2) / 2
-        gradient = np.concatenate(
-            [
-                np.array([error.sum(), error @ prior, error @ steps]) + away,
-                np.bincount(columns, error, n) + own / far**2,
-                np.bincount(columns, error * steps, n) + own_slope / far_slope**2,
-            ]
-        )
-        return float(value), gradient
-
-    found = _minimum(loss, np.concatenate([[0.0, 1.0, 0.0], np.zeros(2 * n)]))
-    return found[:3], found[3 : 3 + n], found[3 + n :]
-
-
-def _values_of_categories(
-    groups: Ints, columns: Ints, number_of: Ints, X: Floats, truth: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Softmax over the values of each hidden category.
-
-    X holds the log of how common a value is, its prediction in steps from the mean, and
-    its prediction as a share. Returns the shared weights of these, how far each value
-    is from them, and how far each field's weight of the share is.
-    """
-    order = np.argsort(groups, kind="stable")
-    groups, columns, X, truth = groups[order], columns[order], X[order], truth[order]
-    starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
-    sizes = np.diff(np.r_[starts, len(groups)])
-    n, n_fields = len(number_of), int(number_of.max()) + 1
-    far, far_slope = VALUE_FREEDOM
-    of, shares = number_of[columns], X[:, 2]
-
-    def loss(p: Floats) -> tuple[float, Floats]:
-        shared, own, own_slope = p[:3], p[3 : 3 + n], p[3 + n :]
-        x = X @ shared + own[columns] + own_slope[of] * shares
-        x = x - np.repeat(np.maximum.reduceat(x, starts), sizes)
-        total = np.repeat(np.log(np.add.reduceat(np.exp(x), starts)), sizes)
-        error = np.exp(x - total) - truth
-        away = (shared - SHARE_FIRST) / SHARED_FREEDOM**2
-        value = truth @ (total - x) + away @ (shared - SHARE_FIRST) / 2
-        value += (own @ own / far**2 + own_slope @ own_slope / far_slope**2) / 2
-        gradient = np.concatenate(
-            [
-                error @ X + away,
-                np.bincount(columns, error, n) + own / far**2,
-                np.bincount(of, error * shares, n_fields) + own_slope / far_slope**2,
-            ]
-        )
-        return float(value), gradient
-
-    found = _minimum(loss, np.concatenate([SHARE_FIRST, np.zeros(n + n_fields)]))
-    return found[:3], found[3 : 3 + n], found[3 + n :]
-
-
-def _minimum(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
-    """The smallest value of a convex function that also gives its gradient."""
-    from scipy.optimize import minimize
-
-    found = minimize(loss, start, jac=True, method="L-BFGS-B")
-    return np.asarray(found.x, np.float64)
 
 
 def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> Curves:

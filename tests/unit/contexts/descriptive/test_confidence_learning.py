@@ -12,49 +12,6 @@ from phcle.embedding.read import read_predictions
 RNG = np.random.default_rng(0)
 
 
-def test_shared_chances_are_those_that_scikit_learn_finds(monkeypatch):
-    from sklearn.linear_model import LogisticRegression
-
-    monkeypatch.setattr(learning, "CHANCE_FREEDOM", (1e-4, 1e-4))
-    steps, prior = RNG.normal(size=(2, 5000))
-    columns = RNG.integers(0, 7, 5000)
-    chance = 1 / (1 + np.exp(-(0.3 + 0.8 * prior + 1.5 * steps)))
-    truth = (RNG.random(5000) < chance).astype(float)
-    shared, own, own_slope = learning._chances(columns, prior, steps, truth, 7)
-    other = LogisticRegression(C=np.inf).fit(np.column_stack([prior, steps]), truth)
-    expected = (other.intercept_[0], *other.coef_[0])
-    assert shared == pytest.approx(expected, abs=0.01)
-    assert np.abs(own).max() < 1e-3
-    assert np.abs(own_slope).max() < 1e-3
-
-
-def test_columns_that_differ_get_their_own_curve():
-    steps = RNG.normal(size=20_000)
-    columns = RNG.integers(0, 4, 20_000)
-    slopes = np.array([0.0, 1.0, 2.0, 4.0])
-    chance = 1 / (1 + np.exp(-slopes[columns] * steps))
-    truth = (RNG.random(20_000) < chance).astype(float)
-    shared, _, own_slope = learning._chances(columns, 0 * steps, steps, truth, 4)
-    assert shared[2] + own_slope == pytest.approx(slopes, abs=0.15)
-
-
-def test_values_of_a_category_follow_a_planted_softmax():
-    n, n_values = 6000, 3
-    shares = softmax(RNG.normal(size=(n, n_values)))
-    chance = softmax(4.0 * shares)
-    drawn = (chance.cumsum(axis=1) < RNG.random((n, 1))).sum(axis=1)
-    truth = np.eye(n_values)[drawn].ravel()
-    columns = np.tile(np.arange(n_values), n)
-    X = np.column_stack([np.zeros(n * n_values), 0 * columns, shares.ravel()])
-    groups = np.repeat(np.arange(n), n_values)
-    found = learning._values_of_categories(
-        groups, columns, np.zeros(n_values, dtype=int), X, truth
-    )
-    shared, own, own_slope = found
-    assert shared[2] + own_slope[0] == pytest.approx(4.0, abs=0.3)
-    assert np.abs(own).max() < 0.1
-
-
 def hidden_numbers(slopes, *, n_labels=30, n_trials=4):
     """Cells of labels that every trial hides, with nearly the same error in each."""
     rng = np.random.default_rng(1)
