@@ -1,7 +1,8 @@
-"""Compile the fused kernel for a GPU that need not be there, and say what it takes.
+"""Compile the fused kernels for a GPU that need not be there, and say what they take.
 
     python tools/inspect_kernel.py
     python tools/inspect_kernel.py --width 128 --precision mixed --blocking 64,128,4,3
+    python tools/inspect_kernel.py --entries
 
 Triton brings NVIDIA's assembler along. For every width and precision the table shows
 registers, bytes of spilled registers, shared memory, programs that fit into one
@@ -23,7 +24,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from phcle.backends.kernels import fused_dense
+from phcle.backends.kernels import fused_dense, fused_entries
 from phcle.backends.kernels.fused_dense import Blocking, default_blocking
 from phcle.backends.torch_dense import RESERVED_MEMORY, SHARED_MEMORY
 
@@ -60,11 +61,37 @@ def compiled(width: int, cut: Blocking, *, precise: bool, with_gradient: bool) -
         signature[name] = kind if name.endswith("_at") else "i32"
         if name != "n_rows":  # all else is a multiple of 16, and a launch finds out
             known[place,] = [["tt.divisibility", 16]]
-    return triton.compile(
-        ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=known),
-        target=GPUTarget("cuda", HOPPER, 32),
-        options={"num_warps": cut.warps, "num_stages": cut.stages},
+    source = ASTSource(
+        fn=kernel, signature=signature, constexprs=constants, attrs=known
     )
+    return for_hopper(source, num_warps=cut.warps, num_stages=cut.stages)
+
+
+def for_hopper(source: ASTSource, **options: int) -> Any:
+    """A kernel, compiled for Hopper."""
+    target = GPUTarget("cuda", HOPPER, 32)
+    return triton.compile(source, target=target, options=options)
+
+
+def inspect_entries() -> list[dict[str, Any]]:
+    """What the kernel of known entries takes, with d = 128 and rows of any length."""
+    kernel, found = fused_entries._kernel, []
+    for what in ("DOTS", "SUMS", "BENT"):
+        fixed = {
+            "BLOCK_ENTRIES": fused_entries.BLOCK // 128,
+            "BLOCK_DIM": 128,
+            "WHAT": getattr(fused_entries, what),
+        }
+        signature, constants = {}, {}
+        for place, name in enumerate(kernel.arg_names):
+            kind = "*i64" if name == "columns_at" else "*fp32"
+            signature[name] = kind if name.endswith("_at") else "i32"
+            if name in fixed:
+                signature[name], constants[place,] = "constexpr", fixed[name]
+        source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
+        compiled_to = for_hopper(source, num_warps=4)
+        found.append({"sums": what.lower(), **resources(compiled_to, warps=4)})
+    return found
 
 
 def inspect(
@@ -72,6 +99,17 @@ def inspect(
 ) -> dict[str, Any]:
     """What a compiled kernel takes."""
     kernel = compiled(width, cut, precise=precise, with_gradient=with_gradient)
+    return {
+        "width": width,
+        "precision": "full" if precise else "mixed",
+        "blocking": [cut.rows, cut.columns, cut.warps, cut.stages],
+        "gradient": with_gradient,
+        **resources(kernel, warps=cut.warps),
+    }
+
+
+def resources(kernel: Any, *, warps: int) -> dict[str, int]:
+    """Registers, memory and instructions of a compiled kernel."""
     ptx = kernel.asm["ptx"]
     assembler = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
     with tempfile.TemporaryDirectory() as folder:
@@ -85,12 +123,8 @@ def inspect(
         ).stderr
     registers = int(re.search(r"Used (\d+) registers", said)[1])
     shared = int(kernel.metadata.shared)
-    by_registers = REGISTERS // (registers * 32 * cut.warps)
+    by_registers = REGISTERS // (registers * 32 * warps)
     return {
-        "width": width,
-        "precision": "full" if precise else "mixed",
-        "blocking": [cut.rows, cut.columns, cut.warps, cut.stages],
-        "gradient": with_gradient,
         "registers": registers,
         "spilled": int(re.search(r"(\d+) bytes spill stores", said)[1]),
         "shared": shared,
@@ -107,8 +141,12 @@ def main() -> None:
     parser.add_argument("--width", type=int, choices=WIDTHS, action="append")
     parser.add_argument("--precision", choices=["mixed", "full"], action="append")
     parser.add_argument("--blocking", help="rows,columns,warps,stages")
+    parser.add_argument("--entries", action="store_true", help="known entries only")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.entries:
+        print(json.dumps(inspect_entries(), indent=1))
+        return
     lines = []
     for precision in options.precision or ["mixed", "full"]:
         precise = precision == "full"

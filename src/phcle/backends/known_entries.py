@@ -40,6 +40,23 @@ class KnownEntries(Protocol):
             (rows, d).
         """
 
+    def bent(self, weights: Array, y: Array) -> Array:
+        """Compute Σ_c weight_c (y·z_c) z_c for every row.
+
+        Parameters
+        ----------
+        weights : array
+            (rows, width).
+        y : array
+            (rows, d).
+
+        Returns
+        -------
+        array
+            (rows, d).
+        """
+        return self.sums(weights * self.dots(y))
+
     def norms(self, weights: Array) -> Array:
         """Compute Σ_c weight_c ‖z_c‖² for every row.
 

@@ -80,7 +80,8 @@ class TorchBackend(Backend):
         self.processes = current_processes()
         self._float = getattr(torch, dtype)
         self.noise = MIXED_NOISE if precision == "mixed" else rounding_noise(dtype)
-        self.is_fused = dtype == "float32" and can_fuse(self.device)
+        self.has_kernels = can_fuse(self.device)
+        self.is_fused = dtype == "float32" and self.has_kernels
         if self.is_accelerated:  # few large launches, as far as the memory allows
             memory = torch.cuda.get_device_properties(self.device).total_memory
             self.tile, self.gathered = memory // 512, memory // 128
@@ -181,6 +182,10 @@ class TorchBackend(Backend):
 
     def known_entries(self, columns: torch.Tensor, other: torch.Tensor) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
+        if self.has_kernels:
+            from phcle.backends.kernels.fused_entries import FusedEntries
+
+            return FusedEntries(columns, other)
         return GatheredEntries(self.xp, columns, other)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -86,5 +86,8 @@ def test_known_entries_match_the_formulas(name, rng):
     assert np.allclose(dots, np.einsum("rwd,rd->rw", gathered, y))
     sums = backend.to_numpy(near.sums(backend.asarray(weights)))
     assert np.allclose(sums, np.einsum("rwd,rw->rd", gathered, weights))
+    bent = near.bent(backend.asarray(weights), backend.asarray(y))
+    expected = np.einsum("rwd,rw,rw->rd", gathered, weights, dots)
+    assert np.allclose(backend.to_numpy(bent), expected)
     norms = backend.to_numpy(near.norms(backend.asarray(weights)))
     assert np.allclose(norms, np.einsum("rwd,rwd,rw->r", gathered, gathered, weights))

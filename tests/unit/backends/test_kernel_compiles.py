@@ -1,4 +1,4 @@
-"""The fused kernel compiles for a real GPU, though none is here.
+"""The fused kernels compile for a real GPU, though none is here.
 
 Triton's interpreter takes what its compiler refuses, so running there is not enough.
 """
@@ -23,20 +23,32 @@ from phcle.backends.torch_dense import RESERVED_MEMORY, SHARED_MEMORY
 TOOL = Path(__file__).parents[3] / "tools" / "inspect_kernel.py"
 
 
-@pytest.mark.parametrize("precision", ["mixed", "full"])
-def test_the_kernel_compiles_for_hopper_and_fits_into_it(precision):
+def inspected(*options):
     # In a process of its own: this one may be running the interpreter.
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     done = subprocess.run(
-        [sys.executable, TOOL, "--width", "128", "--precision", precision, "--json"],
+        [sys.executable, TOOL, *options, "--json"],
         capture_output=True,
         text=True,
         env=environment,
         timeout=240,
     )
     assert done.returncode == 0, done.stderr
-    for line in json.loads(done.stdout):
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("precision", ["mixed", "full"])
+def test_the_kernel_compiles_for_hopper_and_fits_into_it(precision):
+    for line in inspected("--width", "128", "--precision", precision):
         assert line["matrix_instructions"] > 0
         assert line["spilled"] <= 128
         assert line["shared"] <= SHARED_MEMORY - RESERVED_MEMORY
         assert line["programs"] >= 1
+
+
+def test_the_kernel_of_known_entries_compiles_for_hopper_without_spilling():
+    lines = inspected("--entries")
+    assert [line["sums"] for line in lines] == ["dots", "sums", "bent"]
+    for line in lines:
+        assert line["spilled"] == 0
+        assert line["programs"] >= 4

@@ -185,14 +185,16 @@ def elastic_net(
         # Each number moves by the threshold towards zero, and not beyond it.
         renewed = raw - xp.clip(raw, min=-sparsity / tau, max=sparsity / tau)
         moved = renewed - u
+        uphill = xp.sum((ahead - renewed) * moved)
+        sizes = [xp.max(xp.abs(moved)), xp.max(xp.abs(renewed))]
+        # One question to the device, not three: it would wait for each.
+        uphill, change, size = backend.to_numpy(xp.stack([uphill, *sizes]))
         # Momentum that points uphill is dropped (O'Donoghue and Candès).
-        uphill = xp.sum((ahead - renewed) * moved) > 0
-        momentum = 1.0 if bool(uphill) else momentum
+        momentum = 1.0 if uphill > 0 else momentum
         following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
         ahead = renewed + (momentum - 1) / following * moved
-        change = float(xp.max(xp.abs(moved)))
         u, momentum = renewed, following
-        if change <= tol * max(float(xp.max(xp.abs(u))), 1e-12):
+        if change <= tol * max(size, 1e-12):
             break
     total = value(u, bend(u))
     return xp.where((total < lowest)[:, None], u, best)

@@ -198,7 +198,7 @@ class _LocalSquared(Local):
         result = self.full[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
-        return result + self.entries.sums(self.weights * self.entries.dots(z))
+        return result + self.entries.bent(self.weights, z)
 
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp

@@ -260,9 +260,7 @@ class LocalLogistic(Local):
             result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
-        return result + self.entries.sums(
-            self._entries(curvature) * self.entries.dots(z)
-        )
+        return result + self.entries.bent(self._entries(curvature), z)
 
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
