@@ -55,7 +55,7 @@ MOST_CELLS = 3_000_000
 COLD_UP_TO, COLD_SWEEPS = 10_000, 20
 """Up to this many labels, a trial starts anew, with at most so many sweeps."""
 
-COLD_TOL, SMALL_COLD_TOL = 1e-1, 1e-3
+COLD_TOL, SMALL_COLD_TOL = 3e-2, 1e-3
 """Such a trial ends when a sweep lowers the objective by less than this share: that of
 a fit in a small problem, and more in others. Later sweeps would double the time of a
 trial there and leave confidences as they are."""
@@ -446,7 +446,7 @@ def _forget_nearby(
     )
     for _ in range(ROUNDS):
         W[away] = solve_labels(
-            backend, part, W[away], device.to_numpy(factors), state.weights, tol=1e-2
+            backend, part, W[away], factors, state.weights, tol=1e-2
         ).W
         moved[backend.indices(away)] = backend.asarray(W[away])
         for number, update in updates.items():

@@ -37,10 +37,9 @@ ALIKE = 1e-6
 """Use QR if a column is this close to a combination of the others: Cholesky of the Gram
 matrix would lose too many digits."""
 
-LARGE = 10_000
+LARGE = 2_000
 """From this many labels on, a GPU makes the start, with other noise. Below, NumPy takes
-less than half a second, and the fit is nearly the same on every back end.
-"""
+less than a tenth of a second, and a fit is nearly the same on every back end."""
 
 AT_ONCE = 1024
 """Rows drawn at once, so that they fit into the cache."""
