@@ -91,6 +91,7 @@ def suspicious_cells(
     >>> from phcle import DescriptiveContext, PHCLE, suspicious_cells
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 10))
+    >>> truth += 0.3 * rng.normal(size=truth.shape)
     >>> truth[7, 3] += 9.0
     >>> labels = [f"label{i}" for i in range(100)]
     >>> table = DescriptiveContext("sizes", labels, list("abcdefghij"), truth)
