@@ -193,6 +193,7 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--mode", default="auto")
+    parser.add_argument("--no-choose", action="store_true", help="given settings")
     parser.add_argument("--mixed", action="store_true", help="precision='mixed'")
     parser.add_argument("--repeat", type=int, default=1, help="the last run is kept")
     parser.add_argument("--json", type=Path)
@@ -206,6 +207,7 @@ def main() -> None:
     print(f"contexts made in {time.perf_counter() - began:.1f} s", flush=True)
     chosen = {
         "dim": options.dim,
+        "choose": not options.no_choose,
         "backend": "torch",
         "device": options.device,
         "precision": "mixed" if options.mixed else "full",
