@@ -72,12 +72,12 @@ def fit_chances(
     for _ in range(MOST_NEWTON):
         chance = 1 / (1 + np.exp(-np.clip(x, -50, 50)))
         error, bend = chance - truth, chance * (1 - chance)
-        slope = error @ X + shared - usual
-        own_slope = _by_column(columns, [error, error * steps], n) + stiffness * own
+        gradient = error @ X + shared - usual
+        own_gradient = _by_column(columns, [error, error * steps], n) + stiffness * own
         move, own_move = _newton_step(
-            columns, X, bend, steps, slope, own_slope, stiffness
+            columns, X, bend, steps, gradient, own_gradient, stiffness
         )
-        gain = -float(slope @ move + (own_slope * own_move).sum())
+        gain = -float(gradient @ move + (own_gradient * own_move).sum())
         if gain <= NEWTON_TOL * len(steps):
             break
         length = 1.0
@@ -95,8 +95,8 @@ def _newton_step(
     X: Floats,
     bend: Floats,
     steps: Floats,
-    slope: Floats,
-    own_slope: Floats,
+    gradient: Floats,
+    own_gradient: Floats,
     stiffness: Floats,
 ) -> tuple[Floats, Floats]:
     """Solve for the shared weights and those of all columns at once.
@@ -104,15 +104,15 @@ def _newton_step(
     Columns meet only in the shared weights, so there is a small system for each column,
     and one for the shared weights after the columns are eliminated.
     """
-    n, k = len(own_slope), X.shape[1]
+    n, k = len(own_gradient), X.shape[1]
     bent = X * bend[:, None]
     sums = _by_column(columns, [*bent.T, *(bent * steps[:, None]).T], n)
     cross = sums.reshape(n, 2, k)  # own intercept and slope × shared weights
     blocks = cross[:, :, [0, 2]] + np.diag(stiffness)
-    right = np.concatenate([cross, own_slope[:, :, None]], axis=2)
+    right = np.concatenate([cross, own_gradient[:, :, None]], axis=2)
     solved = np.linalg.solve(blocks, right)
     left = bent.T @ X + np.eye(k) - np.einsum("cij,cik->jk", cross, solved[..., :k])
-    target = np.einsum("cij,ci->j", cross, solved[..., k]) - slope
+    target = np.einsum("cij,ci->j", cross, solved[..., k]) - gradient
     move = np.linalg.solve(left, target)
     return move, -solved[..., k] - solved[..., :k] @ move
 
