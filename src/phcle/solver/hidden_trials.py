@@ -433,7 +433,7 @@ def _forget_nearby(
     """
     backend, lam = device.backend, trial.penalties
     (W,) = device.to_numpy([state.W])
-    moved: Array = backend.asarray(W)
+    moved: Array = backend.xp.asarray(state.W, copy=True)
     factors = list(state.factors)
     solver = MajoriseSolver(device, tol=0.0)
     updates = {

@@ -20,8 +20,8 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 AT_ONCE = 4_096
-"""Cells that are predicted at once, so that their vectors stay in the cache: those of
-all cells of a wide table would take gigabytes."""
+"""Single cells that are predicted at once, so that their vectors stay in the cache:
+those of all cells of a wide table would take gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +60,14 @@ class HiddenCells:
         array of shape (cells,)
             Predictions, scaled as `truth` is.
         """
+        labels, at = np.unique(self.rows, return_inverse=True)
+        if 2 * len(at) > len(labels) * len(U):  # whole rows, most of them
+            return np.asarray((W[labels] @ U.T)[at, self.columns], np.float64)
         found = np.empty(len(self.rows))
         for start in range(0, len(found), AT_ONCE):
-            at = slice(start, start + AT_ONCE)
-            own, others = W[self.rows[at]], U[self.columns[at]]
-            found[at] = np.einsum("ij,ij->i", own, others)
+            part = slice(start, start + AT_ONCE)
+            own, others = W[self.rows[part]], U[self.columns[part]]
+            found[part] = np.einsum("ij,ij->i", own, others)
         return found
 
     def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
