@@ -15,10 +15,9 @@ def write_patchy_table(folder: Path) -> None:
     """Write tree.csv and looks.csv; a fifth of the cells is empty."""
     rng = np.random.default_rng(0)
     group = np.arange(N) // (N // GROUPS)
-    # Without tails, so that no number is as odd as the wrong cell.
-    own = rng.uniform(-1.7, 1.7, size=N)
+    own = rng.normal(size=N)
     mass = np.exp(1.5 * rng.normal(size=GROUPS)[group] + own)
-    length = 2 * own + rng.uniform(-0.5, 0.5, size=N)
+    length = 2 * own + 0.3 * rng.normal(size=N)
     columns = {
         "mass": mass.round(3).tolist(),
         "length": length.round(3).tolist(),

@@ -110,7 +110,7 @@ def test_suspicious_cells_are_looked_for_on_request_only(fresh_patchy_client):
         time.sleep(0.1)
     assert answer["state"] == "done"
     found = [(x["label"], x["column"]) for x in answer["cells"]]
-    assert WRONG in found[:3]
+    assert WRONG in found[:5]
 
 
 def test_the_search_ends_when_nobody_waits_for_it(patchy, monkeypatch):
