@@ -46,6 +46,21 @@ class FullRows(ABC):
         """
 
     @abstractmethod
+    def minus(self, shift: Floats) -> FullRows:
+        """Subtract a number from each column.
+
+        Parameters
+        ----------
+        shift : array of shape (columns,)
+            The numbers.
+
+        Returns
+        -------
+        FullRows
+            The rows after that.
+        """
+
+    @abstractmethod
     def toarray(self) -> Floats:
         """Return all values as one array.
 
@@ -149,6 +164,9 @@ class DenseRows(FullRows):
     def take(self, rows: Ints) -> FullRows:
         return DenseRows(self.values[rows])
 
+    def minus(self, shift: Floats) -> FullRows:
+        return DenseRows(self.values - shift)
+
     def toarray(self) -> Floats:
         return self.values
 
@@ -195,6 +213,9 @@ class SparseRows(FullRows):
 
     def take(self, rows: Ints) -> FullRows:
         return SparseRows(self.values[rows], self.shift)
+
+    def minus(self, shift: Floats) -> FullRows:
+        return SparseRows(self.values, self.shift + shift)
 
     def toarray(self) -> Floats:
         return np.asarray(self.values.toarray() - self.shift)

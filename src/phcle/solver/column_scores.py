@@ -96,16 +96,15 @@ def score_columns(
         )
         near = nearest_values(matrix, at, table.scale, cells)
         read = read_cells(table, cells, calibration)
-        offset, scale = table.offset[cells.columns], table.scale[cells.columns]
         scored = _Cells(
             cells,
-            cells.truth * scale * unit,
-            table.has(cells.columns, cells.truth),
+            cells.truth * table.scale[cells.columns] * unit,
+            cells.has_it,
             read.number,
             read.chance,
-            (family - offset) * unit,
+            (family - cells.mean) * unit,
             family,
-            (near - offset) * unit,
+            (near - cells.mean) * unit,
             near,
         )
         shares = _WholeRows.of(problem, table, matrix)

@@ -33,13 +33,13 @@ __all__ = ["Drawn", "hidden_cells", "judged_tables", "predict_hidden"]
 
 Floats = npt.NDArray[np.floating[Any]]
 Doubles = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-ROW_SHARE, SMALL_ROW_SHARE, MOST_ROWS = 0.1, 0.05, 200
-"""Share of the described labels whose whole rows are hidden, in a small problem, and
-most of them."""
+ROW_SHARE, MOST_ROWS = 0.1, 200
+"""Share of the described labels whose whole rows are hidden, and most of them."""
 
-CELL_SHARE, SMALL_CELL_SHARE = 0.1, 0.03
+CELL_SHARE, SMALL_CELL_SHARE = 0.1, 0.05
 """Share of the other known cells that is hidden, and that of a small problem: a trial
 predicts worse the more it hides, most of all where little is known."""
 
@@ -70,7 +70,7 @@ because intervals learn from all; not in a problem with few labels, whose cells 
 more. Otherwise, few tags are enough: they share a curve with three parameters, and the
 many tags that labels do not have are hidden beside them."""
 
-MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 40
+MOST_TRIALS, SMALL, MOST_SMALL_TRIALS = 2, 500, 20
 """Most trials, and most for a problem with at most so many labels, whose trials take
 little time and hide few cells."""
 
@@ -90,14 +90,14 @@ class Drawn:
     ----------
     table : PredictingContext
         The whole table.
-    left : FittedContext
+    left : PredictingContext
         The table without the cells.
     cells : HiddenCells
         The cells.
     """
 
     table: PredictingContext
-    left: FittedContext
+    left: PredictingContext
     cells: HiddenCells
 
 
@@ -147,12 +147,12 @@ def _draw_rows_and_cells(
         What is hidden and what is left.
     """
     observed = np.flatnonzero(table.observed)
-    row_share, share, most = ROW_SHARE, CELL_SHARE, MOST_CELLS
+    share, most = CELL_SHARE, MOST_CELLS
     if n_labels <= SMALL:
-        row_share, share = SMALL_ROW_SHARE, SMALL_CELL_SHARE
+        share = SMALL_CELL_SHARE
     elif n_labels > COLD_UP_TO:
         share, most = GAPPY_SHARE, min(most, MOST_GAPPY * len(table.columns))
-    n = int(np.clip(round(row_share * len(observed)), 1, MOST_ROWS))
+    n = int(np.clip(round(ROW_SHARE * len(observed)), 1, MOST_ROWS))
     rows = np.sort(rng.choice(observed, min(n, len(observed) - 1), replace=False))
     left, cells = table.hide_cells(share, most, rng, rows=rows, like_gaps=True)
     assert cells is not None
@@ -218,9 +218,9 @@ def _is_enough(
     cells: HiddenPredictions, table: PredictingContext, *, is_small: bool
 ) -> bool:
     """Whether there are enough hidden cells of both sorts, or of the only one."""
-    counts, enough = table.has(cells.columns, cells.truth), ENOUGH
+    counts, enough = cells.has_it, ENOUGH
     if not is_small:
-        counts |= table.is_number[cells.columns]
+        counts = counts | table.is_number[cells.columns]
         enough = ENOUGH_TAGS if table.fields[0].kind == "tag" else ENOUGH
     n_alone = np.count_nonzero(counts & cells.is_alone)
     n_gaps = np.count_nonzero(counts & ~cells.is_alone)
@@ -265,15 +265,18 @@ def predict_hidden(
     position = index_of(problem.labels) if groups.steps else {}
     found = {}
     for number, each in drawn.items():
-        rows, columns = each.cells.rows, each.cells.columns
+        rows, columns, truth = each.cells.rows, each.cells.columns, each.cells.truth
+        has_it = each.left.has(columns, truth)
         hidden = HiddenPredictions(
             rows,
             columns,
-            each.cells.truth,
+            truth,
             each.cells.is_alone,
+            has_it,
+            each.left.offset[columns],
             each.cells.predicted(W, factors[number]),
             _support(each.left, W, rows),
-            _presence(each)[columns],
+            _presence(each, has_it)[columns],
             _family(each, groups, position),
             np.full(len(rows), seed),
         )
@@ -310,15 +313,13 @@ def _support(table: FittedContext, W: Floats, rows: Ints) -> Doubles:
     return support(W[labels], W[described], own[labels])[at]
 
 
-def _presence(drawn: Drawn) -> Doubles:
+def _presence(drawn: Drawn, has_it: Flags) -> Doubles:
     """Share of labels that have each attribute, without the hidden cells."""
     assert drawn.table.data is not None
     matrix, columns = drawn.table.data.on_fit_scale().matrix, drawn.cells.columns
-    known = matrix.moments()
     n = len(drawn.table.columns)
-    has_it = drawn.table.has(columns, drawn.cells.truth)
-    n_having = matrix.n_having(known.mean) - np.bincount(columns, has_it, n)
-    n_known = known.count - np.bincount(columns, minlength=n)
+    n_having = matrix.n_having(drawn.left.offset) - np.bincount(columns, has_it, n)
+    n_known = matrix.moments().count - np.bincount(columns, minlength=n)
     return np.asarray((n_having + 0.5) / (np.maximum(n_known, 0) + 1))
 
 
@@ -348,7 +349,7 @@ def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Double
     means = FamilyMeans(masked_matrix(values, None, table.name), groups, labels)
     asked, row = np.unique(rows, return_inverse=True)
     found[at] = means.at(asked)[row, number]
-    found[at] = (found[at] - table.offset[columns]) / table.scale[columns]
+    found[at] = (found[at] - drawn.left.offset[columns]) / table.scale[columns]
     return found
 
 

@@ -192,13 +192,13 @@ def _of_field(
         usual = _density(np.minimum(np.abs(truth), FAR) / USUAL)
         surprise = _density(far) / size * USUAL / usual
         values, expected, low, high = (
-            _in_units(table, field, x)
+            _in_units(table, field, x, cells.mean[at])
             for x in (truth, number, read.low[at], read.high[at])
         )
     else:
         shares = read.chance[at].reshape(-1, width)
         usual = np.broadcast_to(calibration.presence[field.at], shares.shape)
-        has_it = table.has(cells.columns[at], cells.truth[at]).reshape(-1, width)
+        has_it = cells.has_it[at].reshape(-1, width)
         if width == 1 and not field.values:
             chance = np.where(has_it, shares, 1 - shares)[:, 0]
             common = np.where(has_it, usual, 1 - usual)[:, 0]
@@ -236,11 +236,12 @@ def _density(far: Floats) -> Floats:
     return np.asarray((1 + far**2 / TAILS) ** (-(TAILS + 1) / 2))
 
 
-def _in_units(table: PredictingContext, field: Field, steps: Floats) -> list[float]:
+def _in_units(
+    table: PredictingContext, field: Field, steps: Floats, mean: Floats
+) -> list[float]:
     """Numbers in the user's units, from deviations from the mean."""
     assert table.calibration is not None
-    at = field.at.start
-    values = steps * table.calibration.deviation[at] + table.offset[at]
+    values = steps * table.calibration.deviation[field.at.start] + mean
     if field.title in table.data.log_columns:
         values = np.exp(values)
     return [float(x) for x in values]

@@ -154,12 +154,13 @@ def test_families_in_trials_do_not_see_what_a_trial_hides(monkeypatch, hidden):
     monkeypatch.setattr(calibration, "learn_calibration", watch)
     PHCLE(dim=5, choose=False).fit(tables(values))
     ((cells, table),) = seen
-    scaled = (table.on_fit_scale(values) - table.offset) / table.scale
+    logs = table.on_fit_scale(values)
     for trial in np.unique(cells.trial):
         own = cells.where(cells.trial == trial)
-        left = scaled.copy()
+        left = logs.copy()
         left[own.rows, own.columns] = np.nan
-        for row, column, family in zip(own.rows, own.columns, own.family, strict=True):
+        families = own.family * table.scale[own.columns] + own.mean
+        for row, column, family in zip(own.rows, own.columns, families, strict=True):
             siblings = left[
                 (GENUS[row] == GENUS) & (np.arange(len(left)) != row), column
             ]

@@ -184,9 +184,9 @@ def test_one_trial_is_enough_if_it_hides_some_tags(n_tags, n_trials, seeds):
     assert len(seeds) == n_trials
 
 
-@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 9)])
+@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 6)])
 def test_every_number_counts_unless_labels_are_few(n, n_trials, seeds):
-    """A trial hides 1,200 numbers of 60 labels, or 400 of 20, and some others."""
+    """A trial hides 1,200 numbers of 60 labels, or 360 single ones, half above zero."""
     values = np.random.default_rng(0).normal(size=(n, 20))
     frame = pd.DataFrame(values, index=[f"x{i}" for i in range(n)]).add_prefix("c")
     model = PHCLE(dim=5, max_iter=3, tol=0.1, choose=False)

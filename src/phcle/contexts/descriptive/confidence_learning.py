@@ -110,7 +110,7 @@ def _curves(
     n = len(table.columns)
     unit = steps_per_unit(table.scale, deviation)[hidden.columns]
     steps = hidden.fitted * unit
-    has_it = table.has(hidden.columns, hidden.truth)
+    has_it = hidden.has_it
     kind = np.empty(n, dtype=object)
     number_of = np.empty(n, dtype=np.int64)
     for i, field in enumerate(table.fields):
@@ -139,7 +139,7 @@ def _curves(
     at = np.flatnonzero(is_category[hidden.columns])
     if len(at):
         columns = hidden.columns[at]
-        shares = hidden.fitted[at] * table.scale[columns] + table.offset[columns]
+        shares = hidden.fitted[at] * table.scale[columns] + hidden.mean[at]
         shared, own, own_slope = fit_values_of_categories(
             hidden.question[at] * len(table.fields) + number_of[columns],
             columns,
@@ -267,7 +267,8 @@ def _slopes(
     np.divide(np.bincount(columns, x * y, n), squares, out=own, where=squares > 0)
     rest = np.bincount(columns, (y - own[columns] * x) ** 2, n)
     certainty = np.zeros(n)  # one by the squared error of each slope
-    is_judged = (squares > 0) & (labels > 2) & (rest > 0)
+    exact = np.finfo(np.float64).eps * np.bincount(columns, y * y, n)
+    is_judged = (squares > 0) & (labels > 2) & (rest > exact)
     np.divide(squares * (labels - 1), rest, out=certainty, where=is_judged)
     if np.count_nonzero(is_judged) < 2:
         return np.full(n, shared)

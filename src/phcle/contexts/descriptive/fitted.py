@@ -117,7 +117,14 @@ class FittedDescriptive(DescriptivePredictions):
             hidden = replace(own, rows=rows[own.rows])
             values = values.hide_rows(rows)
         values, cells = values.hide_cells(groups, share, most, rng, start)
-        return replace(self, values=values), cells.joined(hidden) if hidden else cells
+        cells = cells if hidden is None else cells.joined(hidden)
+        # A mean that includes a hidden cell would tell on which side of it the cell is:
+        # what is left would lie on the other side, and predictions with it.
+        shift = values.moved_mean(cells)
+        left = replace(
+            self, values=values.minus(shift), offset=self.offset + shift * self.scale
+        )
+        return left, replace(cells, truth=cells.truth - shift[cells.columns])
 
     def again(self, labels: Sequence[str]) -> FittedDescriptive:
         fitted = super().again(labels)

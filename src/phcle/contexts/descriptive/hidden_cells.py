@@ -35,7 +35,7 @@ class HiddenCells:
     columns : array of int
         Positions of their columns.
     truth : array of float
-        Their scaled values; zero is the mean of the column.
+        Their scaled values; zero is the mean of the column without hidden cells.
     is_alone : array of bool
         Whether the whole row of the label is hidden.
     """
@@ -145,6 +145,11 @@ class HiddenPredictions(HiddenCells):
 
     Attributes
     ----------
+    has_it : array of bool
+        Whether the label has the attribute: a yes, a tag, this value of a category, or
+        a number above the mean.
+    mean : array of float
+        Mean of the column without the hidden cells, on the scale of the fit.
     fitted : array of float
         Predictions, scaled as `truth` is.
     support : array of float
@@ -158,6 +163,8 @@ class HiddenPredictions(HiddenCells):
         Number of the trial that hid the cell.
     """
 
+    has_it: Flags
+    mean: Floats
     fitted: Floats
     support: Floats
     presence: Floats

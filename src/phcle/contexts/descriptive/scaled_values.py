@@ -256,6 +256,41 @@ class ScaledValues:
         )
         return replace(others, entries=_joined(others.entries, left)), cells
 
+    def moved_mean(self, hidden: HiddenCells) -> Floats:
+        """Compute how far the mean of each column moved when cells were hidden.
+
+        Parameters
+        ----------
+        hidden : HiddenCells
+            The cells that were hidden; before, all means were zero.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Means of what is left; 0 where nothing is.
+        """
+        n = self.entries.shape[1]
+        n_left = np.bincount(self.entries.indices, minlength=n) + len(self.full_rows)
+        total = np.bincount(hidden.columns, hidden.truth, n)
+        return np.asarray(-total / np.maximum(n_left, 1) * (n_left > 0))
+
+    def minus(self, shift: Floats) -> ScaledValues:
+        """Subtract a number from the known values of each column.
+
+        Parameters
+        ----------
+        shift : array of shape (columns,)
+            The numbers.
+
+        Returns
+        -------
+        ScaledValues
+            The values after that.
+        """
+        entries = self.entries.copy()
+        entries.data -= shift[entries.indices]
+        return replace(self, full=self.full.minus(shift), entries=entries)
+
     def joined_by_gaps(self, groups: Ints) -> Ints:
         """Join groups of columns that are unknown in the same rows.
 

@@ -25,6 +25,8 @@ def hidden_numbers(slopes, *, n_labels=30, n_trials=4):
         columns,
         truth[rows, columns],
         is_alone=np.ones(len(rows), dtype=bool),
+        has_it=truth[rows, columns] > 0,
+        mean=np.zeros(len(rows)),
         fitted=again,
         support=np.ones(len(rows)),
         presence=np.full(len(rows), 0.5),
@@ -41,6 +43,17 @@ def test_columns_have_factors_of_their_own_only_if_they_differ(differ):
     tilt = learning._with_intervals(plain, hidden, np.ones(len(hidden.rows))).tilt
     assert (np.ptp(tilt) > 0) == differ
     assert np.abs(tilt - slopes).mean() < 0.25
+
+
+def test_a_column_that_its_family_predicts_exactly_teaches_the_others_nothing():
+    rng = np.random.default_rng(0)
+    columns = np.arange(300) % 3
+    x = rng.normal(size=300)
+    y = np.where(columns == 0, (1 + 1e-16) * x, 0.5 * x + rng.normal(size=300))
+    labels = np.full(3, 100)
+    with np.errstate(all="raise"):
+        slopes = learning._slopes(columns, x, y, labels, 1.0, toward=0.0)
+    assert np.isfinite(slopes).all()
 
 
 def mixed_table(seed, n_groups=40, n_in_group=10):
