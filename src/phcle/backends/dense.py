@@ -190,7 +190,11 @@ class TilePart:
         self.x = xp.matmul(y, columns.other.T)
         self.sigmoid, softplus = backend.logistic(self.x)
         self.value = xp.matmul(softplus, columns.mass)
-        self.gradient = xp.matmul(self.sigmoid, columns.weighted)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """The gradient, which products with the curvature do not need: (r, d)."""
+        return self.backend.xp.matmul(self.sigmoid, self.columns.weighted)
 
     @cached_property
     def bend(self) -> Array:

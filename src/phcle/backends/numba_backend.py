@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,16 @@ class NumbaBackend(NumpyBackend):
         """Rows of the other factor at every row's known columns (rows, width)."""
         return CompiledEntries(columns, other)
 
+    def low_rank_correction(
+        self, vectors: npt.NDArray[Any], inverse: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """F with (M + VᵀV)⁻¹ = M⁻¹ − FᵀF for every row's V, given M⁻¹."""
+        # One product of two matrices is faster than one for every row.
+        flat = vectors.reshape(-1, vectors.shape[2]) @ inverse
+        result: npt.NDArray[Any] = flat.reshape(vectors.shape)
+        known_entries.correct(vectors, result)
+        return result
+
 
 class CompiledEntries(KnownEntries):
     """Known entries that are read in place, without gathering."""
@@ -63,8 +74,13 @@ class CompiledEntries(KnownEntries):
 
     def norms(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        squares = (self.other * self.other).sum(axis=1)
-        return np.asarray((weights * squares[self.columns]).sum(axis=1))
+        result = np.empty(len(weights), self.other.dtype)
+        known_entries.norms(self.columns, self.other, weights, result)
+        return result
+
+    def scaled(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """weight_c z_c for every known column: (rows, width, d)."""
+        return np.asarray(weights[:, :, None] * self.other[self.columns])
 
 
 class CompiledPart:
@@ -79,7 +95,11 @@ class CompiledPart:
         logistic_tiles.logistic(
             self.x, columns.mass, columns.share, self.sigmoid, self.value, self.spread
         )
-        self.gradient = self.sigmoid @ columns.weighted
+
+    @cached_property
+    def gradient(self) -> npt.NDArray[Any]:
+        """The gradient, which products with the curvature do not need: (r, d)."""
+        return np.asarray(self.sigmoid @ self.columns.weighted)
 
     def product(self, z: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The exact curvature times z, row by row: (r, d)."""

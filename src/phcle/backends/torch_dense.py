@@ -227,8 +227,12 @@ class MixedPart(TilePart):
         self.x = _product(HalfRows.of(y, half).high, half.high.T)
         self.sigmoid, softplus = backend.logistic(self.x)
         self.value = softplus @ columns.mass
-        pulled = (self.sigmoid * half.mass).half()
-        self.gradient = _product(pulled, half.high) * half.scale
+
+    @cached_property
+    def gradient(self) -> torch.Tensor:
+        """The gradient: (r, d)."""
+        pulled = (self.sigmoid * self.half.mass).half()
+        return _product(pulled, self.half.high) * self.half.scale
 
     def along(self, direction: torch.Tensor) -> LineValue:
         """The value along one direction from each row."""

@@ -12,7 +12,16 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.descriptive.scaled_values import ScaledValues
-from phcle.contexts.terms import Curvature, Line, Local, Sample, StartTarget, Term, View
+from phcle.contexts.terms import (
+    Curvature,
+    Line,
+    Local,
+    Sample,
+    SplitCurvature,
+    StartTarget,
+    Term,
+    View,
+)
 
 __all__ = [
     "SpreadRows",
@@ -207,6 +216,16 @@ class _LocalSquared(Local):
             n_columns = self.view.other.shape[0]
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
+
+    def split_curvature(
+        self, curvature: Curvature, most_entries: int
+    ) -> SplitCurvature | None:
+        if self.padded is None or self.weights.shape[1] > most_entries:
+            return None
+        vectors = self.entries.scaled(self.xp.sqrt(self.weights))
+        if vectors is None:
+            return None
+        return SplitCurvature(self.xp.mean(self.full) * self.view.gram, vectors)
 
     def bound_trace(self) -> Array:
         trace = self.full * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))

@@ -26,6 +26,7 @@ from phcle.contexts.terms import (
     Line,
     Local,
     Sample,
+    SplitCurvature,
     Term,
     View,
 )
@@ -89,6 +90,23 @@ class LogisticTerm(Term):
             for number, block in enumerate(blocks)
         ]
 
+    def known_mass(self, block: int, columns: Array) -> Array:
+        """Find the mass at the known columns of a block.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block.
+        columns : array of shape (rows, width)
+            Positions of the columns.
+
+        Returns
+        -------
+        array of shape (rows, width)
+            Their masses.
+        """
+        return self.mass[columns]
+
     def on(self, backend: Backend) -> LogisticTerm:
         term = copy(self)
         term.backend = backend
@@ -109,6 +127,7 @@ class LogisticView(View):
     """The term with given other factor, for all blocks."""
 
     is_repaired = False  # whether sums over a sample are corrected
+    trace: Any  # of the Gram matrix
 
     def __init__(
         self,
@@ -124,6 +143,7 @@ class LogisticView(View):
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         weighted = other * term.mass[:, None]
         self.gram = xp.matmul(weighted.T, other)
+        self.trace = xp.sum(xp.linalg.diagonal(self.gram))
         if sample is None:
             self.columns = term.backend.columns(other, term.mass)
             return
@@ -208,7 +228,7 @@ class LocalLogistic(Local):
     ) -> None:
         term, backend = view.term, view.term.backend
         xp = backend.xp
-        self.view, self.xp, self.y = view, xp, y
+        self.view, self.xp, self.y, self.block = view, xp, y, block
         rates, self.padded = term.rates[block], term.padded[block]
         if chosen is not None:
             rates = rates[chosen]
@@ -236,41 +256,81 @@ class LocalLogistic(Local):
         self.gradient = self.gradient + self.entries.sums(pull)
 
     @cached_property
+    def _near_bend(self) -> Array:
+        """Second derivative of softplus at the known entries: (r, width)."""
+        return self.near_sigmoid * (1 - self.near_sigmoid)
+
+    @cached_property
+    def _near_dense(self) -> Array:
+        """Curvature of the dense part at the known entries: (r, width)."""
+        assert self.padded is not None
+        mass = self.view.term.known_mass(self.block, self.padded.columns)
+        return self.rate[:, None] * mass * self.padded.known * self._near_bend
+
+    @cached_property
     def _probed(self) -> DensePart:
         """The dense part for products with the curvature."""
         return self.view.probed(self.y, self.dense)
 
     def _shared(self, curvature: Curvature) -> Array:
-        """What multiplies the shared Gram matrix; MATCHED has the exact trace: (r,)."""
+        """What multiplies the shared Gram matrix: (r,).
+
+        Of the dense part's trace, that is what the known entries leave.
+        """
         if curvature is Curvature.BOUND:
             return 0.25 * self.rate
-        return self.rate * self.dense.spread
+        spread = self.rate * self.dense.spread
+        if self.padded is None:
+            return spread
+        near = self.entries.norms(self._near_dense)
+        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
+        return self.xp.clip(spread - near / trace, min=0.0)
 
     def _entries(self, curvature: Curvature) -> Array:
-        """Curvature of each known entry: (r, width)."""
+        """Curvature of each known entry, of the counts and the dense part: (r, width).
+
+        The bound has that of the dense part in the shared Gram matrix.
+        """
         if curvature is Curvature.BOUND:
             return 0.25 * self.weights
-        return self.weights * self.near_sigmoid * (1 - self.near_sigmoid)
+        return self.weights * self._near_bend + self._near_dense
 
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
         if curvature is Curvature.PROBED:
             result = self.rate[:, None] * self._probed.product(z)
-        else:
-            result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
+            if self.padded is None:
+                return result
+            return result + self.entries.bent(self.weights * self._near_bend, z)
+        result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
         return result + self.entries.bent(self._entries(curvature), z)
 
+    def _level(self, curvature: Curvature) -> Array:
+        """The mean of what multiplies the shared Gram matrix."""
+        return self.xp.sum(self._shared(curvature)) / max(self.y.shape[0], 1)
+
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
         n_rows = max(self.y.shape[0], 1)
-        level = xp.sum(self._shared(curvature)) / n_rows
+        level = self._level(curvature)
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
             mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
             level = level + xp.sum(self._entries(curvature)) / (n_rows * mass)
         return level * self.view.gram
+
+    def split_curvature(
+        self, curvature: Curvature, most_entries: int
+    ) -> SplitCurvature | None:
+        if self.padded is None or self.weights.shape[1] > most_entries:
+            return None
+        roots = self.xp.sqrt(self._entries(curvature))
+        vectors = self.entries.scaled(roots)
+        if vectors is None:
+            return None
+        return SplitCurvature(self._level(curvature) * self.view.gram, vectors)
 
     def bound_trace(self) -> Array:
         trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))

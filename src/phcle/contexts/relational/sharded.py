@@ -108,6 +108,7 @@ class ShardedTerm(LogisticTerm):
         self.padded: list[PaddedRows] = []  # type: ignore[assignment]
         self.plans: list[Plan] = []
         self.has_hub: list[bool] = []
+        self.near_mass: list[Array] = []
         self.n_rows = len(row_rate)
         self.rows = [block.at for block in blocks]
         floor = 0.0
@@ -122,6 +123,7 @@ class ShardedTerm(LogisticTerm):
             self.plans.append(exchange.plan(near.astype(np.int64), self.bounds))
             self.has_hub.append(exchange.any_of(len(near) > self.most_near))
             mass = exchange.take(column_mass[:, None], self.plans[-1])[:, 0]
+            self.near_mass.append(backend.asarray(mass))
             floor += saturated_floor(compact, row_rate[block.rows], mass)
             all_rows = np.arange(len(block.rows))
             padded = pad_rows(compact, all_rows, backend)
@@ -132,6 +134,10 @@ class ShardedTerm(LogisticTerm):
     def most_near(self) -> int:
         """Most rows of the other factor that a process asks for at once."""
         return most_near(self.others.n_rows, self.others.n_parts)
+
+    def known_mass(self, block: int, columns: Array) -> Array:
+        """Mass at the known columns; positions are among those the block asks for."""
+        return self.near_mass[block][columns]
 
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None
@@ -284,7 +290,7 @@ class ShardedView(LogisticView):
         self.total_mass = term.backend.asarray(np.array(term.total_mass))
         own = xp.matmul((other * term.mass[:, None]).T, other)
         self.gram = sum_of(term.exchange, term.backend, own)
-        self.trace = float(xp.sum(xp.linalg.diagonal(self.gram)))
+        self.trace = xp.sum(xp.linalg.diagonal(self.gram))
         if sample is not None:
             self.drawn = self._gathered(*sample)
         else:
@@ -325,7 +331,7 @@ class ShardedView(LogisticView):
         return self._columns(self._gathered(*drawn))
 
     def dense(self, y: Array) -> DensePart:
-        return _PassedPart(self.term.backend, y, self.pieces, self.trace)
+        return _PassedPart(self.term.backend, y, self.pieces, float(self.trace))
 
     def probed(self, y: Array, dense: DensePart) -> DensePart:
         return self.term.backend.dense_part(y, self.probe)
