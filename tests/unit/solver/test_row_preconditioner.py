@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from problems import make_problem, random_contexts
 
+from phcle import DescriptiveContext
 from phcle.contexts.terms import Curvature
 from phcle.solver.problem import LabelRows
 from phcle.solver.row_preconditioner import row_preconditioner
@@ -56,7 +57,11 @@ def test_a_low_rank_correction_gives_the_inverse_of_every_row(backend, rng):
 
 
 def test_rows_with_known_entries_are_inverted_exactly(backend, rng):
-    problem = make_problem(random_contexts(rng), dim=4)
+    first, _, patchy, _, whole = random_contexts(rng)
+    values = np.full((len(patchy.labels), 4), np.nan)  # few cells, so many gaps
+    values[np.arange(len(values)), rng.integers(0, 4, len(values))] = 1.0
+    few = DescriptiveContext("few", patchy.labels, patchy.columns, values)
+    problem = make_problem([first, few, whole], dim=4)
     for row in range(len(problem.labels)):
         # Alone, a row shares everything with its block.
         terms = local_terms(backend, problem, rng, row)

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, pad_rows, split_rows
+from phcle.backends.row_blocks import Block, split_rows
 from phcle.contexts.descriptive.loss import SpreadRows
 from phcle.contexts.descriptive.scaled_values import ScaledValues
+from phcle.contexts.matrices import keep_entries
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
 
 __all__ = ["DescriptionUpdate", "elastic_net"]
@@ -60,14 +61,15 @@ class DescriptionUpdate(FactorUpdate):
         ridge: float,
     ) -> None:
         self.backend, self.sparsity, self.ridge = backend, sparsity, ridge
-        n_columns = values.entries.shape[1]
-        by_column = values.entries.T.tocsr()
-        self.full_values = SpreadRows(backend, values)
+        n_columns, by_column = values.entries.shape[1], values.by_column
+        filled = keep_entries(values.entries, by_column.by_gaps[None, :])
+        self.full_values = SpreadRows(backend, values, filled)
         self.observed = backend.indices(np.flatnonzero(values.observed))
-        if values.entries.nnz:
+        self.has_gaps = values.entries.nnz > 0
+        if self.has_gaps:
             # Every description has its own Gram matrix; blocks limit their memory.
             blocks = split_rows(
-                backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
+                backend, [by_column.cells], n_columns, dim=dim, tile_columns=dim * dim
             )
         else:
             height = max(1, backend.tile // (ROW_PASSES * dim))
@@ -75,7 +77,9 @@ class DescriptionUpdate(FactorUpdate):
             parts = [np.arange(a, min(a + height, n_columns)) for a in cuts]
             blocks = [Block(rows, backend.indices(rows)) for rows in parts]
         self.blocks = blocks
-        self.padded = [pad_rows(by_column, block.rows, backend) for block in blocks]
+        self.padded = [by_column.pad(block.rows, backend) for block in blocks]
+        by_gaps = backend.asarray(by_column.by_gaps)
+        self.by_gaps = [by_gaps[block.at] > 0 for block in blocks]
 
     def improve(
         self,
@@ -93,13 +97,17 @@ class DescriptionUpdate(FactorUpdate):
         target = self.full_values.transposed_product(W)  # (columns, d)
         fully = xp.take(W, self.full_values.rows, axis=0)
         full_gram = xp.matmul(fully.T, fully)
-        # λmax over all observed labels is at least that of each description.
         known = xp.take(W, self.observed, axis=0)
-        steepest = float(xp.linalg.eigvalsh(xp.matmul(known.T, known))[-1])
+        known_gram = xp.matmul(known.T, known)
+        # λmax over all observed labels is at least that of each description.
+        steepest = float(xp.linalg.eigvalsh(known_gram)[-1])
 
         def improve(number: int) -> None:
             at, padded = self.blocks[number].at, self.padded[number]
             gram, aim = full_gram, xp.take(target, at, axis=0)
+            if self.has_gaps:
+                by_gaps = self.by_gaps[number][:, None, None]
+                gram = xp.where(by_gaps, known_gram, full_gram)
             if padded is not None:
                 near = padded.gather(W, backend)
                 masked = near * padded.known[:, :, None]
@@ -179,12 +187,12 @@ def elastic_net(
     if tau <= 0:
         return start
     best, lowest = start, value(start, bend(start))
-    if gram.ndim == 2:
-        guess = _with_fixed_signs(xp, gram, target, sparsity, ridge)
-        guessed = value(guess, bend(guess))
-        is_better = guessed < lowest
-        best = xp.where(is_better[:, None], guess, best)
-        lowest = xp.where(is_better, guessed, lowest)
+    typical = gram if gram.ndim == 2 else xp.mean(gram, axis=0)
+    guess = _with_fixed_signs(xp, typical, target, sparsity, ridge)
+    guessed = value(guess, bend(guess))
+    is_better = guessed < lowest
+    best = xp.where(is_better[:, None], guess, best)
+    lowest = xp.where(is_better, guessed, lowest)
     u, ahead, momentum = best, best, 1.0
     for _ in range(max_iter):
         gradient = bend(ahead) - target + ridge * ahead
@@ -213,7 +221,7 @@ def _with_fixed_signs(
     """The minimum if every entry had the sign that it has without sparsity.
 
     With little sparsity this is nearly the solution, and FISTA needs a fifth of its
-    steps. It pays for a G that all rows share: one inverse serves them all.
+    steps. One inverse serves all rows: of the G that they share, or of its mean.
     """
     eye = xp.eye(target.shape[1], dtype=target.dtype, device=target.device)
     inverse = xp.linalg.inv(gram + ridge * eye)
