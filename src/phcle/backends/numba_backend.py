@@ -83,13 +83,25 @@ class CompiledEntries(KnownEntries):
         return np.asarray(weights[:, :, None] * self.other[self.columns])
 
 
-class CompiledPart:
+class CompiledCurvature:
+    """The curvature of the dense part, from σ of every pair (r, columns)."""
+
+    def __init__(self, sigmoid: npt.NDArray[Any], columns: Columns) -> None:
+        self.sigmoid, self.columns = sigmoid, columns
+
+    def product(self, z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The exact curvature times z, row by row: (r, d)."""
+        bent = z @ self.columns.other.T
+        logistic_tiles.bend(self.sigmoid, bent)
+        return np.asarray(bent @ self.columns.weighted)
+
+
+class CompiledPart(CompiledCurvature):
     """The dense part of a block: two matrix products and one pass."""
 
     def __init__(self, y: npt.NDArray[Any], columns: Columns) -> None:
-        self.columns = columns
         self.x = y @ columns.other.T
-        self.sigmoid = np.empty_like(self.x)
+        super().__init__(np.empty_like(self.x), columns)
         self.value = np.empty(len(y), self.x.dtype)
         self.spread = np.empty(len(y), self.x.dtype)
         logistic_tiles.logistic(
@@ -101,20 +113,22 @@ class CompiledPart:
         """The gradient, which products with the curvature do not need: (r, d)."""
         return np.asarray(self.sigmoid @ self.columns.weighted)
 
-    def product(self, z: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The exact curvature times z, row by row: (r, d)."""
-        bent = z @ self.columns.other.T
-        logistic_tiles.bend(self.sigmoid, bent)
-        return np.asarray(bent @ self.columns.weighted)
+    def curvature_at(self, at: npt.NDArray[Any], columns: Columns) -> CompiledCurvature:
+        """The curvature at the same rows, from a sample of the columns."""
+        return CompiledCurvature(np.take(self.sigmoid, at, axis=1), columns)
 
     def along(self, direction: npt.NDArray[Any]) -> LineValue:
         """The value along one direction from each row."""
-        slope = direction @ self.columns.other.T
+        slopes: list[npt.NDArray[Any]] = []  # once they are known for all rows
 
         def value(step: npt.NDArray[Any], chosen: Any) -> npt.NDArray[Any]:
-            rows = np.arange(len(self.x))[chosen]
-            result = np.empty(len(rows), self.x.dtype)
-            logistic_tiles.line(self.x, slope, rows, step, self.columns.mass, result)
+            if not slopes and isinstance(chosen, slice):
+                slopes.append(direction @ self.columns.other.T)
+            x = self.x if slopes else self.x[chosen]
+            slope = slopes[0] if slopes else direction[chosen] @ self.columns.other.T
+            rows = np.arange(len(self.x))[chosen] if slopes else np.arange(len(x))
+            result = np.empty(len(rows), x.dtype)
+            logistic_tiles.line(x, slope, rows, step, self.columns.mass, result)
             return result
 
         return value

@@ -168,6 +168,23 @@ class FusedPart:
             start = stop
         return torch.cat(parts)
 
+    def curvature_at(self, at: torch.Tensor, columns: Columns) -> FusedPart:
+        """Estimate the curvature at the same rows from a sample of the columns.
+
+        Parameters
+        ----------
+        at : Tensor of int
+            Positions of the sampled columns.
+        columns : Columns
+            These columns, with the mass that each represents.
+
+        Returns
+        -------
+        FusedPart
+            Products with the curvature.
+        """
+        return FusedPart(self.backend, self.y, columns)
+
     def along(self, direction: torch.Tensor) -> LineValue:
         """Prepare the value along one direction from each row.
 

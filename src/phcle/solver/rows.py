@@ -107,7 +107,7 @@ def solve_rows(
     *,
     tol: float,
     max_iter: int,
-    foresee: bool = False,
+    foresee: float = 0.0,
 ) -> Updated:
     """Bring every row to its optimum with Newton steps.
 
@@ -127,10 +127,10 @@ def solve_rows(
         A row is done when a step moves it by at most this share of its length.
     max_iter : int
         Most steps.
-    foresee : bool, default False
-        Steps shrink at a steady rate near the optimum, so a row is also done if its
-        next step would be so short at the rate of the last two. This spares a pass over
-        all pairs.
+    foresee : float, default 0.0
+        Steps shrink at a steady rate near the optimum, so a row is also done if, at the
+        rate of the last two, its next step would be at most this share of `tol`. This
+        spares a pass over all pairs.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def solve_rows(
                 value[going] = new
             last, lengths = lengths, _relative_lengths(before, moved)
             following = lengths * xp.clip(lengths / last, max=1.0)
-            goes_on = xp.nonzero((following if foresee else lengths) > tol)[0]
+            goes_on = xp.nonzero((lengths > tol) & (following > foresee * tol))[0]
             going, lengths = going[goes_on], lengths[goes_on]
         return y, values
 

@@ -238,13 +238,17 @@ def _spectral(
     rank = min(problem.dim, len(problem.labels), edges[-1])
     width = min(rank + 10, len(problem.labels), edges[-1])
     probe = backend.asarray(np.concatenate(_draw_for_columns(problem, width, rng)))
-    basis = _orthonormal(backend, product(probe))
+    basis = product(probe)
     for _ in range(3):
-        across = _orthonormal(backend, transposed(basis))
-        basis = _orthonormal(backend, product(across))
-    right, strength, left = map(
-        backend.to_numpy, xp.linalg.svd(transposed(basis), full_matrices=False)
-    )
+        across = transposed(_orthonormal(backend, basis, n_rounds=1))
+        basis = product(_orthonormal(backend, across, n_rounds=1))
+    basis = _orthonormal(backend, basis)
+    across = transposed(basis)
+    # The SVD of a tall matrix, from that of a small one.
+    tall = _orthonormal(backend, across, n_rounds=1)
+    small = xp.matmul(tall.T, across)
+    turn, strength, left = map(backend.to_numpy, xp.linalg.svd(small))
+    right = backend.to_numpy(xp.matmul(tall, backend.asarray(turn)))
     # The sign of a singular vector is arbitrary: make its largest entry positive, so
     # that the order of labels and columns does not matter.
     sign = np.sign(right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])])
@@ -259,15 +263,16 @@ def _spectral(
     return found
 
 
-def _orthonormal(backend: Backend, columns: Array) -> Array:
+def _orthonormal(backend: Backend, columns: Array, *, n_rounds: int = 2) -> Array:
     """Orthonormal columns with the same span.
 
-    Long columns go through two Cholesky decompositions of their Gram matrix: two matrix
-    products, many times faster than QR. QR is used if the columns are nearly dependent.
+    Long columns go through two Cholesky decompositions of their Gram matrix, many times
+    faster than QR. After one round they are a little oblique, which does not matter if
+    only their span is used. QR is used if the columns are nearly dependent.
     """
     xp = backend.xp
     if columns.shape[0] >= LONG:
-        for _ in range(2):
+        for _ in range(n_rounds):
             try:
                 lower = xp.linalg.cholesky(xp.matmul(columns.T, columns))
             except np.linalg.LinAlgError:

@@ -16,7 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import Columns, DensePart, n_sampled_columns
+from phcle.backends.dense import (
+    Columns,
+    DenseCurvature,
+    DensePart,
+    n_sampled_columns,
+)
 from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
@@ -156,17 +161,18 @@ class LogisticView(View):
         self.missed_gram = self.gram - xp.matmul(part.weighted.T, part.other)
 
     @cached_property
-    def probe(self) -> Columns:
-        """A sample of the columns for products with the curvature."""
+    def _probe(self) -> tuple[Array, Columns] | None:
+        """A sample of the columns for products with the curvature; None takes all."""
         at, mass = None, self.term.column_mass
         if self.sample is not None:
             at, mass = self.sample
         n = n_sampled_columns(len(mass))
         if n == len(mass):
-            return self.columns
+            return None
         # Any seed works, because the optimum does not depend on it.
         chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
-        return self._pick(chosen if at is None else at[chosen], masses)
+        columns = self._pick(chosen if at is None else at[chosen], masses)
+        return self.term.backend.indices(chosen), columns
 
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
         backend = self.term.backend
@@ -177,11 +183,9 @@ class LogisticView(View):
         """The dense part at some rows."""
         return self.term.backend.dense_part(y, self.columns)
 
-    def probed(self, y: Array, dense: DensePart) -> DensePart:
-        """The dense part at some rows, for products with the curvature."""
-        if self.probe is self.columns:
-            return dense
-        return self.term.backend.dense_part(y, self.probe)
+    def probed(self, dense: DensePart) -> DenseCurvature:
+        """The curvature of a dense part."""
+        return dense if self._probe is None else dense.curvature_at(*self._probe)
 
     def known_entries(self, block: int, columns: Array) -> KnownEntries:
         """Rows of the other factor at the known columns of a block."""
@@ -268,9 +272,9 @@ class LocalLogistic(Local):
         return self.rate[:, None] * mass * self.padded.known * self._near_bend
 
     @cached_property
-    def _probed(self) -> DensePart:
-        """The dense part for products with the curvature."""
-        return self.view.probed(self.y, self.dense)
+    def _probed(self) -> DenseCurvature:
+        """The curvature of the dense part."""
+        return self.view.probed(self.dense)
 
     def _shared(self, curvature: Curvature) -> Array:
         """What multiplies the shared Gram matrix: (r,).

@@ -321,20 +321,17 @@ class ShardedView(LogisticView):
         return self.term.backend.columns(other, mass)
 
     @cached_property
-    def probe(self) -> Columns:
+    def _probe(self) -> tuple[Array, Columns]:
         """A sample of the columns for products with the curvature."""
         term = self.term
         layout, start = term.others, term.others.start
         parts = [(number, a - start, b - start) for number, a, b in layout.parts]
         n = n_sampled_columns(layout.n_rows)
         drawn = draw_in_parts(term.column_mass, parts, n, term.total_mass, [0])
-        return self._columns(self._gathered(*drawn))
+        return term.backend.indices(drawn[0]), self._columns(self._gathered(*drawn))
 
     def dense(self, y: Array) -> DensePart:
         return _PassedPart(self.term.backend, y, self.pieces, float(self.trace))
-
-    def probed(self, y: Array, dense: DensePart) -> DensePart:
-        return self.term.backend.dense_part(y, self.probe)
 
     def known_entries(self, block: int, columns: Array) -> KnownEntries:
         if self.term.has_hub[block]:
@@ -407,6 +404,10 @@ class _PassedPart(DensePart):
                 part = self.backend.dense_part(self.y[rows], columns)
                 result[rows] += part.product(z[rows])
         return result
+
+    def curvature_at(self, at: Array, columns: Columns) -> DensePart:
+        # No process has all numbers of a row, so they are computed again.
+        return self.backend.dense_part(self.y, columns)
 
     def along(self, direction: Array) -> LineValue:
         backend, xp = self.backend, self.backend.xp
