@@ -18,8 +18,10 @@ import numpy as np
 
 __all__ = [
     "Columns",
+    "DenseCurvature",
     "DensePart",
     "LineValue",
+    "TileCurvature",
     "TilePart",
     "n_sampled_columns",
     "rounding_noise",
@@ -127,20 +129,8 @@ class Columns:
         return cls(other, mass, other * mass[:, None], share)
 
 
-class DensePart(Protocol):
-    """The dense part at a block of rows."""
-
-    @property
-    def value(self) -> Array:
-        """The value: (r,)."""
-
-    @property
-    def gradient(self) -> Array:
-        """The gradient: (r, d)."""
-
-    @property
-    def spread(self) -> Array:
-        """Σ_c share_c σ(1 − σ), the curvature relative to the Gram matrix's: (r,)."""
+class DenseCurvature(Protocol):
+    """The curvature of the dense part at a block of rows."""
 
     def product(self, z: Array) -> Array:
         """Multiply by the curvature, row by row.
@@ -156,6 +146,38 @@ class DensePart(Protocol):
             (r, d).
         """
 
+
+class DensePart(DenseCurvature, Protocol):
+    """The dense part at a block of rows."""
+
+    @property
+    def value(self) -> Array:
+        """The value: (r,)."""
+
+    @property
+    def gradient(self) -> Array:
+        """The gradient: (r, d)."""
+
+    @property
+    def spread(self) -> Array:
+        """Σ_c share_c σ(1 − σ), the curvature relative to the Gram matrix's: (r,)."""
+
+    def curvature_at(self, at: Array, columns: Columns) -> DenseCurvature:
+        """Estimate the curvature at the same rows from a sample of the columns.
+
+        Parameters
+        ----------
+        at : array of int
+            Positions of the sampled columns.
+        columns : Columns
+            These columns, with the mass that each represents.
+
+        Returns
+        -------
+        DenseCurvature
+            Products with the curvature.
+        """
+
     def along(self, direction: Array) -> LineValue:
         """Prepare the value along one direction from each row.
 
@@ -169,6 +191,39 @@ class DensePart(Protocol):
         callable
             Takes steps and the rows that take them; see `LineValue`.
         """
+
+
+class TileCurvature:
+    """The curvature in plain array operations.
+
+    Parameters
+    ----------
+    xp : module
+        The array-API namespace.
+    bend : array
+        σ(1 − σ) of every pair, (r, columns).
+    columns : Columns
+        The prepared other factor.
+    """
+
+    def __init__(self, xp: Any, bend: Array, columns: Columns) -> None:
+        self.xp, self.bend, self.columns = xp, bend, columns
+
+    def product(self, z: Array) -> Array:
+        """Multiply by the curvature, row by row.
+
+        Parameters
+        ----------
+        z : array
+            (r, d).
+
+        Returns
+        -------
+        array
+            (r, d).
+        """
+        bent = self.xp.matmul(z, self.columns.other.T) * self.bend
+        return self.xp.matmul(bent, self.columns.weighted)
 
 
 class TilePart:
@@ -190,7 +245,11 @@ class TilePart:
         self.x = xp.matmul(y, columns.other.T)
         self.sigmoid, softplus = backend.logistic(self.x)
         self.value = xp.matmul(softplus, columns.mass)
-        self.gradient = xp.matmul(self.sigmoid, columns.weighted)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """The gradient, which products with the curvature do not need: (r, d)."""
+        return self.backend.xp.matmul(self.sigmoid, self.columns.weighted)
 
     @cached_property
     def bend(self) -> Array:
@@ -215,9 +274,25 @@ class TilePart:
         array
             (r, d).
         """
-        xp = self.backend.xp
-        bent = xp.matmul(z, self.columns.other.T) * self.bend
-        return xp.matmul(bent, self.columns.weighted)
+        return TileCurvature(self.backend.xp, self.bend, self.columns).product(z)
+
+    def curvature_at(self, at: Array, columns: Columns) -> DenseCurvature:
+        """Estimate the curvature at the same rows from a sample of the columns.
+
+        Parameters
+        ----------
+        at : array of int
+            Positions of the sampled columns.
+        columns : Columns
+            These columns, with the mass that each represents.
+
+        Returns
+        -------
+        DenseCurvature
+            Products with the curvature.
+        """
+        sigmoid = self.backend.xp.take(self.sigmoid, at, axis=1)
+        return TileCurvature(self.backend.xp, sigmoid * (1 - sigmoid), columns)
 
     def along(self, direction: Array) -> LineValue:
         """Prepare the value along one direction from each row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ class NumbaBackend(NumpyBackend):
     tile = 2_000_000  # with one pass per tile, larger products are faster
     gathered = 8_000_000  # known entries are read in place, so this can be more
 
+    def __init__(self, dtype: str = "float32") -> None:
+        super().__init__(dtype)
+        _keep_freed_memory()
+
     def with_dtype(self, dtype: str) -> NumbaBackend:
         """The same back end in another precision."""
         return NumbaBackend(dtype)
@@ -41,6 +46,26 @@ class NumbaBackend(NumpyBackend):
     ) -> CompiledEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
         return CompiledEntries(columns, other)
+
+    def low_rank_correction(
+        self, vectors: npt.NDArray[Any], inverse: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """F with (M + VᵀV)⁻¹ = M⁻¹ − FᵀF for every row's V, given M⁻¹."""
+        # One product of two matrices is faster than one for every row.
+        flat = vectors.reshape(-1, vectors.shape[2]) @ inverse
+        result: npt.NDArray[Any] = flat.reshape(vectors.shape)
+        known_entries.correct(vectors, result)
+        return result
+
+
+@lru_cache
+def _keep_freed_memory() -> None:
+    """Let glibc keep the arrays of a block for the next one.
+
+    It returns larger ones to the system than it has seen before, and each new page has
+    to be cleared: on one core, sweeps of 10,000 labels would take a tenth longer.
+    """
+    np.empty(31 << 20, np.uint8)  # just below the largest size that it learns from
 
 
 class CompiledEntries(KnownEntries):
@@ -63,23 +88,20 @@ class CompiledEntries(KnownEntries):
 
     def norms(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        squares = (self.other * self.other).sum(axis=1)
-        return np.asarray((weights * squares[self.columns]).sum(axis=1))
+        result = np.empty(len(weights), self.other.dtype)
+        known_entries.norms(self.columns, self.other, weights, result)
+        return result
+
+    def scaled(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """weight_c z_c for every known column: (rows, width, d)."""
+        return np.asarray(weights[:, :, None] * self.other[self.columns])
 
 
-class CompiledPart:
-    """The dense part of a block: two matrix products and one pass."""
+class CompiledCurvature:
+    """The curvature of the dense part, from σ of every pair (r, columns)."""
 
-    def __init__(self, y: npt.NDArray[Any], columns: Columns) -> None:
-        self.columns = columns
-        self.x = y @ columns.other.T
-        self.sigmoid = np.empty_like(self.x)
-        self.value = np.empty(len(y), self.x.dtype)
-        self.spread = np.empty(len(y), self.x.dtype)
-        logistic_tiles.logistic(
-            self.x, columns.mass, columns.share, self.sigmoid, self.value, self.spread
-        )
-        self.gradient = self.sigmoid @ columns.weighted
+    def __init__(self, sigmoid: npt.NDArray[Any], columns: Columns) -> None:
+        self.sigmoid, self.columns = sigmoid, columns
 
     def product(self, z: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The exact curvature times z, row by row: (r, d)."""
@@ -87,14 +109,49 @@ class CompiledPart:
         logistic_tiles.bend(self.sigmoid, bent)
         return np.asarray(bent @ self.columns.weighted)
 
+
+class CompiledPart(CompiledCurvature):
+    """The dense part of a block: two matrix products and one pass."""
+
+    def __init__(self, y: npt.NDArray[Any], columns: Columns) -> None:
+        self.x = y @ columns.other.T
+        super().__init__(np.empty_like(self.x), columns)
+        self.value = np.empty(len(y), self.x.dtype)
+        self.spread = np.empty(len(y), self.x.dtype)
+        logistic_tiles.logistic(
+            self.x, columns.mass, columns.share, self.sigmoid, self.value, self.spread
+        )
+
+    @cached_property
+    def gradient(self) -> npt.NDArray[Any]:
+        """The gradient, which products with the curvature do not need: (r, d)."""
+        return np.asarray(self.sigmoid @ self.columns.weighted)
+
+    def curvature_at(self, at: npt.NDArray[Any], columns: Columns) -> CompiledCurvature:
+        """The curvature at the same rows, from a sample of the columns."""
+        return CompiledCurvature(np.take(self.sigmoid, at, axis=1), columns)
+
     def along(self, direction: npt.NDArray[Any]) -> LineValue:
         """The value along one direction from each row."""
-        slope = direction @ self.columns.other.T
+        return _CompiledLine(self, direction)
 
-        def value(step: npt.NDArray[Any], chosen: Any) -> npt.NDArray[Any]:
-            rows = np.arange(len(self.x))[chosen]
-            result = np.empty(len(rows), self.x.dtype)
-            logistic_tiles.line(self.x, slope, rows, step, self.columns.mass, result)
-            return result
 
-        return value
+class _CompiledLine:
+    """The value of a dense part along one direction from each row."""
+
+    def __init__(self, part: CompiledPart, direction: npt.NDArray[Any]) -> None:
+        self.part, self.direction = part, direction
+        self.slope: npt.NDArray[Any] | None = None  # once all rows are asked for
+
+    def __call__(self, step: npt.NDArray[Any], chosen: Any) -> npt.NDArray[Any]:
+        x, columns = self.part.x, self.part.columns
+        if isinstance(chosen, slice):
+            self.slope = self.direction @ columns.other.T
+        if self.slope is None:
+            x, slope = x[chosen], self.direction[chosen] @ columns.other.T
+            rows = np.arange(len(x))
+        else:
+            slope, rows = self.slope, np.arange(len(x))[chosen]
+        result = np.empty(len(rows), x.dtype)
+        logistic_tiles.line(x, slope, rows, step, columns.mass, result)
+        return result

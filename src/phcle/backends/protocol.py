@@ -284,6 +284,30 @@ class Backend(Protocol):
             Products and sums with the rows of Z at these positions.
         """
 
+    def low_rank_correction(self, vectors: Array, inverse: Array) -> Array:
+        """Correct an inverse that all rows share by a few vectors of each row.
+
+        Woodbury's formula: (M + VᵀV)⁻¹ = M⁻¹ − FᵀF with F = L⁻¹ V M⁻¹, where
+        L Lᵀ = 1 + V M⁻¹ Vᵀ is as small as the number of vectors.
+
+        Parameters
+        ----------
+        vectors : array
+            V of each row, (rows, width, d).
+        inverse : array
+            M⁻¹, (d, d).
+
+        Returns
+        -------
+        array
+            F of each row, (rows, width, d).
+        """
+        xp = self.xp
+        moved = xp.matmul(vectors, inverse)
+        inner = xp.matmul(moved, xp.permute_dims(vectors, (0, 2, 1)))
+        one = xp.eye(vectors.shape[1], dtype=vectors.dtype, device=vectors.device)
+        return xp.matmul(xp.linalg.inv(xp.linalg.cholesky(inner + one)), moved)
+
     def logistic(self, x: Array) -> tuple[Array, Array]:
         """Sigmoid and softplus, without overflow.
 

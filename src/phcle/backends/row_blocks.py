@@ -73,25 +73,6 @@ class PaddedRows:
         """
         return PaddedRows(self.columns[rows], self.values[rows], self.known[rows])
 
-    def gather(self, factor: Array, backend: Backend) -> Array:
-        """Rows of the other factor at the known columns.
-
-        Parameters
-        ----------
-        factor : array
-            The other factor, (columns, dim).
-        backend : Backend
-            Of these arrays.
-
-        Returns
-        -------
-        array
-            (rows, width, dim).
-        """
-        xp = backend.xp
-        flat = xp.take(factor, xp.reshape(self.columns, (-1,)), axis=0)
-        return xp.reshape(flat, (*self.columns.shape, factor.shape[1]))
-
 
 def split_rows(
     backend: Backend,

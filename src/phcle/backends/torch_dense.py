@@ -168,6 +168,23 @@ class FusedPart:
             start = stop
         return torch.cat(parts)
 
+    def curvature_at(self, at: torch.Tensor, columns: Columns) -> FusedPart:
+        """Estimate the curvature at the same rows from a sample of the columns.
+
+        Parameters
+        ----------
+        at : Tensor of int
+            Positions of the sampled columns.
+        columns : Columns
+            These columns, with the mass that each represents.
+
+        Returns
+        -------
+        FusedPart
+            Products with the curvature.
+        """
+        return FusedPart(self.backend, self.y, columns)
+
     def along(self, direction: torch.Tensor) -> LineValue:
         """Prepare the value along one direction from each row.
 
@@ -227,8 +244,12 @@ class MixedPart(TilePart):
         self.x = _product(HalfRows.of(y, half).high, half.high.T)
         self.sigmoid, softplus = backend.logistic(self.x)
         self.value = softplus @ columns.mass
-        pulled = (self.sigmoid * half.mass).half()
-        self.gradient = _product(pulled, half.high) * half.scale
+
+    @cached_property
+    def gradient(self) -> torch.Tensor:
+        """The gradient: (r, d)."""
+        pulled = (self.sigmoid * self.half.mass).half()
+        return _product(pulled, self.half.high) * self.half.scale
 
     def along(self, direction: torch.Tensor) -> LineValue:
         """The value along one direction from each row."""

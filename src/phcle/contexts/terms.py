@@ -12,6 +12,7 @@ Symbols: y a row that is updated, Z the other factor, x = y·z, σ the logistic 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
@@ -29,6 +30,7 @@ __all__ = [
     "Local",
     "RowUpdate",
     "Sample",
+    "SplitCurvature",
     "StartTarget",
     "Term",
     "View",
@@ -44,7 +46,7 @@ class Curvature(Enum):
     Attributes
     ----------
     MATCHED
-        Exact for known entries; for the dense part only the trace is exact.
+        Exact for known entries; for the dense part elsewhere only the trace is exact.
     PROBED
         Exact for known entries; the dense part is estimated from a sample of columns.
     BOUND
@@ -54,6 +56,22 @@ class Curvature(Enum):
     MATCHED = auto()
     PROBED = auto()
     BOUND = auto()
+
+
+@dataclass(frozen=True)
+class SplitCurvature:
+    """About the curvature of each row: a shared matrix, and VᵀV of its own V.
+
+    Attributes
+    ----------
+    shared : array of shape (dim, dim)
+        What the rows have in common.
+    vectors : array of shape (r, width, dim)
+        V: vectors of the row's known columns, each times the root of its curvature.
+    """
+
+    shared: Array
+    vectors: Array
 
 
 class Line(Protocol):
@@ -119,6 +137,25 @@ class Local(Protocol):
         array of shape (dim, dim)
             A rough mean.
         """
+
+    def split_curvature(
+        self, curvature: Curvature, most_entries: int
+    ) -> SplitCurvature | None:
+        """Estimate the curvature of each row more exactly, for preconditioning.
+
+        Parameters
+        ----------
+        curvature : Curvature
+            Which curvature.
+        most_entries : int
+            Most known columns of a row that are of use.
+
+        Returns
+        -------
+        SplitCurvature or None
+            None if there are more, or none at all: then the mean must do.
+        """
+        return None
 
     def bound_trace(self) -> Array:
         """Compute the trace of the bound on the curvature, which bounds its norm.

@@ -6,6 +6,7 @@ known cells are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -70,6 +71,7 @@ def nearest_values(
     values = _dense(matrix)
     known = ~np.isnan(values)
     filled = np.where(known, values / scale, 0.0)
+    compared = _Compared(filled, filled**2, known.astype(np.float64))
     row_of = np.full(int(at.max()) + 1, -1)
     row_of[at] = np.arange(len(at))
     pair_of = cells.question
@@ -86,21 +88,31 @@ def nearest_values(
         rows = row_of[label_of[block]]
         seen = known[rows]
         seen[number, columns] = False
-        away = _distances(filled, known, rows, seen)
+        away = _distances(compared, rows, seen)
         found[inside] = _mean_of_nearest(values, known, away, number, columns)
     usual = matrix.moments().mean[cells.columns]
     return np.where(np.isin(pair_of, asked) & np.isnan(found), usual, found)
 
 
-def _distances(filled: Floats, known: Flags, rows: Ints, seen: Flags) -> Floats:
+@dataclass(frozen=True)
+class _Compared:
+    """A table as distances need it: (labels, columns) each."""
+
+    filled: Floats  # zero where unknown
+    squares: Floats
+    known: Floats  # 1 or 0
+
+
+def _distances(all_rows: _Compared, rows: Ints, seen: Flags) -> Floats:
     """Mean squares between some rows and all, over columns seen in both.
 
     Infinite for the row itself and where no column is shared.
     """
-    known_there, seen_here = known.astype(np.float64), seen.astype(np.float64)
-    own = filled[rows] * seen_here
-    squares = seen_here @ (filled**2).T - 2 * own @ filled.T + own**2 @ known_there.T
-    shared = seen_here @ known_there.T
+    filled, known = all_rows.filled, all_rows.known
+    here = seen.astype(np.float64)
+    own = filled[rows] * here
+    squares = here @ all_rows.squares.T - 2 * own @ filled.T + own**2 @ known.T
+    shared = here @ known.T
     away = np.full(squares.shape, np.inf)
     np.divide(squares, shared, out=away, where=shared > 0)
     away[np.arange(len(rows)), rows] = np.inf

@@ -19,19 +19,25 @@ import numpy.typing as npt
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, Local, View
+from phcle.solver.row_preconditioner import row_preconditioner
 
 __all__ = ["Updated", "solve_rows", "update_rows"]
 
-GRADIENT_STEPS = 6
+GRADIENT_STEPS = 4
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain."""
 
 NEWTON_STEPS = 50
 """Most conjugate-gradient steps of a Newton step in the final solve. Few rows need as
 many, because steps end at `SOLVED`."""
 
-SOLVED = 0.1
+SOLVED = 0.2
 """Conjugate gradients of the final solve end when every residual has fallen to this
 share. A more exact Newton step would gain little, as another one follows."""
+
+MOST_ENTRIES = 32
+"""Most known entries of a row that preconditioning treats exactly, in the final solve
+alone. With more entries, or for the few steps of a sweep, it would take longer than the
+steps that it saves."""
 
 UNSOLVED = 1e-3
 """Share of a block's rows whose residual may still be larger. In a block of a hundred
@@ -101,7 +107,7 @@ def solve_rows(
     *,
     tol: float,
     max_iter: int,
-    foresee: bool = False,
+    foresee: float = 0.0,
 ) -> Updated:
     """Bring every row to its optimum with Newton steps.
 
@@ -121,10 +127,10 @@ def solve_rows(
         A row is done when a step moves it by at most this share of its length.
     max_iter : int
         Most steps.
-    foresee : bool, default False
-        Steps shrink at a steady rate near the optimum, so a row is also done if its
-        next step would be so short at the rate of the last two. This spares a pass over
-        all pairs.
+    foresee : float, default 0.0
+        Steps shrink at a steady rate near the optimum, so a row is also done if, at the
+        rate of the last two, its next step would be at most this share of `tol`. This
+        spares a pass over all pairs.
 
     Returns
     -------
@@ -151,7 +157,7 @@ def solve_rows(
                 value[going] = new
             last, lengths = lengths, _relative_lengths(before, moved)
             following = lengths * xp.clip(lengths / last, max=1.0)
-            goes_on = xp.nonzero((following if foresee else lengths) > tol)[0]
+            goes_on = xp.nonzero((lengths > tol) & (following > foresee * tol))[0]
             going, lengths = going[goes_on], lengths[goes_on]
         return y, values
 
@@ -280,20 +286,22 @@ def _direction(
     backend: Backend, here: _Place, ridge: float, curvature: Curvature
 ) -> Array:
     """Solve H δ = −gradient approximately for all rows."""
-    xp, gradient = backend.xp, here.gradient
 
     def product(z: Array) -> Array:
         return sum((term.product(z, curvature) for term in here.terms), ridge * z)
 
-    eye = xp.eye(gradient.shape[1], dtype=gradient.dtype, device=gradient.device)
-    typical = sum((term.mean_curvature(curvature) for term in here.terms), ridge * eye)
-    inverse = xp.linalg.inv(typical)
     is_newton = curvature is Curvature.PROBED
     return _conjugate_gradients(
         backend,
         product,
-        lambda z: xp.matmul(z, inverse),
-        -gradient,
+        row_preconditioner(
+            backend,
+            here.terms,
+            ridge,
+            curvature,
+            most_entries=MOST_ENTRIES if is_newton else 0,
+        ),
+        -here.gradient,
         n_steps=NEWTON_STEPS if is_newton else GRADIENT_STEPS,
         solved=SOLVED if is_newton else 0.0,
     )

@@ -111,7 +111,7 @@ class SolverSide(ABC):
     @property
     @abstractmethod
     def entries(self) -> sp.csr_array:
-        """Known cells that the term of W computes separately: (labels, columns)."""
+        """Cells that the term of W computes one by one: (labels, columns)."""
 
     @property
     def is_shrunk(self) -> bool:

@@ -12,14 +12,17 @@ the objective does not rise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, pad_rows, split_rows
+from phcle.backends.row_blocks import Block, split_rows
+from phcle.contexts.descriptive.cells_or_gaps import CellsOrGaps
 from phcle.contexts.descriptive.loss import SpreadRows
 from phcle.contexts.descriptive.scaled_values import ScaledValues
+from phcle.contexts.matrices import keep_entries
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
 
 __all__ = ["DescriptionUpdate", "elastic_net"]
@@ -60,22 +63,13 @@ class DescriptionUpdate(FactorUpdate):
         ridge: float,
     ) -> None:
         self.backend, self.sparsity, self.ridge = backend, sparsity, ridge
-        n_columns = values.entries.shape[1]
-        by_column = values.entries.T.tocsr()
-        self.full_values = SpreadRows(backend, values)
+        by_column = values.by_column
+        filled = keep_entries(values.entries, by_column.by_gaps[None, :])
+        self.full_values = SpreadRows(backend, values, filled)
         self.observed = backend.indices(np.flatnonzero(values.observed))
-        if values.entries.nnz:
-            # Every description has its own Gram matrix; blocks limit their memory.
-            blocks = split_rows(
-                backend, [by_column], n_columns, dim=dim, tile_columns=dim * dim
-            )
-        else:
-            height = max(1, backend.tile // (ROW_PASSES * dim))
-            cuts = range(0, n_columns, height)
-            parts = [np.arange(a, min(a + height, n_columns)) for a in cuts]
-            blocks = [Block(rows, backend.indices(rows)) for rows in parts]
-        self.blocks = blocks
-        self.padded = [pad_rows(by_column, block.rows, backend) for block in blocks]
+        self.blocks = _split(backend, by_column, dim)
+        self.by_gaps = [bool(by_column.by_gaps[x.rows[0]]) for x in self.blocks]
+        self.padded = [by_column.pad(block.rows, backend) for block in self.blocks]
 
     def improve(
         self,
@@ -90,29 +84,33 @@ class DescriptionUpdate(FactorUpdate):
         """Improve U for this W; `weight` is λ1 β. A sample of labels is not used."""
         xp, backend = self.backend.xp, self.backend
         U = xp.asarray(factor, copy=True)
-        target = self.full_values.transposed_product(W)  # (columns, d)
-        fully = xp.take(W, self.full_values.rows, axis=0)
-        full_gram = xp.matmul(fully.T, fully)
+        target = weight * self.full_values.transposed_product(W)  # (columns, d)
+
+        def gram_of(rows: Array) -> Array:
+            some = xp.take(W, rows, axis=0)
+            return weight * xp.matmul(some.T, some)
+
+        full, known = gram_of(self.full_values.rows), gram_of(self.observed)
         # λmax over all observed labels is at least that of each description.
-        known = xp.take(W, self.observed, axis=0)
-        steepest = float(xp.linalg.eigvalsh(xp.matmul(known.T, known))[-1])
+        steepest = float(xp.linalg.eigvalsh(known)[-1])
 
         def improve(number: int) -> None:
             at, padded = self.blocks[number].at, self.padded[number]
-            gram, aim = full_gram, xp.take(target, at, axis=0)
+            aim = xp.take(target, at, axis=0)
+            gram = known if self.by_gaps[number] else full
+            bend = self._bend(number, gram, W, weight)
             if padded is not None:
-                near = padded.gather(W, backend)
-                masked = near * padded.known[:, :, None]
-                gram = gram + xp.matmul(xp.permute_dims(masked, (0, 2, 1)), near)
-                aim = aim + xp.matmul(padded.values[:, None, :], near)[:, 0]
+                entries = backend.known_entries(padded.columns, W)
+                aim = aim + weight * entries.sums(padded.values)
             U[at] = elastic_net(  # no two blocks share a row
                 backend,
-                weight * gram,
-                weight * aim,
+                bend,
+                gram if padded is None else None,
+                aim,
                 xp.take(U, at, axis=0),
                 sparsity=self.sparsity,
                 ridge=self.ridge,
-                steepest=weight * steepest,
+                steepest=steepest,
                 max_iter=MOST_STEPS,
                 tol=tol,
             )
@@ -123,10 +121,54 @@ class DescriptionUpdate(FactorUpdate):
         rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
         return backend.processes.exchange_rows(U, rows)
 
+    def _bend(
+        self, number: int, gram: Array, W: Array, weight: float
+    ) -> Callable[[Array], Array]:
+        """Products with the Gram matrix of each description of a block.
+
+        They share `gram`, more or less their own cells.
+        """
+        xp, padded = self.backend.xp, self.padded[number]
+        if padded is None:
+            return lambda u: xp.matmul(u, gram)
+        entries = self.backend.known_entries(padded.columns, W)
+        weights = weight * padded.known
+        if not _is_wide(padded.columns.shape[1], W.shape[1]):
+            return lambda u: xp.matmul(u, gram) + entries.bent(weights, u)
+        cells = entries.scaled(xp.sqrt(xp.abs(weights)))
+        own = xp.matmul(xp.permute_dims(cells, (0, 2, 1)), cells)
+        grams = gram - own if self.by_gaps[number] else gram + own
+        return lambda u: xp.matmul(u[:, None, :], grams)[:, 0]
+
+
+def _is_wide(n_cells: Any, dim: int) -> Any:
+    """Whether products with the sum of the cells' matrices are the faster ones."""
+    return 2 * n_cells > dim
+
+
+def _split(backend: Backend, by_column: CellsOrGaps, dim: int) -> list[Block]:
+    """Blocks of descriptions that have no cells of their own, few or many.
+
+    Those of a block have cells, or they have gaps.
+    """
+    n_cells = np.diff(by_column.cells.indptr)
+    is_wide, height = _is_wide(n_cells, dim), max(1, backend.tile // (ROW_PASSES * dim))
+    found = []
+    for by_gaps in (by_column.by_gaps, ~by_column.by_gaps):
+        none = np.flatnonzero(by_gaps & (n_cells == 0))
+        found += [none[a : a + height] for a in range(0, len(none), height)]
+        for alike, size in ((~is_wide, ROW_PASSES * dim), (is_wide, dim * dim)):
+            some = np.flatnonzero(by_gaps & alike & (n_cells > 0))
+            cells = [by_column.cells[some]]
+            parts = split_rows(backend, cells, len(some), dim=dim, tile_columns=size)
+            found += [some[part.rows] for part in parts]
+    return [Block(columns, backend.indices(columns)) for columns in found]
+
 
 def elastic_net(
     backend: Backend,
-    gram: Array,
+    bend: Callable[[Array], Array],
+    shared: Array | None,
     target: Array,
     start: Array,
     *,
@@ -142,8 +184,10 @@ def elastic_net(
     ----------
     backend : Backend
         Where to compute.
-    gram : array of shape (dim, dim) or (rows, dim, dim)
-        G, shared by all rows or one for each.
+    bend : callable
+        Multiplies every row by its own G.
+    shared : array of shape (dim, dim), or None
+        G, if all rows have the same.
     target : array of shape (rows, dim)
         Targets.
     start : array of shape (rows, dim)
@@ -166,9 +210,6 @@ def elastic_net(
     """
     xp = backend.xp
 
-    def bend(u: Array) -> Array:
-        return xp.matmul(u[:, None, :], gram)[:, 0] if gram.ndim == 3 else u @ gram
-
     def value(u: Array, bent: Array) -> Array:
         smooth = xp.sum(u * (0.5 * bent - target + 0.5 * ridge * u), axis=1)
         return smooth + sparsity * xp.sum(xp.abs(u), axis=1)
@@ -179,8 +220,8 @@ def elastic_net(
     if tau <= 0:
         return start
     best, lowest = start, value(start, bend(start))
-    if gram.ndim == 2:
-        guess = _with_fixed_signs(xp, gram, target, sparsity, ridge)
+    if shared is not None:
+        guess = _with_fixed_signs(xp, shared, target, sparsity, ridge)
         guessed = value(guess, bend(guess))
         is_better = guessed < lowest
         best = xp.where(is_better[:, None], guess, best)

@@ -86,7 +86,7 @@ class FittedDescriptive(DescriptivePredictions):
 
     @property
     def entries(self) -> sp.csr_array:
-        return self.values.entries
+        return self.values.by_row.cells
 
     def take(self, rows: Ints) -> FittedDescriptive:
         return replace(self, values=self.values.take(rows))

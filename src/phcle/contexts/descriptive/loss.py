@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, pad_rows
+from phcle.backends.row_blocks import Block
 from phcle.contexts.descriptive.scaled_values import ScaledValues
-from phcle.contexts.terms import Curvature, Line, Local, Sample, StartTarget, Term, View
+from phcle.contexts.matrices import keep_entries
+from phcle.contexts.terms import (
+    Curvature,
+    Line,
+    Local,
+    Sample,
+    SplitCurvature,
+    StartTarget,
+    Term,
+    View,
+)
 
 __all__ = [
     "SpreadRows",
@@ -45,22 +56,25 @@ class SquaredTerm(Term):
     def __init__(
         self, backend: Backend, values: ScaledValues, blocks: Sequence[Block]
     ) -> None:
-        n_rows = values.entries.shape[0]
+        by_gaps = values.by_row.by_gaps
         self.backend = backend
         self.blocks = blocks
         own = backend.processes.own_blocks(len(blocks))
         self.padded = [
-            pad_rows(values.entries, block.rows, backend) if number in own else None
+            values.by_row.pad(block.rows, backend) if number in own else None
             for number, block in enumerate(blocks)
         ]
-        is_full = np.zeros(n_rows)
+        # A row with few gaps is complete, with zeros at its gaps, less these gaps:
+        # Σ_known (a − x)² = Σ_all (a − x)² − Σ_gaps x².
+        filled = keep_entries(values.entries, by_gaps[:, None])
+        is_full = by_gaps.astype(np.float64)
         is_full[values.full_rows] = 1.0
-        energy = np.zeros(n_rows)
+        energy = np.asarray(filled.multiply(filled).sum(axis=1)).ravel()
         energy[values.full_rows] = values.full.energy()
         self.full = [backend.asarray(is_full[block.rows]) for block in blocks]
         self.energy = [backend.asarray(energy[block.rows]) for block in blocks]
-        # (labels, columns), with empty rows where a label is not known in full.
-        self.full_values = SpreadRows(backend, values)
+        # (labels, columns), with empty rows for labels with many gaps.
+        self.full_values = SpreadRows(backend, values, filled)
 
     def on(self, backend: Backend) -> SquaredTerm:
         """The term itself: it has no large product to compute in another way."""
@@ -74,7 +88,7 @@ class SquaredTerm(Term):
 
 
 class SpreadRows:
-    """Complete rows of A, at their places among all labels.
+    """Complete rows of A, at their places among all labels, and some other cells.
 
     Parameters
     ----------
@@ -82,13 +96,26 @@ class SpreadRows:
         Where to compute.
     values : ScaledValues
         A and I of the context.
+    others : csr_array of shape (labels, columns)
+        Known values of rows that are not complete.
     """
 
-    def __init__(self, backend: Backend, values: ScaledValues) -> None:
-        self.xp = backend.xp
+    def __init__(
+        self, backend: Backend, values: ScaledValues, others: sp.csr_array
+    ) -> None:
+        self.backend, self.xp = backend, backend.xp
         self.rows = backend.indices(values.full_rows)
         self.n_rows = values.entries.shape[0]
         self.values = values.full.place(backend)
+        self.others = others
+
+    @cached_property
+    def _others(self) -> Any:
+        return self.backend.sparse(self.others)
+
+    @cached_property
+    def _turned(self) -> Any:
+        return self.backend.sparse(sp.csr_array(self.others.T))
 
     def product(self, U: Array) -> Array:
         """Compute A U.
@@ -101,15 +128,17 @@ class SpreadRows:
         Returns
         -------
         array of shape (labels, dim)
-            The product; zero for labels without a complete row.
+            The product; zero for labels without a value here.
         """
         shape = (self.n_rows, U.shape[1])
         result = self.xp.zeros(shape, dtype=U.dtype, device=U.device)
         result[self.rows] = self.values.product(U)
+        if self.others.nnz:
+            result += self.backend.sparse_product(self._others, U)
         return result
 
     def transposed_product(self, W: Array) -> Array:
-        """Compute Aᵀ W over the labels with a complete row.
+        """Compute Aᵀ W.
 
         Parameters
         ----------
@@ -121,7 +150,11 @@ class SpreadRows:
         array of shape (columns, dim)
             The product.
         """
-        return self.values.transposed_product(self.xp.take(W, self.rows, axis=0))
+        own = self.xp.take(W, self.rows, axis=0)
+        result = self.values.transposed_product(own)
+        if self.others.nnz:
+            result = result + self.backend.sparse_product(self._turned, W)
+        return result
 
 
 class ValueTarget(StartTarget):
@@ -138,18 +171,14 @@ class ValueTarget(StartTarget):
     """
 
     def __init__(self, backend: Backend, values: ScaledValues, weight: float) -> None:
-        self.backend, self.weight = backend, weight
-        self.full = SpreadRows(backend, values)
-        self.entries = backend.sparse(values.entries)
-        self.turned = backend.sparse(sp.csr_array(values.entries.T))
+        self.weight = weight
+        self.values = SpreadRows(backend, values, values.entries)
 
     def product(self, V: Array) -> Array:
-        return self.full.product(V) + self.backend.sparse_product(self.entries, V)
+        return self.values.product(V)
 
     def transposed(self, W: Array) -> Array:
-        return self.full.transposed_product(W) + self.backend.sparse_product(
-            self.turned, W
-        )
+        return self.values.transposed_product(W)
 
 
 class _SquaredView(View):
@@ -176,7 +205,7 @@ class _LocalSquared(Local):
         if chosen is not None:
             full, energy, rows = full[chosen], energy[chosen], rows[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
-        self.full = view.weight * full  # (r,): λ1 β where fully known
+        self.full = view.weight * full  # (r,): λ1 β unless there are many gaps
         target = xp.take(view.target, rows, axis=0)
         fitted = xp.matmul(y, view.gram)
         # ‖a − U y‖² = ‖a‖² − 2 y·(Uᵀa) + yᵀ(UᵀU)y
@@ -186,7 +215,7 @@ class _LocalSquared(Local):
         self.gradient = self.full[:, None] * (fitted - target)
         if self.padded is None:
             return
-        self.weights = view.weight * self.padded.known
+        self.weights = view.weight * self.padded.known  # negative at gaps
         self.entries = backend.known_entries(self.padded.columns, view.other)
         residual = self.entries.dots(y) - self.padded.values
         pull = self.weights * residual
@@ -207,6 +236,18 @@ class _LocalSquared(Local):
             n_columns = self.view.other.shape[0]
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
+
+    def split_curvature(
+        self, curvature: Curvature, most_entries: int
+    ) -> SplitCurvature | None:
+        if self.padded is None or self.weights.shape[1] > most_entries:
+            return None
+        # Gaps only take away from what complete rows share, and a little of it.
+        roots = self.xp.sqrt(self.xp.clip(self.weights, min=0.0))
+        vectors = self.entries.scaled(roots)
+        if vectors is None:
+            return None
+        return SplitCurvature(self.xp.mean(self.full) * self.view.gram, vectors)
 
     def bound_trace(self) -> Array:
         trace = self.full * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))

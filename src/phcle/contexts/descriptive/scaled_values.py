@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.base.penalties import UNITS
+from phcle.contexts.descriptive.cells_or_gaps import CellsOrGaps
 from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.full_rows import DenseRows, FullRows
 from phcle.contexts.masked import MaskedMatrix
@@ -166,6 +168,17 @@ class ScaledValues:
         empty = DenseRows(np.empty((0, n_columns)))
         entries = sp.csr_array((n_labels, n_columns))
         return cls(np.zeros(0, dtype=np.int64), empty, entries)
+
+    @cached_property
+    def by_row(self) -> CellsOrGaps:
+        """Cells or gaps of every row that is not complete."""
+        return CellsOrGaps.of(self.entries, np.arange(self.entries.shape[1]))
+
+    @cached_property
+    def by_column(self) -> CellsOrGaps:
+        """Cells or gaps of every column, among the rows that are not complete."""
+        gappy = np.flatnonzero(np.diff(self.entries.indptr))
+        return CellsOrGaps.of(self.entries.T.tocsr(), gappy)
 
     @property
     def observed(self) -> Flags:

@@ -16,7 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import Columns, DensePart, n_sampled_columns
+from phcle.backends.dense import (
+    Columns,
+    DenseCurvature,
+    DensePart,
+    n_sampled_columns,
+)
 from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
@@ -26,6 +31,7 @@ from phcle.contexts.terms import (
     Line,
     Local,
     Sample,
+    SplitCurvature,
     Term,
     View,
 )
@@ -89,6 +95,23 @@ class LogisticTerm(Term):
             for number, block in enumerate(blocks)
         ]
 
+    def known_mass(self, block: int, columns: Array) -> Array:
+        """Find the mass at the known columns of a block.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block.
+        columns : array of shape (rows, width)
+            Positions of the columns.
+
+        Returns
+        -------
+        array of shape (rows, width)
+            Their masses.
+        """
+        return self.mass[columns]
+
     def on(self, backend: Backend) -> LogisticTerm:
         term = copy(self)
         term.backend = backend
@@ -109,6 +132,7 @@ class LogisticView(View):
     """The term with given other factor, for all blocks."""
 
     is_repaired = False  # whether sums over a sample are corrected
+    trace: Any  # of the Gram matrix
 
     def __init__(
         self,
@@ -124,6 +148,7 @@ class LogisticView(View):
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
         weighted = other * term.mass[:, None]
         self.gram = xp.matmul(weighted.T, other)
+        self.trace = xp.sum(xp.linalg.diagonal(self.gram))
         if sample is None:
             self.columns = term.backend.columns(other, term.mass)
             return
@@ -136,17 +161,18 @@ class LogisticView(View):
         self.missed_gram = self.gram - xp.matmul(part.weighted.T, part.other)
 
     @cached_property
-    def probe(self) -> Columns:
-        """A sample of the columns for products with the curvature."""
+    def _probe(self) -> tuple[Array, Columns] | None:
+        """A sample of the columns for products with the curvature; None takes all."""
         at, mass = None, self.term.column_mass
         if self.sample is not None:
             at, mass = self.sample
         n = n_sampled_columns(len(mass))
         if n == len(mass):
-            return self.columns
+            return None
         # Any seed works, because the optimum does not depend on it.
         chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
-        return self._pick(chosen if at is None else at[chosen], masses)
+        columns = self._pick(chosen if at is None else at[chosen], masses)
+        return self.term.backend.indices(chosen), columns
 
     def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
         backend = self.term.backend
@@ -157,11 +183,9 @@ class LogisticView(View):
         """The dense part at some rows."""
         return self.term.backend.dense_part(y, self.columns)
 
-    def probed(self, y: Array, dense: DensePart) -> DensePart:
-        """The dense part at some rows, for products with the curvature."""
-        if self.probe is self.columns:
-            return dense
-        return self.term.backend.dense_part(y, self.probe)
+    def probed(self, dense: DensePart) -> DenseCurvature:
+        """The curvature of a dense part."""
+        return dense if self._probe is None else dense.curvature_at(*self._probe)
 
     def known_entries(self, block: int, columns: Array) -> KnownEntries:
         """Rows of the other factor at the known columns of a block."""
@@ -208,7 +232,7 @@ class LocalLogistic(Local):
     ) -> None:
         term, backend = view.term, view.term.backend
         xp = backend.xp
-        self.view, self.xp, self.y = view, xp, y
+        self.view, self.xp, self.y, self.block = view, xp, y, block
         rates, self.padded = term.rates[block], term.padded[block]
         if chosen is not None:
             rates = rates[chosen]
@@ -236,41 +260,81 @@ class LocalLogistic(Local):
         self.gradient = self.gradient + self.entries.sums(pull)
 
     @cached_property
-    def _probed(self) -> DensePart:
-        """The dense part for products with the curvature."""
-        return self.view.probed(self.y, self.dense)
+    def _near_bend(self) -> Array:
+        """Second derivative of softplus at the known entries: (r, width)."""
+        return self.near_sigmoid * (1 - self.near_sigmoid)
+
+    @cached_property
+    def _near_dense(self) -> Array:
+        """Curvature of the dense part at the known entries: (r, width)."""
+        assert self.padded is not None
+        mass = self.view.term.known_mass(self.block, self.padded.columns)
+        return self.rate[:, None] * mass * self.padded.known * self._near_bend
+
+    @cached_property
+    def _probed(self) -> DenseCurvature:
+        """The curvature of the dense part."""
+        return self.view.probed(self.dense)
 
     def _shared(self, curvature: Curvature) -> Array:
-        """What multiplies the shared Gram matrix; MATCHED has the exact trace: (r,)."""
+        """What multiplies the shared Gram matrix: (r,).
+
+        Of the dense part's trace, that is what the known entries leave.
+        """
         if curvature is Curvature.BOUND:
             return 0.25 * self.rate
-        return self.rate * self.dense.spread
+        spread = self.rate * self.dense.spread
+        if self.padded is None:
+            return spread
+        near = self.entries.norms(self._near_dense)
+        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
+        return self.xp.clip(spread - near / trace, min=0.0)
 
     def _entries(self, curvature: Curvature) -> Array:
-        """Curvature of each known entry: (r, width)."""
+        """Curvature of each known entry, of the counts and the dense part: (r, width).
+
+        The bound has that of the dense part in the shared Gram matrix.
+        """
         if curvature is Curvature.BOUND:
             return 0.25 * self.weights
-        return self.weights * self.near_sigmoid * (1 - self.near_sigmoid)
+        return self.weights * self._near_bend + self._near_dense
 
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
         if curvature is Curvature.PROBED:
             result = self.rate[:, None] * self._probed.product(z)
-        else:
-            result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
+            if self.padded is None:
+                return result
+            return result + self.entries.bent(self.weights * self._near_bend, z)
+        result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
         return result + self.entries.bent(self._entries(curvature), z)
 
+    def _level(self, curvature: Curvature) -> Array:
+        """The mean of what multiplies the shared Gram matrix."""
+        return self.xp.sum(self._shared(curvature)) / max(self.y.shape[0], 1)
+
     def mean_curvature(self, curvature: Curvature) -> Array:
         xp = self.xp
         n_rows = max(self.y.shape[0], 1)
-        level = xp.sum(self._shared(curvature)) / n_rows
+        level = self._level(curvature)
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
             mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
             level = level + xp.sum(self._entries(curvature)) / (n_rows * mass)
         return level * self.view.gram
+
+    def split_curvature(
+        self, curvature: Curvature, most_entries: int
+    ) -> SplitCurvature | None:
+        if self.padded is None or self.weights.shape[1] > most_entries:
+            return None
+        roots = self.xp.sqrt(self._entries(curvature))
+        vectors = self.entries.scaled(roots)
+        if vectors is None:
+            return None
+        return SplitCurvature(self._level(curvature) * self.view.gram, vectors)
 
     def bound_trace(self) -> Array:
         trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))

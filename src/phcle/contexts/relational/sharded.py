@@ -108,6 +108,7 @@ class ShardedTerm(LogisticTerm):
         self.padded: list[PaddedRows] = []  # type: ignore[assignment]
         self.plans: list[Plan] = []
         self.has_hub: list[bool] = []
+        self.near_mass: list[Array] = []
         self.n_rows = len(row_rate)
         self.rows = [block.at for block in blocks]
         floor = 0.0
@@ -122,6 +123,7 @@ class ShardedTerm(LogisticTerm):
             self.plans.append(exchange.plan(near.astype(np.int64), self.bounds))
             self.has_hub.append(exchange.any_of(len(near) > self.most_near))
             mass = exchange.take(column_mass[:, None], self.plans[-1])[:, 0]
+            self.near_mass.append(backend.asarray(mass))
             floor += saturated_floor(compact, row_rate[block.rows], mass)
             all_rows = np.arange(len(block.rows))
             padded = pad_rows(compact, all_rows, backend)
@@ -132,6 +134,10 @@ class ShardedTerm(LogisticTerm):
     def most_near(self) -> int:
         """Most rows of the other factor that a process asks for at once."""
         return most_near(self.others.n_rows, self.others.n_parts)
+
+    def known_mass(self, block: int, columns: Array) -> Array:
+        """Mass at the known columns; positions are among those the block asks for."""
+        return self.near_mass[block][columns]
 
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None
@@ -284,7 +290,7 @@ class ShardedView(LogisticView):
         self.total_mass = term.backend.asarray(np.array(term.total_mass))
         own = xp.matmul((other * term.mass[:, None]).T, other)
         self.gram = sum_of(term.exchange, term.backend, own)
-        self.trace = float(xp.sum(xp.linalg.diagonal(self.gram)))
+        self.trace = xp.sum(xp.linalg.diagonal(self.gram))
         if sample is not None:
             self.drawn = self._gathered(*sample)
         else:
@@ -315,20 +321,17 @@ class ShardedView(LogisticView):
         return self.term.backend.columns(other, mass)
 
     @cached_property
-    def probe(self) -> Columns:
+    def _probe(self) -> tuple[Array, Columns]:
         """A sample of the columns for products with the curvature."""
         term = self.term
         layout, start = term.others, term.others.start
         parts = [(number, a - start, b - start) for number, a, b in layout.parts]
         n = n_sampled_columns(layout.n_rows)
         drawn = draw_in_parts(term.column_mass, parts, n, term.total_mass, [0])
-        return self._columns(self._gathered(*drawn))
+        return term.backend.indices(drawn[0]), self._columns(self._gathered(*drawn))
 
     def dense(self, y: Array) -> DensePart:
-        return _PassedPart(self.term.backend, y, self.pieces, self.trace)
-
-    def probed(self, y: Array, dense: DensePart) -> DensePart:
-        return self.term.backend.dense_part(y, self.probe)
+        return _PassedPart(self.term.backend, y, self.pieces, float(self.trace))
 
     def known_entries(self, block: int, columns: Array) -> KnownEntries:
         if self.term.has_hub[block]:
@@ -401,6 +404,10 @@ class _PassedPart(DensePart):
                 part = self.backend.dense_part(self.y[rows], columns)
                 result[rows] += part.product(z[rows])
         return result
+
+    def curvature_at(self, at: Array, columns: Columns) -> DensePart:
+        # No process has all numbers of a row, so they are computed again.
+        return self.backend.dense_part(self.y, columns)
 
     def along(self, direction: Array) -> LineValue:
         backend, xp = self.backend, self.backend.xp

@@ -1,0 +1,116 @@
+"""The preconditioner is an inverse that NumPy would compute row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from problems import make_problem, random_contexts
+
+from phcle import DescriptiveContext
+from phcle.contexts.terms import Curvature
+from phcle.solver.problem import LabelRows
+from phcle.solver.row_preconditioner import row_preconditioner
+from phcle.solver.rows import MOST_ENTRIES
+from phcle.solver.weights import equal_weights
+
+RIDGE = 0.8
+
+
+def local_terms(backend, problem, rng, row=None):
+    """All terms at the first block of labels, or one row of it, at random vectors."""
+    rows = LabelRows(backend, problem)
+    factors = [
+        backend.asarray(rng.normal(size=(len(context.columns), problem.dim)))
+        for context in problem.contexts
+    ]
+    views = rows.views(factors, equal_weights(problem))
+    n_rows = len(rows.blocks[0].rows) if row is None else 1
+    chosen = None if row is None else backend.indices([row])
+    y = backend.asarray(rng.normal(size=(n_rows, problem.dim)))
+    return [view.local(0, y, chosen) for view in views]
+
+
+def matrices(backend, terms, curvature):
+    """The curvature of each row as a matrix, column by column."""
+    n_rows, dim = terms[0].gradient.shape
+    found = np.zeros((n_rows, dim, dim))
+    for k in range(dim):
+        unit = np.zeros((n_rows, dim))
+        unit[:, k] = 1.0
+        z = backend.asarray(unit)
+        for term in terms:
+            found[:, :, k] += backend.to_numpy(term.product(z, curvature))
+    return found
+
+
+def test_a_low_rank_correction_gives_the_inverse_of_every_row(backend, rng):
+    vectors = rng.normal(size=(7, 4, 5))
+    vectors[2, 1:] = 0.0  # padding
+    root = rng.normal(size=(5, 5))
+    M = root @ root.T + np.eye(5)
+    inverse = np.linalg.inv(M)
+    F = backend.to_numpy(
+        backend.low_rank_correction(backend.asarray(vectors), backend.asarray(inverse))
+    )
+    expected = np.linalg.inv(M + np.einsum("rwd,rwe->rde", vectors, vectors))
+    assert np.allclose(inverse - np.einsum("rwd,rwe->rde", F, F), expected)
+
+
+def test_rows_with_known_entries_are_inverted_exactly(backend, rng):
+    first, _, patchy, _, whole = random_contexts(rng)
+    values = np.full((len(patchy.labels), 4), np.nan)  # few cells, so many gaps
+    values[np.arange(len(values)), rng.integers(0, 4, len(values))] = 1.0
+    few = DescriptiveContext("few", patchy.labels, patchy.columns, values)
+    problem = make_problem([first, few, whole], dim=4)
+    for row in range(len(problem.labels)):
+        # Alone, a row shares everything with its block.
+        terms = local_terms(backend, problem, rng, row)
+        full = matrices(backend, terms, Curvature.MATCHED) + RIDGE * np.eye(4)
+        z = rng.normal(size=(1, 4))
+        solve = row_preconditioner(
+            backend, terms, RIDGE, Curvature.MATCHED, most_entries=MOST_ENTRIES
+        )
+        found = backend.to_numpy(solve(backend.asarray(z)))
+        assert np.allclose(found[0], np.linalg.solve(full[0], z[0]))
+
+
+@pytest.mark.parametrize("most_entries", [0, 5, 32])
+def test_the_preconditioner_is_symmetric_and_positive(backend, rng, most_entries):
+    terms = local_terms(backend, make_problem(random_contexts(rng), dim=4), rng)
+    n_rows = terms[0].gradient.shape[0]
+    solve = row_preconditioner(
+        backend, terms, RIDGE, Curvature.PROBED, most_entries=most_entries
+    )
+    columns = [
+        backend.to_numpy(solve(backend.asarray(np.tile(unit, (n_rows, 1)))))
+        for unit in np.eye(4)
+    ]
+    found = np.stack(columns, axis=2)
+    assert np.allclose(found, found.transpose(0, 2, 1))
+    assert np.linalg.eigvalsh(found).min() > 0
+
+
+def test_known_entries_bring_the_inverse_nearer_to_every_row(backend, rng):
+    terms = local_terms(backend, make_problem(random_contexts(rng, 9), dim=4), rng)
+    full = matrices(backend, terms, Curvature.PROBED) + RIDGE * np.eye(4)
+    z = rng.normal(size=(len(full), 4))
+    expected = np.linalg.solve(full, z[:, :, None])[:, :, 0]
+    errors = []
+    for most_entries in (0, MOST_ENTRIES):
+        solve = row_preconditioner(
+            backend, terms, RIDGE, Curvature.PROBED, most_entries=most_entries
+        )
+        found = backend.to_numpy(solve(backend.asarray(z)))
+        errors.append(np.linalg.norm(found - expected))
+    assert errors[1] < errors[0]
+
+
+def test_matched_curvature_has_the_trace_of_the_exact_one(backend, rng):
+    terms = local_terms(backend, make_problem(random_contexts(rng), dim=4), rng)
+    exact = matrices(backend, terms, Curvature.PROBED)  # few columns: all are used
+    matched = matrices(backend, terms, Curvature.MATCHED)
+    assert np.allclose(
+        np.trace(matched, axis1=1, axis2=2), np.trace(exact, axis1=1, axis2=2)
+    )
+    bound = matrices(backend, terms, Curvature.BOUND)
+    assert np.linalg.eigvalsh(bound - exact).min() > -1e-9
