@@ -30,7 +30,7 @@ NEWTON_STEPS = 50
 """Most conjugate-gradient steps of a Newton step in the final solve. Few rows need as
 many, because steps end at `SOLVED`."""
 
-SOLVED = 0.2
+SOLVED = 0.1
 """Conjugate gradients of the final solve end when every residual has fallen to this
 share. A more exact Newton step would gain little, as another one follows."""
 
