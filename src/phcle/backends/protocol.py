@@ -55,6 +55,9 @@ class Backend(Protocol):
         Most numbers in the gathered rows of one block (rows × width × dim).
     most_rows : int
         Most rows in a block.
+    exact_entries : int
+        Most known entries of a row that the last solve preconditions exactly. With more
+        it takes longer than the steps that it saves.
     is_accelerated : bool
         Whether this is a device on which all pairs are cheap.
     processes : Processes
@@ -69,6 +72,7 @@ class Backend(Protocol):
     tile: int
     gathered: int
     most_rows: int
+    exact_entries: int
     is_accelerated: bool
     processes: Processes
 

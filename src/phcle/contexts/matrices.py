@@ -250,11 +250,12 @@ def keep_entries(matrix: sp.csr_array, wanted: npt.NDArray[np.bool_]) -> sp.csr_
     csr_array of shape (rows, columns)
         The matrix with these entries.
     """
-    entries = sp.coo_array(matrix)
-    rows, columns = entries.coords
-    inside = np.broadcast_to(wanted, matrix.shape)[rows, columns]
-    return csr_with_zeros(
-        rows[inside], columns[inside], entries.data[inside], matrix.shape
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    inside = np.broadcast_to(wanted, matrix.shape)[rows, matrix.indices]
+    indptr = np.zeros(matrix.shape[0] + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows[inside], minlength=matrix.shape[0]), out=indptr[1:])
+    return sp.csr_array(
+        (matrix.data[inside], matrix.indices[inside], indptr), shape=matrix.shape
     )
 
 

@@ -267,6 +267,7 @@ def predict_hidden(
     for number, each in drawn.items():
         rows, columns, truth = each.cells.rows, each.cells.columns, each.cells.truth
         has_it = each.left.has(columns, truth)
+        (factor,) = device.to_numpy([factors[number]])
         hidden = HiddenPredictions(
             rows,
             columns,
@@ -274,7 +275,7 @@ def predict_hidden(
             each.cells.is_alone,
             has_it,
             each.left.offset[columns],
-            each.cells.predicted(W, factors[number]),
+            each.cells.predicted(W, factor),
             _support(each.left, W, rows),
             _presence(each, has_it)[columns],
             _family(each, groups, position),
@@ -291,8 +292,8 @@ def _without_cells(
     drawn: Mapping[int, Drawn],
     touched: Ints,
     seed: int,
-) -> tuple[Floats, Sequence[Floats]]:
-    """W and all factors of a fit that does not see the drawn cells."""
+) -> tuple[Floats, Sequence[Array]]:
+    """W on the host, and all factors, of a fit that does not see the drawn cells."""
     if len(trial.labels) <= COLD_UP_TO:
         W, factors = _fitted_anew(device, trial, state, seed)
     else:
@@ -355,7 +356,7 @@ def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Double
 
 def _fitted_anew(
     device: DeviceProblem, trial: Problem, state: State, seed: int
-) -> tuple[Floats, Sequence[Floats]]:
+) -> tuple[Array, Sequence[Array]]:
     """W and all factors of a short fit from the start."""
     rng = np.random.default_rng(seed)
     backend, weights = device.backend, dict(state.weights)
@@ -363,18 +364,17 @@ def _fitted_anew(
     solver = MajoriseSolver(DeviceProblem(backend, trial), tol=tol)
     start = start_factors(trial, weights, "spectral", rng, backend=backend)
     after = run(solver, solver.init(start, weights), max_iter=COLD_SWEEPS)
-    (W,) = device.to_numpy([after.W])
-    return W, device.to_numpy(after.factors)
+    return after.W, after.factors
 
 
 def _solved(
     device: DeviceProblem,
     trial: Problem,
-    W: Floats,
-    factors: Sequence[Floats],
+    W: Array,
+    factors: Sequence[Array],
     weights: Mapping[str, float],
     rows: Ints,
-) -> tuple[Floats, Sequence[Floats]]:
+) -> tuple[Floats, Sequence[Array]]:
     """Solve W to its optimum: the rows asked for, or all if families hang on them.
 
     In a large problem, families were solved without the hidden cells before.
@@ -384,13 +384,15 @@ def _solved(
         solved = solve_labels(
             device.backend, trial, W, factors, weights, tol=1e-2, settle=True
         )
-        return solved.W, solved.factors
+        return solved.W, solved.placed
     labels = [trial.labels[i] for i in rows]
     part = trial.over(labels, [context.take(rows) for context in trial.contexts])
-    solved = solve_labels(device.backend, part, W[rows], factors, weights, tol=1e-3)
-    W = np.array(W, np.float64)
-    W[rows] = solved.W
-    return W, solved.factors
+    backend = device.backend
+    own = backend.xp.take(W, backend.indices(rows), axis=0)
+    solved = solve_labels(backend, part, own, factors, weights, tol=1e-3)
+    found = np.array(backend.to_numpy(W), solved.W.dtype)  # a copy of the fit's own
+    found[rows] = solved.W
+    return found, solved.placed
 
 
 def _without_nodes(device: DeviceProblem, trial: Problem, state: State) -> State:
@@ -415,17 +417,16 @@ def _without_nodes(device: DeviceProblem, trial: Problem, state: State) -> State
 
 def _forget_all(
     device: DeviceProblem, trial: Problem, state: State
-) -> tuple[Floats, Sequence[Floats]]:
+) -> tuple[Array, Sequence[Array]]:
     """W and all factors after some sweeps without the hidden values."""
     solver = MajoriseSolver(DeviceProblem(device.backend, trial), tol=0.0)
     after = run(solver, State(state.W, state.factors, state.weights), max_iter=SWEEPS)
-    (W,) = device.to_numpy([after.W])
-    return W, device.to_numpy(after.factors)
+    return after.W, after.factors
 
 
 def _forget_nearby(
     device: DeviceProblem, trial: Problem, state: State, away: Ints, changed: list[int]
-) -> tuple[Floats, Sequence[Floats]]:
+) -> tuple[Array, Sequence[Array]]:
     """Update only the labels with hidden cells and the changed factors, if few are.
 
     A hidden value influences other labels only through a changed factor, and other
@@ -433,8 +434,8 @@ def _forget_nearby(
     sweeps over all labels would cost as much as the fit.
     """
     backend, lam = device.backend, trial.penalties
-    (W,) = device.to_numpy([state.W])
-    moved: Array = backend.xp.asarray(state.W, copy=True)
+    W: Array = backend.xp.asarray(state.W, copy=True)
+    at = backend.indices(away)
     factors = list(state.factors)
     solver = MajoriseSolver(device, tol=0.0)
     updates = {
@@ -446,14 +447,11 @@ def _forget_nearby(
         [trial.labels[i] for i in away], [c.take(away) for c in trial.contexts]
     )
     for _ in range(ROUNDS):
-        W[away] = solve_labels(
-            backend, part, W[away], factors, state.weights, tol=1e-2
-        ).W
-        moved[backend.indices(away)] = backend.asarray(W[away])
+        own = backend.xp.take(W, at, axis=0)
+        solved = solve_labels(backend, part, own, factors, state.weights, tol=1e-2)
+        W[at] = backend.asarray(solved.W)
         for number, update in updates.items():
             context = trial.contexts[number]
             weight = context.term_weight(state.weights[context.name], lam)
-            factors[number] = update.improve(
-                moved, factors[number], weight, solver.update
-            )
-    return W, device.to_numpy(factors)
+            factors[number] = update.improve(W, factors[number], weight, solver.update)
+    return W, factors

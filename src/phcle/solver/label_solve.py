@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.protocol import Backend
+from phcle.backends.protocol import Array, Backend
 from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.solver.column_samples import ColumnSamples
@@ -63,18 +64,26 @@ class Solved:
     ----------
     W : array of shape (labels, dim)
         Label vectors.
-    factors : tuple of arrays
-        The factor of each context.
+    placed : tuple of arrays
+        The factor of each context, on the device.
     values : array of shape (contexts,)
         The value of each context's term.
     penalties : mapping from str to float
         The penalties there.
+    backend : Backend
+        Where the factors are.
     """
 
     W: Floats
-    factors: tuple[Floats, ...]
+    placed: tuple[Array, ...]
     values: Floats
     penalties: Mapping[str, float]
+    backend: Backend
+
+    @cached_property
+    def factors(self) -> tuple[Floats, ...]:
+        """The factors on the host; few callers need the copy."""
+        return tuple(map(self.backend.to_numpy, self.placed))
 
 
 @dataclass(frozen=True)
@@ -167,7 +176,6 @@ def solve_labels(
         W, before = solved.factor, stage.backend
     penalties = penalty_terms(stage.backend.xp, problem, W, placed)
     W = stage.backend.to_numpy(W)
-    factors = tuple(map(stage.backend.to_numpy, placed))
     broken = [
         name
         for name, value in zip(problem.names, solved.values, strict=True)
@@ -178,7 +186,7 @@ def solve_labels(
             f"the numbers of context {some(broken)} are not finite while labels are "
             f"solved; {TOO_LARGE}"
         )
-    return Solved(W, factors, solved.values, penalties)
+    return Solved(W, tuple(placed), solved.values, penalties, stage.backend)
 
 
 def _zeros(backend: Backend, problem: Problem) -> Any:

@@ -30,14 +30,9 @@ NEWTON_STEPS = 50
 """Most conjugate-gradient steps of a Newton step in the final solve. Few rows need as
 many, because steps end at `SOLVED`."""
 
-SOLVED = 0.2
+SOLVED = 0.1
 """Conjugate gradients of the final solve end when every residual has fallen to this
 share. A more exact Newton step would gain little, as another one follows."""
-
-MOST_ENTRIES = 32
-"""Most known entries of a row that preconditioning treats exactly, in the final solve
-alone. With more entries, or for the few steps of a sweep, it would take longer than the
-steps that it saves."""
 
 UNSOLVED = 1e-3
 """Share of a block's rows whose residual may still be larger. In a block of a hundred
@@ -299,7 +294,7 @@ def _direction(
             here.terms,
             ridge,
             curvature,
-            most_entries=MOST_ENTRIES if is_newton else 0,
+            most_entries=backend.exact_entries if is_newton else 0,
         ),
         -here.gradient,
         n_steps=NEWTON_STEPS if is_newton else GRADIENT_STEPS,

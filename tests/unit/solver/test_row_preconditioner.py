@@ -10,7 +10,6 @@ from phcle import DescriptiveContext
 from phcle.contexts.terms import Curvature
 from phcle.solver.problem import LabelRows
 from phcle.solver.row_preconditioner import row_preconditioner
-from phcle.solver.rows import MOST_ENTRIES
 from phcle.solver.weights import equal_weights
 
 RIDGE = 0.8
@@ -68,13 +67,13 @@ def test_rows_with_known_entries_are_inverted_exactly(backend, rng):
         full = matrices(backend, terms, Curvature.MATCHED) + RIDGE * np.eye(4)
         z = rng.normal(size=(1, 4))
         solve = row_preconditioner(
-            backend, terms, RIDGE, Curvature.MATCHED, most_entries=MOST_ENTRIES
+            backend, terms, RIDGE, Curvature.MATCHED, most_entries=20
         )
         found = backend.to_numpy(solve(backend.asarray(z)))
         assert np.allclose(found[0], np.linalg.solve(full[0], z[0]))
 
 
-@pytest.mark.parametrize("most_entries", [0, 5, 32])
+@pytest.mark.parametrize("most_entries", [0, 5, 20])
 def test_the_preconditioner_is_symmetric_and_positive(backend, rng, most_entries):
     terms = local_terms(backend, make_problem(random_contexts(rng), dim=4), rng)
     n_rows = terms[0].gradient.shape[0]
@@ -96,7 +95,7 @@ def test_known_entries_bring_the_inverse_nearer_to_every_row(backend, rng):
     z = rng.normal(size=(len(full), 4))
     expected = np.linalg.solve(full, z[:, :, None])[:, :, 0]
     errors = []
-    for most_entries in (0, MOST_ENTRIES):
+    for most_entries in (0, 20):
         solve = row_preconditioner(
             backend, terms, RIDGE, Curvature.PROBED, most_entries=most_entries
         )
