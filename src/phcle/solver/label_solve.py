@@ -38,7 +38,7 @@ cheap steps cover most of the distance."""
 
 DOUBLE_UP_TO = 10**7
 """Up to this many pairs, the last stage uses double precision. Above, it would take too
-long, and rows end within 1e-5 of their optimum either way."""
+long, and rows end within 4e-5 of their optimum either way."""
 
 
 SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL, SOLVED_STEPS = 10**13, 1 << 19, 1e-3, 5
@@ -47,7 +47,7 @@ after so many steps at most: all pairs would take minutes for each step. Rows th
 within about 1e-3 of their length from the exact optimum, so smaller steps, and products
 in full precision, would be wasted."""
 
-FORESEEN, LARGE_FORESEEN, FORESEEN_PAIRS = 0.1, 1.0, 10**11
+FORESEEN, LARGE_FORESEEN, FORESEEN_PAIRS = 0.15, 1.0, 10**11
 """A step is not made if it would be at most this share of the tolerance; above so many
 pairs, where it would take a second or more on a GPU, the larger share. Steps become
 thirty times shorter from one to the next, so most rows take two in place of three."""
