@@ -191,6 +191,17 @@ class LogisticView(View):
         """Rows of the other factor at the known columns of a block."""
         return self.term.backend.known_entries(columns, self.other)
 
+    @cached_property
+    def _squares(self) -> Array:
+        """Squared length of every row of the other factor: (columns,)."""
+        return self.term.backend.xp.sum(self.other * self.other, axis=1)
+
+    def near_trace(self, local: LocalLogistic, weights: Array) -> Array:
+        """Trace of Σ_c weight_c z zᵀ over the known columns of each row: (r,)."""
+        assert local.padded is not None
+        squares = self._squares[local.padded.columns]
+        return self.term.backend.xp.sum(weights * squares, axis=1)
+
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
 
@@ -260,16 +271,35 @@ class LocalLogistic(Local):
         self.gradient = self.gradient + self.entries.sums(pull)
 
     @cached_property
-    def _near_bend(self) -> Array:
-        """Second derivative of softplus at the known entries: (r, width)."""
-        return self.near_sigmoid * (1 - self.near_sigmoid)
+    def _near_counts(self) -> Array:
+        """Curvature of the counts at the known entries: (r, width)."""
+        return self.weights * self.near_sigmoid * (1 - self.near_sigmoid)
 
     @cached_property
     def _near_dense(self) -> Array:
         """Curvature of the dense part at the known entries: (r, width)."""
         assert self.padded is not None
         mass = self.view.term.known_mass(self.block, self.padded.columns)
-        return self.rate[:, None] * mass * self.padded.known * self._near_bend
+        known = self.rate[:, None] * mass * self.padded.known
+        return known * self.near_sigmoid * (1 - self.near_sigmoid)
+
+    @cached_property
+    def _near(self) -> Array:
+        """Curvature of both at the known entries: (r, width)."""
+        return self._near_counts + self._near_dense
+
+    @cached_property
+    def _elsewhere(self) -> Array:
+        """What multiplies the shared Gram matrix: (r,).
+
+        Of the dense part's trace, that is what the known entries leave.
+        """
+        spread = self.rate * self.dense.spread
+        if self.padded is None:
+            return spread
+        near = self.view.near_trace(self, self._near_dense)
+        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
+        return self.xp.clip(spread - near / trace, min=0.0)
 
     @cached_property
     def _probed(self) -> DenseCurvature:
@@ -277,27 +307,16 @@ class LocalLogistic(Local):
         return self.view.probed(self.dense)
 
     def _shared(self, curvature: Curvature) -> Array:
-        """What multiplies the shared Gram matrix: (r,).
-
-        Of the dense part's trace, that is what the known entries leave.
-        """
-        if curvature is Curvature.BOUND:
-            return 0.25 * self.rate
-        spread = self.rate * self.dense.spread
-        if self.padded is None:
-            return spread
-        near = self.entries.norms(self._near_dense)
-        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
-        return self.xp.clip(spread - near / trace, min=0.0)
+        """What multiplies the shared Gram matrix: (r,)."""
+        is_bound = curvature is Curvature.BOUND
+        return 0.25 * self.rate if is_bound else self._elsewhere
 
     def _entries(self, curvature: Curvature) -> Array:
         """Curvature of each known entry, of the counts and the dense part: (r, width).
 
         The bound has that of the dense part in the shared Gram matrix.
         """
-        if curvature is Curvature.BOUND:
-            return 0.25 * self.weights
-        return self.weights * self._near_bend + self._near_dense
+        return 0.25 * self.weights if curvature is Curvature.BOUND else self._near
 
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
@@ -305,7 +324,7 @@ class LocalLogistic(Local):
             result = self.rate[:, None] * self._probed.product(z)
             if self.padded is None:
                 return result
-            return result + self.entries.bent(self.weights * self._near_bend, z)
+            return result + self.entries.bent(self._near_counts, z)
         result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result

@@ -27,7 +27,12 @@ from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.relational.column_sampling import draw_in_parts
 from phcle.contexts.relational.fitted import FittedRelational
-from phcle.contexts.relational.loss import LogisticTerm, LogisticView, saturated_floor
+from phcle.contexts.relational.loss import (
+    LocalLogistic,
+    LogisticTerm,
+    LogisticView,
+    saturated_floor,
+)
 from phcle.contexts.relational.shard_blocks import most_near
 from phcle.contexts.terms import Sample, Term
 
@@ -329,6 +334,9 @@ class ShardedView(LogisticView):
         n = n_sampled_columns(layout.n_rows)
         drawn = draw_in_parts(term.column_mass, parts, n, term.total_mass, [0])
         return term.backend.indices(drawn[0]), self._columns(self._gathered(*drawn))
+
+    def near_trace(self, local: LocalLogistic, weights: Array) -> Array:
+        return local.entries.norms(weights)
 
     def dense(self, y: Array) -> DensePart:
         return _PassedPart(self.term.backend, y, self.pieces, float(self.trace))
