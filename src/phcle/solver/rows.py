@@ -23,7 +23,7 @@ from phcle.solver.row_preconditioner import row_preconditioner
 
 __all__ = ["Updated", "solve_rows", "update_rows"]
 
-GRADIENT_STEPS = 4
+GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain."""
 
 NEWTON_STEPS = 50
