@@ -238,7 +238,10 @@ def test_several_are_chosen_by_lasso_list_and_shift(atlas):
     x, y = atlas.place(point)
     atlas.tool("Lasso")
     # It begins and ends on a point, which is no click.
-    atlas.drag((x, y), (x + 90, y - 90), (x + 110, y + 90), (x - 110, y + 60), (x, y))
+    far = 110 if atlas.is_phone else 180
+    near = 0.8 * far
+    corners = (x + near, y - near), (x + far, y + near), (x - far, y + near)
+    atlas.drag((x, y), *corners, (x, y))
     atlas.page.wait_for_selector(".map-panel h2:has-text('labels')")
     chosen = atlas.js("Phcle.map.many")
     assert atlas.js("Phcle.map.chosen") is None
@@ -421,7 +424,7 @@ def test_nobody_is_shut_out(atlas):
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
     atlas.js("Phcle.map.choose(7)")
-    atlas.js("document.querySelector('[aria-label=Filters]').click()")
+    atlas.js("document.querySelector('button[aria-label=Filters]').click()")
     atlas.page.locator(".facet-value").first.wait_for(state="attached")
     atlas.page.locator(".map-panel .neighbours li").first.wait_for()
     answer = axe.Axe().run(atlas.page).response
