@@ -24,7 +24,8 @@ from phcle.solver.row_preconditioner import row_preconditioner
 __all__ = ["Updated", "solve_rows", "update_rows"]
 
 GRADIENT_STEPS = 6
-"""Conjugate-gradient steps per update in a sweep. More cost more than they gain."""
+"""Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
+four, the result would depend on how rows are put into blocks."""
 
 NEWTON_STEPS = 50
 """Most conjugate-gradient steps of a Newton step in the final solve. Few rows need as
