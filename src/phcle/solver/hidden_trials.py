@@ -217,14 +217,25 @@ def hidden_cells(
 def _is_enough(
     cells: HiddenPredictions, table: PredictingContext, *, is_small: bool
 ) -> bool:
-    """Whether there are enough hidden cells of both sorts, or of the only one."""
+    """Whether there are enough hidden cells of the sorts that the table leaves unknown.
+
+    Single cells matter less where all described labels have complete rows.
+    """
     counts, enough = cells.has_it, ENOUGH
     if not is_small:
         counts = counts | table.is_number[cells.columns]
-        enough = ENOUGH_TAGS if table.fields[0].kind == "tag" else ENOUGH
+        enough = ENOUGH_TAGS if table.value_kind == "tags" else ENOUGH
     n_alone = np.count_nonzero(counts & cells.is_alone)
     n_gaps = np.count_nonzero(counts & ~cells.is_alone)
-    return bool(n_gaps >= enough and (n_alone >= enough or not cells.is_alone.any()))
+    if not cells.is_alone.any():
+        return bool(n_gaps >= enough)
+    return bool(n_alone >= enough and (n_gaps >= enough or _is_complete(table)))
+
+
+def _is_complete(table: PredictingContext) -> bool:
+    """Whether the described labels have no gaps."""
+    n_known = table.data.on_fit_scale().matrix.moments().count
+    return bool((n_known == np.count_nonzero(table.observed)).all())
 
 
 def predict_hidden(
@@ -267,6 +278,7 @@ def predict_hidden(
     for number, each in drawn.items():
         rows, columns, truth = each.cells.rows, each.cells.columns, each.cells.truth
         has_it = each.left.has(columns, truth)
+        n_having, n_known = _left(each, has_it)
         (factor,) = device.to_numpy([factors[number]])
         hidden = HiddenPredictions(
             rows,
@@ -277,11 +289,14 @@ def predict_hidden(
             each.left.offset[columns],
             each.cells.predicted(W, factor),
             _support(each.left, W, rows),
-            _presence(each, has_it)[columns],
+            ((n_having + 0.5) / (n_known + 1))[columns],
             _family(each, groups, position),
             np.full(len(rows), seed),
         )
-        found[each.table.name] = hidden.where(informed[rows])
+        is_asked = informed[rows]
+        if each.table.value_kind == "tags":  # each tag in a table is one of some label
+            is_asked &= (n_having > 0)[columns]
+        found[each.table.name] = hidden.where(is_asked)
     return found
 
 
@@ -314,14 +329,14 @@ def _support(table: FittedContext, W: Floats, rows: Ints) -> Doubles:
     return support(W[labels], W[described], own[labels])[at]
 
 
-def _presence(drawn: Drawn, has_it: Flags) -> Doubles:
-    """Share of labels that have each attribute, without the hidden cells."""
+def _left(drawn: Drawn, has_it: Flags) -> tuple[Doubles, Doubles]:
+    """How many labels have each attribute without the hidden cells, and of how many."""
     assert drawn.table.data is not None
     matrix, columns = drawn.table.data.on_fit_scale().matrix, drawn.cells.columns
     n = len(drawn.table.columns)
     n_having = matrix.n_having(drawn.left.offset) - np.bincount(columns, has_it, n)
     n_known = matrix.moments().count - np.bincount(columns, minlength=n)
-    return np.asarray((n_having + 0.5) / (np.maximum(n_known, 0) + 1))
+    return n_having, np.maximum(n_known, 0)
 
 
 def _groups(problem: Problem, drawn: Mapping[int, Drawn]) -> Groups:

@@ -153,6 +153,30 @@ def test_trials_solve_labels_once_in_the_precision_of_the_sweeps(monkeypatch):
     assert set(seen) == {"float32"}
 
 
+def test_tags_of_one_label_only_do_not_make_others_more_likely():
+    """A label hidden in a trial takes its own tag along, which no column then has."""
+    rng = np.random.default_rng(0)
+    labels = [f"x{i}" for i in range(600)]
+    tree = [(x, f"group {i // 20}") for i, x in enumerate(labels)]
+    tags = {
+        x: [f"only {x}"] + [f"tag {i // 60}" for _ in range(rng.random() < 0.3)]
+        for i, x in enumerate(labels)
+    }
+    hidden = labels[::5]
+    given = [
+        RelationalContext.from_hierarchy(tree, name="tree"),
+        DescriptiveContext.from_tags(
+            {x: tags[x] for x in labels if x not in hidden}, name="tags"
+        ),
+    ]
+    embedding = PHCLE(dim=10, choose=False).fit(given).embedding_
+    (table,) = embedding.predicting
+    vectors = embedding.select(hidden).vectors
+    said = read_predictions(embedding, table, vectors, hidden).chance
+    n_true = sum(tag in table.columns for x in hidden for tag in tags[x])
+    assert said.sum() == pytest.approx(n_true, rel=0.3)
+
+
 @pytest.fixture
 def seeds(monkeypatch):
     """Seeds of the trials that were made."""

@@ -30,7 +30,12 @@ whole step may lead too far."""
 
 
 def fit_chances(
-    columns: Ints, prior: Floats, steps: Floats, truth: Floats, n: int
+    columns: Ints,
+    prior: Floats,
+    steps: Floats,
+    truth: Floats,
+    n: int,
+    weight: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """Fit the log odds of having an attribute to how common it is and its prediction.
 
@@ -49,6 +54,8 @@ def fit_chances(
         1 where the label has it, else 0.
     n : int
         Number of columns.
+    weight : array of shape (cells,), optional
+        How many cells each one stands for. By default one.
 
     Returns
     -------
@@ -57,6 +64,7 @@ def fit_chances(
     own, own_slope : arrays of shape (columns,)
         How far the intercept and the slope of each column are from these.
     """
+    weight = np.ones(len(steps)) if weight is None else weight
     X = np.column_stack([np.ones(len(steps)), prior, steps, prior * steps])
     usual = np.array([0.0, 1.0, 0.0, 0.0])  # the chance is the share of labels
     stiffness = np.array(CHANCE_FREEDOM) ** -2.0
@@ -65,20 +73,20 @@ def fit_chances(
         x = X @ shared + own[columns, 0] + own[columns, 1] * steps
         away = shared - usual
         penalty = (away @ away + float((own**2 @ stiffness).sum())) / 2
-        return x, float(np.logaddexp(0, x).sum() - truth @ x) + penalty
+        return x, float(weight @ (np.logaddexp(0, x) - truth * x)) + penalty
 
     shared, own = usual.copy(), np.zeros((n, 2))
     x, value = at(shared, own)
     for _ in range(MOST_NEWTON):
         chance = 1 / (1 + np.exp(-np.clip(x, -50, 50)))
-        error, bend = chance - truth, chance * (1 - chance)
+        error, bend = weight * (chance - truth), weight * chance * (1 - chance)
         gradient = error @ X + shared - usual
         own_gradient = _by_column(columns, [error, error * steps], n) + stiffness * own
         move, own_move = _newton_step(
             columns, X, bend, steps, gradient, own_gradient, stiffness
         )
         gain = -float(gradient @ move + (own_gradient * own_move).sum())
-        if gain <= NEWTON_TOL * len(steps):
+        if gain <= NEWTON_TOL * weight.sum():
             break
         length = 1.0
         new, tried = np.inf, (shared, own)

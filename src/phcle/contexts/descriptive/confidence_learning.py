@@ -28,6 +28,7 @@ from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 
 __all__ = ["COVERED", "learn_calibration"]
 
+Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -37,9 +38,9 @@ COVERED = 0.8
 FEWEST = 30
 """Fewest hidden cells to learn curves from."""
 
-MOST_VALUES = 200_000
-"""Most hidden cells that chances are learned from, evenly taken. More would change
-little."""
+MOST_OF_A_SORT = 50_000
+"""Most hidden cells with their attribute that chances are learned from, evenly taken,
+and most without it. More would change little."""
 
 AS_MANY = 10.0
 """The width of a column's own intervals counts as much as that of all columns if it has
@@ -90,14 +91,19 @@ def learn_calibration(
     if len(hidden.rows) < FEWEST or table.data is None:
         return None
     matrix = table.data.on_fit_scale().matrix
-    deviation = matrix.moments().deviation
+    moments = matrix.moments()
+    n_having = matrix.n_having(moments.mean)
+    share = n_having / np.maximum(moments.count, 1)
+    if table.value_kind == "tags":  # the only label that has a tag is never hidden
+        share[n_having < 2] = 0.0
     found = []
     for is_alone in (False, True):
         own = hidden.where(hidden.is_alone == is_alone)
         if len(own.rows) < FEWEST:  # the other cells are the best guess
             own = hidden
-        found.append(_curves(own, table, matrix.presence(), deviation))
-    return Calibration(matrix.presence(), deviation, *found)
+        curves = _curves(own, table, matrix.presence(), moments.deviation, share)
+        found.append(curves)
+    return Calibration(matrix.presence(), moments.deviation, *found)
 
 
 def _curves(
@@ -105,8 +111,9 @@ def _curves(
     table: PredictingContext,
     presence: Floats,
     deviation: Floats,
+    share: Floats,
 ) -> Curves:
-    """Curves of all columns."""
+    """Curves of all columns, in which this share of the known cells has it."""
     n = len(table.columns)
     unit = steps_per_unit(table.scale, deviation)[hidden.columns]
     steps = hidden.fitted * unit
@@ -121,15 +128,16 @@ def _curves(
     # Numbers above their mean are another matter than a yes or a tag.
     for single in (is_number, ~is_number & ~is_category):
         at = np.flatnonzero(single[hidden.columns])
-        at = at[:: len(at) // MOST_VALUES + 1]
         if not len(at):
             continue
+        at, weight = _some_of_both_sorts(at, has_it, share[hidden.columns])
         shared, own, own_slope = fit_chances(
             hidden.columns[at],
             logit(hidden.presence[at]),
             steps[at],
             has_it[at].astype(np.float64),
             n,
+            weight,
         )
         usual = shared[0] + shared[1] * logit(presence) + own
         slopes = shared[2] + shared[3] * logit(presence) + own_slope
@@ -161,6 +169,26 @@ def _curves(
     if np.count_nonzero(at) < FEWEST:
         return curves
     return _with_intervals(curves, hidden.where(at), unit[at])
+
+
+def _some_of_both_sorts(at: Ints, has_it: Flags, share: Floats) -> tuple[Ints, Floats]:
+    """Cells to learn chances from, and how many cells each one stands for.
+
+    Of wide tables of tags nearly all cells are without their tag, so these are taken
+    more sparsely. Together, cells with the attribute weigh as much as the share of
+    their columns' known cells that has it: trials may happen to hide more or fewer, and
+    then all chances would be too high or too low.
+    """
+    expected = float(share[at].sum())
+    kept, weights = [], []
+    for own, total in (
+        (at[has_it[at]], expected),
+        (at[~has_it[at]], len(at) - expected),
+    ):
+        some = own[:: len(own) // MOST_OF_A_SORT + 1]
+        kept.append(some)
+        weights.append(np.full(len(some), total / max(len(some), 1)))
+    return np.concatenate(kept), np.concatenate(weights)
 
 
 def _with_intervals(curves: Curves, hidden: HiddenPredictions, unit: Floats) -> Curves:

@@ -83,6 +83,18 @@ def test_chances_are_the_minimum_that_scipy_finds():
     assert found == pytest.approx(expected.x, abs=2e-3)
 
 
+def test_a_cell_of_weight_three_counts_as_three_cells():
+    columns = RNG.integers(0, 3, 60)
+    prior, steps = RNG.normal(size=(2, 60))
+    truth = (RNG.random(60) < 0.4).astype(float)
+    weight = RNG.integers(1, 4, 60)
+    cells = (columns, prior, steps, truth)
+    weighted = fit_chances(*cells, 3, weight.astype(float))
+    repeated = fit_chances(*(np.repeat(x, weight) for x in cells), 3)
+    for one, other in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
 def test_a_step_too_far_is_shortened():
     """One column of few cells that are all far out: whole Newton steps overshoot."""
     steps = np.array([-30.0, -20.0, 25.0, 40.0] * 5)

@@ -56,6 +56,18 @@ def test_a_column_that_its_family_predicts_exactly_teaches_the_others_nothing():
     assert np.isfinite(slopes).all()
 
 
+@pytest.mark.parametrize("n_cells", [600, 300_000])
+def test_cells_with_an_attribute_weigh_what_the_known_cells_say(n_cells):
+    """Trials happened to hide too many labels that have it."""
+    has_it = np.arange(n_cells) % 3 == 0
+    at = np.arange(n_cells)
+    some, weight = learning._some_of_both_sorts(at, has_it, np.full(n_cells, 0.2))
+    assert len(some) <= 2 * learning.MOST_OF_A_SORT
+    assert len(np.unique(some)) == len(some)
+    assert weight[has_it[some]].sum() == pytest.approx(0.2 * n_cells)
+    assert weight.sum() == pytest.approx(n_cells)
+
+
 def mixed_table(seed, n_groups=40, n_in_group=10):
     """Numbers, yes or no, a category and a skewed number, by group, with noise."""
     rng = np.random.default_rng(seed)
