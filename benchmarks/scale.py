@@ -229,7 +229,7 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
         title = f"{result['labels']:,} labels; {result['mm']['method']}"
         axes.set(ylabel="objective − floor", title=title)
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    figure.legend(handles, labels, loc="outside lower center", ncols=2 * len(results))
     figure.savefig(path, dpi=120)
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
 from phcle.contexts.column_update import ColumnUpdate
-from phcle.contexts.matrices import check_number, keep_entries, take_rows
+from phcle.contexts.matrices import check_number, take_rows
 from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError
 from votes.data import VotesContext
@@ -38,11 +38,6 @@ class FittedVotes(FittedContext):
 
     def take(self, rows):
         return replace(self, votes=self.votes[rows])
-
-    def hide_rows(self, rows):
-        is_kept = np.ones(self.votes.shape[0], dtype=bool)
-        is_kept[rows] = False
-        return replace(self, votes=keep_entries(self.votes, is_kept[:, None]))
 
     def fingerprint_arrays(self):
         return [self.votes]

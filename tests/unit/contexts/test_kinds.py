@@ -51,20 +51,6 @@ def test_taking_all_labels_changes_nothing(context, problem, rng):
     assert np.array_equal(same.observed, context.observed)
 
 
-def test_hidden_labels_are_not_observed_and_do_not_count(context, problem, rng):
-    rows = np.flatnonzero(context.observed)[:1]
-    hidden = context.hide_rows(rows)
-    expected = context.observed.copy()
-    expected[rows] = False
-    assert np.array_equal(hidden.observed, expected)
-    W = rng.normal(size=(len(problem.labels), problem.dim))
-    factor = rng.normal(size=(len(context.columns), problem.dim))
-    moved = W.copy()
-    moved[rows] += 5
-    lam = problem.penalties
-    assert hidden.loss(moved, factor, lam) == pytest.approx(hidden.loss(W, factor, lam))
-
-
 def test_no_loss_is_below_the_floor(context, problem, rng):
     lam = problem.penalties
     floor = context.floor(lam)

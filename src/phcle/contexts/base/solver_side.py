@@ -143,21 +143,6 @@ class SolverSide(ABC):
             The context over these labels, in this order.
         """
 
-    @abstractmethod
-    def hide_rows(self, rows: Ints) -> Self:
-        """Return the context as if it knew nothing about some labels.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the labels to hide.
-
-        Returns
-        -------
-        FittedContext
-            The context over the same labels and columns.
-        """
-
     def hide_cells(
         self,
         share: float,

@@ -91,9 +91,6 @@ class FittedDescriptive(DescriptivePredictions):
     def take(self, rows: Ints) -> FittedDescriptive:
         return replace(self, values=self.values.take(rows))
 
-    def hide_rows(self, rows: Ints) -> FittedDescriptive:
-        return replace(self, values=self.values.hide_rows(rows))
-
     def hide_cells(
         self,
         share: float,

@@ -125,13 +125,6 @@ class FittedFamily(FittedContext):
     def take(self, rows: Ints) -> FittedFamily:
         return replace(self, places=self.places[rows], informed=self.informed[rows])
 
-    def hide_rows(self, rows: Ints) -> FittedFamily:
-        is_kept = np.ones(self.places.shape[0])
-        is_kept[rows] = 0.0
-        places = sp.csr_array(sp.diags_array(is_kept) @ self.places)
-        places.eliminate_zeros()
-        return replace(self, places=places)
-
     def fingerprint_arrays(self) -> list[Any]:
         return [self.places, self._bonds]
 

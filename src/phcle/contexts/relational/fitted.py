@@ -18,7 +18,7 @@ from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_colum
 from phcle.contexts.base.penalties import UNITS, Penalties
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import as_names, index_of, same_names
-from phcle.contexts.matrices import check_array, check_number, keep_entries
+from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.reasons import (
     AT,
     HAS,
@@ -131,15 +131,6 @@ class FittedRelational(FittedContext):
 
     def take(self, rows: Ints) -> FittedRelational:
         return replace(self, counts=self.counts[rows])
-
-    def hide_rows(self, rows: Ints) -> FittedRelational:
-        is_kept = np.ones(self.counts.shape[0], dtype=bool)
-        is_kept[rows] = False
-        counts = keep_entries(self.counts, is_kept[:, None])
-        # A column without labels keeps a little mass, because B must be positive.
-        mass = np.asarray(counts.sum(axis=0), np.float64).ravel()
-        mass = np.maximum(mass, 1e-9 * self.column_mass)
-        return replace(self, counts=counts, column_mass=mass, total=float(mass.sum()))
 
     def fingerprint_arrays(self) -> list[Any]:
         return [self.counts]
