@@ -211,6 +211,11 @@ def hidden_cells(
             for table in tables.values()
         ):
             break
+    for table in tables.values():
+        if table.value_kind == "tags" and table.name in found:
+            # Each tag of a table is one that some known label has.
+            cells = found[table.name]
+            found[table.name] = cells.where(cells.others_have_it)
     return found
 
 
@@ -290,13 +295,11 @@ def predict_hidden(
             each.cells.predicted(W, factor),
             _support(each.left, W, rows),
             ((n_having + 0.5) / (n_known + 1))[columns],
+            n_having[columns] > 0,
             _family(each, groups, position),
             np.full(len(rows), seed),
         )
-        is_asked = informed[rows]
-        if each.table.value_kind == "tags":  # each tag in a table is one of some label
-            is_asked &= (n_having > 0)[columns]
-        found[each.table.name] = hidden.where(is_asked)
+        found[each.table.name] = hidden.where(informed[rows])
     return found
 
 

@@ -116,7 +116,7 @@ def test_the_nearest_labels_that_know_a_column_are_averaged():
     rows, columns = rows[some], columns[some]
     zeros = np.zeros(len(rows))
     hidden = HiddenPredictions(
-        rows + 7, columns, *(zeros,) * 8, rng.integers(2, size=len(rows))
+        rows + 7, columns, *(zeros,) * 9, rng.integers(2, size=len(rows))
     )
     matrix = masked_matrix(values, None, "table")
     found = nearest_values(matrix, np.arange(300) + 7, scale, hidden)

@@ -156,6 +156,8 @@ class HiddenPredictions(HiddenCells):
         How near another described label is.
     presence : array of float
         Share of the labels that have the attribute, without the hidden cells.
+    others_have_it : array of bool
+        Whether a label that is not hidden has the attribute.
     family : array of float
         Mean of the label's family without the hidden cells, scaled as `truth` is. NaN
         where none is known, and in columns that hold no numbers.
@@ -168,6 +170,7 @@ class HiddenPredictions(HiddenCells):
     fitted: Floats
     support: Floats
     presence: Floats
+    others_have_it: Flags
     family: Floats
     trial: Ints
 

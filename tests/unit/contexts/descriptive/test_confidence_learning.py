@@ -30,6 +30,7 @@ def hidden_numbers(slopes, *, n_labels=30, n_trials=4):
         fitted=again,
         support=np.ones(len(rows)),
         presence=np.full(len(rows), 0.5),
+        others_have_it=np.ones(len(rows), dtype=bool),
         family=np.full(len(rows), np.nan),
         trial=np.repeat(np.arange(n_trials), fitted.size),
     )
