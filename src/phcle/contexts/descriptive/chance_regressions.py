@@ -18,8 +18,14 @@ CHANCE_FREEDOM, VALUE_FREEDOM = (0.5, 1.0), (0.1, 1.0)
 """How far intercept and slope of one column usually are from those of all: for chances,
 and for values of a category. On real tables these predicted hidden cells best."""
 
-SHARE_FIRST = np.array([0.0, 0.0, 3.0])
-SHARED_FREEDOM = np.array([0.1, 0.3, 3.0])
+CHANCE_FIRST = np.array([0.0, 1.0, 0.0, 0.0])
+CHANCE_SHARED_FREEDOM = np.array([1.0, 1.0, 1.0, 0.1])
+"""Weights that all columns share before any cell is seen, which make the share of
+labels the chance, and how far they usually are from that. Log odds of rare tags are
+about -5, so a small weight of their product with the prediction is a large slope."""
+
+VALUE_FIRST = np.array([0.0, 0.0, 3.0])
+VALUE_SHARED_FREEDOM = np.array([0.1, 0.3, 3.0])
 """Weights of a category's values before any cell is seen, and how far they usually are
 from that: with few cells, the value with the largest predicted share comes first."""
 
@@ -66,21 +72,21 @@ def fit_chances(
     """
     weight = np.ones(len(steps)) if weight is None else weight
     X = np.column_stack([np.ones(len(steps)), prior, steps, prior * steps])
-    usual = np.array([0.0, 1.0, 0.0, 0.0])  # the chance is the share of labels
     stiffness = np.array(CHANCE_FREEDOM) ** -2.0
+    shared_stiffness = CHANCE_SHARED_FREEDOM**-2.0
 
     def at(shared: Floats, own: Floats) -> tuple[Floats, float]:
         x = X @ shared + own[columns, 0] + own[columns, 1] * steps
-        away = shared - usual
-        penalty = (away @ away + float((own**2 @ stiffness).sum())) / 2
-        return x, float(weight @ (np.logaddexp(0, x) - truth * x)) + penalty
+        away = shared - CHANCE_FIRST
+        penalty = (away**2 @ shared_stiffness + (own**2 @ stiffness).sum()) / 2
+        return x, float(weight @ (np.logaddexp(0, x) - truth * x) + penalty)
 
-    shared, own = usual.copy(), np.zeros((n, 2))
+    shared, own = CHANCE_FIRST.copy(), np.zeros((n, 2))
     x, value = at(shared, own)
     for _ in range(MOST_NEWTON):
         chance = 1 / (1 + np.exp(-np.clip(x, -50, 50)))
         error, bend = weight * (chance - truth), weight * chance * (1 - chance)
-        gradient = error @ X + shared - usual
+        gradient = error @ X + shared_stiffness * (shared - CHANCE_FIRST)
         own_gradient = _by_column(columns, [error, error * steps], n) + stiffness * own
         move, own_move = _newton_step(
             columns, X, bend, steps, gradient, own_gradient, stiffness
@@ -119,7 +125,8 @@ def _newton_step(
     blocks = cross[:, :, [0, 2]] + np.diag(stiffness)
     right = np.concatenate([cross, own_gradient[:, :, None]], axis=2)
     solved = np.linalg.solve(blocks, right)
-    left = bent.T @ X + np.eye(k) - np.einsum("cij,cik->jk", cross, solved[..., :k])
+    left = bent.T @ X + np.diag(CHANCE_SHARED_FREEDOM**-2.0)
+    left -= np.einsum("cij,cik->jk", cross, solved[..., :k])
     target = np.einsum("cij,ci->j", cross, solved[..., k]) - gradient
     move = np.linalg.solve(left, target)
     return move, -solved[..., k] - solved[..., :k] @ move
@@ -174,8 +181,8 @@ def fit_values_of_categories(
         x = x - np.repeat(np.maximum.reduceat(x, starts), sizes)
         total = np.repeat(np.log(np.add.reduceat(np.exp(x), starts)), sizes)
         error = np.exp(x - total) - truth
-        away = (shared - SHARE_FIRST) / SHARED_FREEDOM**2
-        value = truth @ (total - x) + away @ (shared - SHARE_FIRST) / 2
+        away = (shared - VALUE_FIRST) / VALUE_SHARED_FREEDOM**2
+        value = truth @ (total - x) + away @ (shared - VALUE_FIRST) / 2
         value += (own @ own / far**2 + own_slope @ own_slope / far_slope**2) / 2
         gradient = np.concatenate(
             [
@@ -186,6 +193,6 @@ def fit_values_of_categories(
         )
         return float(value), gradient
 
-    start = np.concatenate([SHARE_FIRST, np.zeros(n + n_fields)])
+    start = np.concatenate([VALUE_FIRST, np.zeros(n + n_fields)])
     found = np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
     return found[:3], found[3 : 3 + n], found[3 + n :]

@@ -70,7 +70,7 @@ def test_chances_are_the_minimum_that_scipy_finds():
         shared, own, own_slope = p[:4], p[4 : 4 + n], p[4 + n :]
         slopes = shared[2] + shared[3] * prior + own_slope[columns]
         x = shared[0] + shared[1] * prior + own[columns] + slopes * steps
-        away = shared - (0, 1, 0, 0)
+        away = (shared - regressions.CHANCE_FIRST) / regressions.CHANCE_SHARED_FREEDOM
         penalty = (
             away @ away + own @ own / far**2 + own_slope @ own_slope / far_slope**2
         )
@@ -81,6 +81,19 @@ def test_chances_are_the_minimum_that_scipy_finds():
     found = np.concatenate(fit_chances(columns, prior, steps, truth, n))
     assert loss(found) <= loss(expected.x) + 1e-6
     assert found == pytest.approx(expected.x, abs=2e-3)
+
+
+def test_three_hidden_tags_do_not_make_a_rare_tag_as_likely_as_forty():
+    def chance_at_two_steps(n_having):
+        # A quarter of the cells two steps above the mean have their rare tag.
+        steps = np.concatenate([np.full(4 * n_having, 2.0), np.zeros(3000)])
+        truth = (np.arange(len(steps)) < n_having).astype(float)
+        columns, prior = np.arange(len(steps)) % 500, np.full(len(steps), -5.0)
+        shared, *_ = fit_chances(columns, prior, steps, truth, 500)
+        return 1 / (1 + np.exp(-shared @ (1, -5, 2, -10)))
+
+    assert chance_at_two_steps(3) < 0.1
+    assert 0.19 < chance_at_two_steps(40) < 0.25
 
 
 def test_a_cell_of_weight_three_counts_as_three_cells():
