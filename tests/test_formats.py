@@ -15,8 +15,8 @@ from reader_cases import sealed, sealed_parts
 
 import phcle
 from phcle import PHCLE, load
-from phcle.errors import FileError
 from phcle.embedding import storage
+from phcle.errors import FileError, PhcleWarning
 from phcle.explorer import precomputed, second_layout
 from phcle.solver import checkpoint
 from phcle.uses.pictures import image_map, load_map
@@ -94,6 +94,20 @@ def test_an_embedding_still_holds_what_it_held():
         about["explained"], abs=1e-6
     )
     found.describe("Cat 🐈")
+
+
+@pytest.mark.parametrize("kind", ["shared", "walks"])
+def test_an_embedding_with_a_kind_of_hierarchy_that_is_gone_still_loads(tmp_path, kind):
+    path, about = kept(present(storage))
+    whole, own, body = sealed_parts(path.read_bytes())
+    content = json.loads(own["content"])
+    content["contexts"][0]["hierarchy"]["kind"] = kind
+    copy = tmp_path / "x.phcle"
+    copy.write_bytes(sealed(whole, {**own, "content": json.dumps(content)}, body))
+    with pytest.warns(PhcleWarning, match=f"'tree' .* kind='{kind}', which is gone"):
+        found = load(copy)
+    assert found.vectors.tolist() == about["vectors"]
+    assert found.contexts[0].data.counts.nnz > 0
 
 
 def test_a_map_still_answers_as_it_did():
@@ -200,5 +214,5 @@ def test_a_fit_does_not_resume_from_an_older_checkpoint(tmp_path):
 
 def test_a_folder_of_shards_is_refused_by_name(tmp_path):
     (tmp_path / "fit.json").write_text("{}")
-    with pytest.raises(FileError, match="is of a fit in shards, .* fit again"):
+    with pytest.raises(FileError, match=r"is of a fit in shards, .* fit again"):
         load(tmp_path)

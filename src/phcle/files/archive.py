@@ -48,8 +48,8 @@ OTHERS = {
     "phcle.explorer": BESIDE,
     "phcle.explorer-attributes": BESIDE,
     "phcle.explorer-compared": BESIDE,
-    "phcle.label-index": "is an index, which phcle no longer reads; give the embedding.",
-    "phcle.shard": "is of a fit in shards, which phcle no longer reads; fit again.",
+    "phcle.label-index": "is an index, which phcle has no longer; give the embedding.",
+    "phcle.shard": "is of a fit in shards, which phcle has no longer; fit again.",
 }
 """What to say about formats that no user needs to read, or none any more."""
 

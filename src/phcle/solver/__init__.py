@@ -4,7 +4,7 @@
   state of a solution; `objective` is the reference in plain NumPy;
 - `start`: where factors start; `weights`: weights of the contexts;
 - `settings`, `choosing`, `trials`: settings that are chosen on hidden cells;
-- `left_out`, `near_copies`, `useful_weights`, `context_help`: what each context adds;
+- `left_out`, `useful_weights`, `context_help`: what each context adds;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
 - `rows`, `balance`, `column_samples`: the parts of a sweep;
 - `label_solve`, `node_settling`: the last step of a fit, also together with families;

@@ -139,17 +139,6 @@ class FittedDescriptive(DescriptivePredictions):
             values=values,
         )
 
-    def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
-        part = self.values.take(rows)
-        values = np.full(part.entries.shape, np.nan)
-        values[part.full_rows] = part.full.toarray()
-        found = sp.coo_array(part.entries)
-        values[found.coords] = found.data
-        known = ~np.isnan(values)
-        chosen = np.argsort(-known.sum(axis=0), kind="stable")[:most]
-        values, known = values[:, chosen], known[:, chosen]
-        return np.where(known, values, 0.0), known
-
     @property
     def is_shrunk(self) -> bool:
         return self.shrinkage is not None

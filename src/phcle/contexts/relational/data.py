@@ -588,7 +588,6 @@ class RelationalContext(Context):
         labels: Iterable[Any] | None = None,
         decay: float | None = None,
         radius: int | None = None,
-        random_state: int = 0,
         role: str = "auto",
     ) -> RelationalContext:
         """Make a context from a taxonomy.
@@ -603,25 +602,20 @@ class RelationalContext(Context):
             parents, and there may be several roots; cycles are an error.
         name : str, default "hierarchy"
             Name of the context.
-        kind : {"ancestors", "path", "shared", "walks"}, default "ancestors"
+        kind : {"ancestors", "path"}, default "ancestors"
             How labels are related. With "ancestors", the columns are the nodes above
             the labels, with weight exp(−distance/decay). With "path", the columns are
-            labels, with weight exp(−path/decay). With "shared", they are labels, and
-            the weight is the information content of the shared ancestors. With "walks",
-            they are the nodes that random walks from a label visit. The default works
-            well for most data and for any number of labels; above 5000 labels, "path"
-            and "shared" use only ancestors of at most 100 labels.
+            labels, with weight exp(−path/decay). The default works well for most data
+            and for any number of labels; above 5000 labels, "path" uses only ancestors
+            of at most 100 labels.
         labels : iterable of str, optional
             Nodes to embed. By default these are the leaves, and at the fit also the
             nodes that another context names.
         decay : float, optional
             How slowly the weight falls with distance. By default 4 for "ancestors" and
-            2 for "path"; the other kinds have no decay.
+            2 for "path".
         radius : int, optional
-            Longest path that counts ("path"; by default any), or length of a walk
-            ("walks"; by default 6).
-        random_state : int, default 0
-            Seed of the random walks.
+            Longest path that counts, only for "path". By default any.
         role : {"auto", "counts", "family", "both"}, default "auto"
             What the fit makes of the taxonomy. With "counts", as in the paper, it is
             predicted like any other context. With "family", labels are pulled to the
@@ -650,7 +644,6 @@ class RelationalContext(Context):
             kind=kind,
             decay=decay,
             radius=radius,
-            random_state=random_state,
             labels_are_fixed=labels is not None,
         )
         if labels is None:
