@@ -194,7 +194,6 @@ def test_a_file_of_another_version_is_refused_with_what_to_do(
         ("phcle.label-embedding-2", load, "has format version 2, .* fit again"),
         ("phcle.checkpoint-1", checkpoint.look_into, "version 1, .* fit again"),
         ("phcle.shard-1", load, "is of a fit in shards, .* fit again"),
-        ("phcle.label-index-2", load, "is an index, .* give the embedding"),
         ("phcle.explorer-1", load, "beside an embedding; give the embedding"),
         ("phcle.explorer-compared-1", load_map, "beside an embedding; give the"),
     ],
@@ -204,6 +203,15 @@ def test_older_files_and_those_of_what_is_gone_are_refused_by_name(name, read, m
     with pytest.raises(FileError, match=message) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_an_index_is_refused_by_name(tmp_path):
+    kept_file = FORMATS / f"{present(storage)}.bin"
+    whole, own, body = sealed_parts(kept_file.read_bytes())
+    path = tmp_path / "x.index"
+    path.write_bytes(sealed(whole, {**own, "format": "phcle.label-index"}, body))
+    with pytest.raises(FileError, match=r"x.index: is an index, .* give the embedding"):
+        load(path)
 
 
 def test_a_fit_does_not_resume_from_an_older_checkpoint(tmp_path):

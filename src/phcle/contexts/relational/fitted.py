@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -90,7 +90,6 @@ class FittedRelational(FittedContext):
 
     kind = "relational"
     updated_after_labels = False
-    term: ClassVar[Callable[..., Term]] = LogisticTerm
     data: RelationalContext | None
 
     @cached_property
@@ -143,14 +142,14 @@ class FittedRelational(FittedContext):
         self, backend: Backend, blocks: Sequence[Block], lam: Penalties
     ) -> Term:
         rate = self._row_rate(lam)
-        return self.term(backend, self._on(backend), rate, self.column_mass, blocks)
+        return LogisticTerm(backend, self._on(backend), rate, self.column_mass, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
         rate = lam.negatives * self.column_mass / self.total
         return ColumnUpdate(
             backend,
             self._on(backend),
-            lambda turned, blocks: self.term(
+            lambda turned, blocks: LogisticTerm(
                 backend, turned, rate, self.row_mass, blocks
             ),
             lam.context_ridge,
