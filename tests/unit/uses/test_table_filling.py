@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phcle.contexts.readers.table_files import find_text_format
+from phcle.contexts.readers.table_files import Reading, find_text_format
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import FileError
 from phcle.uses.raw_tables import raw_rows
 from phcle.uses.table_filling import fill_table, table_titles
 
-GAPS = ["", " ", '""', "nan", "NA", "n/a", "None", "null", '" "']
+EMPTY = ["", " ", '""', '" "']
+MARKERS = ["nan", "NA", "n/a", "None", "null", '"?"']
 """How tables write unknown cells."""
 
+TITLES = ("weight", "wild", "size")
 
-def filled(table, values, titles=("weight", "wild", "size"), labels=None):
+ENCODINGS = ["utf-8", "utf-16-le", "utf-16-be", "cp1252", "cp932", "gb18030", "big5"]
+
+
+def filled(table, values, titles=TITLES, labels=None, **options):
     """Fill a table with the same values for every label, or by label."""
     out = table.with_name("filled" + table.suffix)
 
@@ -33,12 +39,32 @@ def filled(table, values, titles=("weight", "wild", "size"), labels=None):
     def label_of(text):
         return text if labels is None or text in labels else None
 
-    return fill_table(table, out, titles, label_of, predict), out.read_bytes()
+    answer = fill_table(table, out, titles, label_of, predict, **options)
+    return answer, out.read_bytes()
 
 
 def is_known(text):
     """Whether a cell holds something, and no marker of the unknown."""
     return bool(text.strip()) and not UnknownMarkers().is_marker(text.strip())
+
+
+@cache
+def codes_of(encoding):
+    """All codes of a letter in an encoding of one or two bytes, also the odd ones."""
+    single = [bytes([first]) for first in range(0x21, 0x100)]
+    double = [bytes([first, second]) for first in range(0x81, 0xFF) for second in BYTES]
+    found = []
+    for code in [*single, *double]:
+        try:
+            text = code.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if len(text) == 1 and text not in ',;\t"' and text.isprintable():
+            found.append(code)
+    return found
+
+
+BYTES = range(0x30, 0x100)
 
 
 def plain_cell(delimiter):
@@ -53,53 +79,95 @@ def plain_cell(delimiter):
         text,
         text.map(lambda x: f'"{x}"'),
         odd.map(lambda x: '"' + x.replace('"', '""') + '"'),
-        st.sampled_from(["1.50", "yes", "No", "TRUE", 'a"b', " x ", "0"]),
+        st.sampled_from(["1.50", "yes", "No", "TRUE", 'a"b', " x ", "0", "'=1", "=1"]),
     )
 
 
 @st.composite
+def known_cells(draw, encoding, delimiter):
+    """The bytes of a known cell; in an old encoding with any codes of letters."""
+    if not encoding.startswith("utf"):
+        codes = st.lists(st.sampled_from(codes_of(encoding)), min_size=1, max_size=4)
+        cell = b"".join(draw(codes))
+        return cell if is_known(cell.decode(encoding)) else b"x"
+    return draw(plain_cell(delimiter)).encode(encoding)
+
+
+@st.composite
+def encoded_tables(draw):
+    """A table in some encoding, and the same with the gaps filled with `big`."""
+    encoding = draw(st.sampled_from(ENCODINGS))
+    delimiter, end = draw(st.sampled_from(",;\t")), draw(st.sampled_from(ENDS))
+    fill_markers = draw(st.booleans())
+    gaps = [*EMPTY, *MARKERS] if fill_markers else EMPTY
+    old = [[x.encode(encoding) for x in ("animal", "weight", '"wild"', "size", "note")]]
+    new = [list(old[0])]
+    for i in range(draw(st.integers(1, 5))):
+        label = f"label {i}".encode(encoding)
+        both = [(label, label)]
+        for position in range(1, 5):
+            gap = draw(st.sampled_from(["", *EMPTY, *MARKERS]))
+            cell = gap.encode(encoding)
+            if draw(st.booleans()):
+                cell = draw(known_cells(encoding, delimiter))
+            elif position < 4 and gap in gaps:
+                big = '"big"' if gap[:1] == '"' else "big"
+                both.append((cell, big.encode(encoding)))
+                continue
+            both.append((cell, cell))
+        if draw(st.booleans()):  # delimiters at the end of a row, and an empty row
+            both += [(b"", b"")] * 2
+            old.append([])
+            new.append([])
+        old.append([x for x, _ in both])
+        new.append([x for _, x in both])
+    mark = draw(st.sampled_from(["", "\ufeff"])) if encoding != "cp1252" else ""
+    mark = mark if encoding.startswith("utf") else ""
+    start, between = mark.encode(encoding), delimiter.encode(encoding)
+    last = draw(st.sampled_from(["", end, end + end])).encode(encoding)
+    end = end.encode(encoding)
+    written = [start + end.join(map(between.join, rows)) + last for rows in (old, new)]
+    return Reading(encoding, delimiter), fill_markers, *written
+
+
+ENDS = ["\n", "\r\n", "\r"]
+
+
+@st.composite
 def tables(draw):
-    """The bytes of a table, and of the same table with its gaps filled with `big`."""
+    """The bytes of a table."""
     delimiter = draw(st.sampled_from(",;\t"))
     end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
     mark = draw(st.sampled_from(["", "\ufeff"]))
     last = draw(st.sampled_from(["", end, end + end]))
-    cell = st.one_of(plain_cell(delimiter), st.sampled_from(GAPS))
-    old = [["animal", "weight", '"wild"', "size", "note"]]
+    cell = st.one_of(plain_cell(delimiter), st.sampled_from(EMPTY + MARKERS))
+    rows = [["animal", "weight", '"wild"', "size", "note"]]
     for i in range(draw(st.integers(1, 5))):
-        old.append([f"label {i}", *(draw(cell) for _ in range(4))])
-    new = [
-        [
-            ('"big"' if cell[:1] == '"' else "big")
-            if cell in GAPS and i in (1, 2, 3)
-            else cell
-            for i, cell in enumerate(row)
-        ]
-        for row in old
-    ]
-    both = [mark + end.join(map(delimiter.join, x)) + last for x in (old, new)]
-    return delimiter, *(text.encode() for text in both)
+        rows.append([f"label {i}", *(draw(cell) for _ in range(4))])
+    return delimiter, (mark + end.join(map(delimiter.join, rows)) + last).encode()
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables())
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(encoded_tables())
 def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
-    delimiter, old, new = drawn
+    reading, fill_markers, old, new = drawn
     table = tmp_path / "t.csv"
     table.write_bytes(old)
-    assert find_text_format(table).delimiter == delimiter
-    _, found = filled(table, dict.fromkeys(["weight", "wild", "size"], "big"))
+    values = dict.fromkeys(TITLES, "big")
+    options = {"reading": reading, "fill_markers": fill_markers}
+    _, found = filled(table, values, **options)
     assert found == new
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables())
 def test_raw_rows_are_those_of_the_standard_library(tmp_path, drawn):
-    delimiter, old, _ = drawn
+    delimiter, old = drawn
     table = tmp_path / "t.csv"
     table.write_bytes(old)
-    found = list(raw_rows(table, delimiter))
-    assert "".join(row.text(delimiter) for row in found).encode() == old
+    assert find_text_format(table).delimiter == delimiter
+    found = list(raw_rows(table, find_text_format(table)))
+    assert b"".join(row.data for row in found) == old
     text = io.StringIO(old.decode("utf-8-sig"), newline="")
     expected = [row for row in csv.reader(text, delimiter=delimiter) if row]
     plain = [
@@ -128,7 +196,7 @@ def test_values_are_written_as_the_column_writes_them(table):
     assert found == (
         b"animal,weight,wild,size\r\n"
         b'cat,4.25,No,"small"\r\n'
-        b'lion,188,Yes,"large, or ""big"""\r\n'
+        b'lion,187.65,Yes,"large, or ""big"""\r\n'
         b'dog,20.00,No,"large, or ""big"""\r\n'
         b"unicorn,,,\r\n"
     )
@@ -138,7 +206,7 @@ def test_values_are_written_as_the_column_writes_them(table):
 
 def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
     answer, found = filled(table, {"weight": 0.5})
-    assert b"lion,0.5,,\r\n" in found
+    assert b"lion,0.50,,\r\n" in found
     assert (answer.filled, answer.left_empty) == (2, 5)
 
 
@@ -213,13 +281,18 @@ def test_encoding_delimiter_notation_and_markers_stay(tmp_path, encoding):
     path = tmp_path / "t.csv"
     old = (
         'label;price;opened;ready\r\ncaf\u00e9;"1.299,50 \u20ac";3.5.2021;Y\r\n'
-        "bar;12,25 \u20ac;25.12.2020;-\r\nx;n/a;?;N;;\r\n"
+        "bar;12,25 \u20ac;25.12.2020;-\r\nx;n/a;?;N;;\r\ny;;;;;\r\n"
     )
     path.write_bytes(old.encode(encoding))
     values = {"price": 17.128, "opened": 2021.5, "ready": True}
-    _, found = filled(path, values, tuple(values))
-    new = old.replace("-\r", "Y\r").replace("n/a;?", "17,1 \u20ac;2021-07-02")
+    answer, found = filled(path, values, tuple(values))
+    new = old.replace("y;;;", "y;17,13 \u20ac;2.7.2021;Y")
     assert found == new.encode(encoding)
+    assert (answer.filled, answer.left_empty, answer.markers) == (3, 0, 3)
+    answer, found = filled(path, values, tuple(values), fill_markers=True)
+    new = new.replace("-\r", "Y\r").replace("n/a;?", "17,13 \u20ac;2.7.2021")
+    assert found == new.encode(encoding)
+    assert (answer.filled, answer.left_empty, answer.markers) == (6, 0, 0)
 
 
 def test_a_failure_leaves_the_old_file(table, tmp_path):
