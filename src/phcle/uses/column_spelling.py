@@ -270,9 +270,11 @@ class _DateSpelling:
             return plain
         layout = next(iter(self.layouts))
         parts = self._parts_of(moment)
-        is_sure = parts["name"] or "{name}" not in layout
-        is_sure &= "{first}" not in layout or len(self.votes - {None}) == 1
-        is_sure &= "{short}" not in layout or 1900 + TURN <= moment.year < 2000 + TURN
+        is_sure = (
+            ("{name}" not in layout or parts["name"] != "")
+            and ("{first}" not in layout or len(self.votes - {None}) == 1)
+            and ("{short}" not in layout or 0 <= moment.year - 1900 - TURN < 100)
+        )
         return layout.format(**parts) if is_sure else plain
 
     def _parts_of(self, moment: datetime) -> dict[str, str]:

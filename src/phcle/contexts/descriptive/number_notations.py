@@ -79,7 +79,7 @@ _SPACES = str.maketrans(
 _NUMBER = re.compile(
     r"(?P<paren>\()?(?P<sign>[+-])?\s?(?P<before>[^\d\s.,'()+-]{1,4}\.?)?\s?"
     r"(?P<minus>[+-])?(?P<core>[\d.,][\d.,']*(?: \d{3}(?!\d)[.,\d]*)*)"
-    r"(?P<exponent>[eE][+-]?\d{1,4})?(?P<space>\s?)(?P<after>[^\d\s.,'()+-]\S{0,11})?\)?"
+    r"(?P<exponent>[eE][+-]?\d{1,4})?(?P<space>\s?)(?P<after>[^\d\s.,'()+-]\S{0,11}?)?\)?"
 )
 
 _MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
