@@ -68,9 +68,7 @@ def unmarked(text: str) -> str:
     return text[1:] if text.startswith("'") and _is_live(text) else text
 
 
-def csv_lines(
-    rows: Iterable[Iterable[object]], delimiter: str = ","
-) -> Iterator[str]:
+def csv_lines(rows: Iterable[Iterable[object]], delimiter: str = ",") -> Iterator[str]:
     r"""Write rows as CSV, one after the other.
 
     Parameters

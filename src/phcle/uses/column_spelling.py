@@ -237,9 +237,7 @@ def _agreed(
     around: Counter[tuple[str, str]], otherwise: tuple[str, str]
 ) -> tuple[str, str]:
     """What stands around numbers, in the usual spelling, if cells differ in spaces."""
-    spellings = {
-        tuple("".join(x.split()).casefold() for x in each) for each in around
-    }
+    spellings = {tuple("".join(x.split()).casefold() for x in each) for each in around}
     return around.most_common(1)[0][0] if len(spellings) == 1 else otherwise
 
 

@@ -227,7 +227,7 @@ def unquoted(cell: str) -> str:
     """
     if cell.startswith('"'):
         cell = cell[1:-1].replace('""', '"')
-    return unmarked(normal(cell).strip()).strip()
+    return unmarked(normal(cell)).strip()
 
 
 def quoted(text: str, old: str, delimiter: str) -> str:

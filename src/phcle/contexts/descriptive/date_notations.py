@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
-__all__ = ["ReadDates", "day_first_vote", "decimal_year", "layout_of", "moment_of_year", "read_dates"]
+__all__ = [
+    "ReadDates",
+    "day_first_vote",
+    "decimal_year",
+    "layout_of",
+    "moment_of_year",
+    "read_dates",
+]
 
 MONTHS = {
     name.lower(): number

@@ -62,8 +62,7 @@ def delimited_rows(
     try:
         for row in reader:
             cells = [
-                unmarked(cell).strip() if cell[:1] == "'" else cell
-                for cell in map(str.strip, row)
+                (unmarked(cell) if cell[:1] == "'" else cell).strip() for cell in row
             ]
             if any(cells):
                 yield line, cells
