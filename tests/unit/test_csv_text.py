@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import phcle
-from phcle.files import csv_text
 from phcle.contexts.readers.table_files import open_table
+from phcle.files import csv_text
 
 LIVE = ["=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1"]
 LIVE += ["\uff1d1+1", "\uff0b1", "\uff0d1", "\uff201", "-", "+", "\ufeff=1", "\x0b=1"]
