@@ -88,6 +88,21 @@ class Processes:
         """
         return numbers
 
+    def gather(self, own: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Collect an array of every process.
+
+        Parameters
+        ----------
+        own : array of shape (any,)
+            That of this process; all have the same type.
+
+        Returns
+        -------
+        list of array
+            One for each process, in their order.
+        """
+        return [own]
+
     def any_of(self, flag: bool) -> bool:
         """Whether a flag is set in any process that works in step with this one.
 
@@ -123,6 +138,7 @@ class TorchProcesses(Processes):
             # gloo aborts now and then at the end of a process that is still connected.
             atexit.register(_disconnect, dist)
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
+        self.device = "cuda" if dist.get_backend() == "nccl" else "cpu"
 
     def exchange_rows(self, factor: Any, own_rows: Any) -> Any:
         """Collect the rows that every process has updated."""
@@ -137,11 +153,23 @@ class TorchProcesses(Processes):
 
     def sum_over(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Sum numbers over all processes."""
-        device = "cuda" if self.dist.get_backend() == "nccl" else "cpu"
-        sent = self.torch.tensor(numbers, device=device)
+        sent = self.torch.tensor(numbers, device=self.device)
         with clear_errors():
             self.dist.all_reduce(sent)
         return np.asarray(sent.cpu().numpy())
+
+    def gather(self, own: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Collect an array of every process."""
+        lengths = np.zeros(self.size)
+        lengths[self.rank] = len(own)
+        found = []
+        for rank, length in enumerate(self.sum_over(lengths)):
+            part = own if rank == self.rank else np.empty(int(length), own.dtype)
+            sent = self.torch.tensor(part, device=self.device)
+            with clear_errors():
+                self.dist.broadcast(sent, src=rank)
+            found.append(np.asarray(sent.cpu().numpy()))
+        return found
 
 
 @contextmanager

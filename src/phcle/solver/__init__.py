@@ -13,9 +13,7 @@
 - `column_scores`, `completion_skill`, `suspicious_cells`: how well cells are predicted,
   and which known ones are unlikely;
 - `embedding_problem`: the problem of an embedding, for questions asked later;
-- `checkpoint`, `provenance`: storing and recording a fit;
-- `sharded_fit`, `sharded_problem`, `sharded_start`, `shard_files`: fits of relational
-  contexts in which no process holds all vectors (`phcle.fit_shards`).
+- `checkpoint`, `provenance`: storing and recording a fit.
 
 Solvers use contexts through `contexts.base` and `contexts.terms` and never ask for
 their kind. Modules here may import `embedding`, `contexts`, `backends`, `options`,

@@ -347,7 +347,7 @@ class FittedDescriptive(DescriptivePredictions):
     def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedDescriptive:
         columns = store.names("columns")
         is_log = np.zeros(len(columns), dtype=bool)
-        is_log[packed.get("log_columns", [])] = True
+        is_log[packed["log_columns"]] = True
         data = None
         if packed["has_data"]:
             data = DescriptiveContext(
@@ -361,7 +361,7 @@ class FittedDescriptive(DescriptivePredictions):
                 tuple(columns[i] for i in np.flatnonzero(is_log)),
             )
         calibration = None
-        if packed.get("calibration") is not None:
+        if packed["calibration"] is not None:
             calibration = unpack_calibration(packed["calibration"], store)
         return cls(
             name=packed["name"],

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.distributed import current_processes
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.penalties import UNITS
 from phcle.contexts.labels import (
@@ -353,6 +354,7 @@ class RelationalContext(Context):
         contexts: Iterable[Any] | None = None,
         *,
         name: str = "matrix",
+        own_rows: bool = False,
     ) -> RelationalContext:
         """Make a context from blocks of rows, which are read one after the other.
 
@@ -369,11 +371,16 @@ class RelationalContext(Context):
             Names of the columns. By default the columns are the labels themselves.
         name : str, default "matrix"
             Name of the context.
+        own_rows : bool, default False
+            Whether each process of a fit under `torchrun` gives other rows. The rows of
+            the first process come first, then those of the second, and so on; every
+            process gets those of the others over the network. By default, each gives
+            all rows.
 
         Returns
         -------
         RelationalContext
-            The counts.
+            The counts of all rows.
 
         Examples
         --------
@@ -385,6 +392,8 @@ class RelationalContext(Context):
         """
         rows, columns = _axes(labels, contexts, name)
         counts = stacked(parts, len(columns), name)
+        if own_rows:
+            counts = _of_all_processes(counts)
         return cls(name, rows, columns, counts)
 
     @classmethod
@@ -673,6 +682,18 @@ def _from_hierarchy_counts(
     """Count the labels by the recipe and keep the recipe for later labels."""
     columns, counts = recipe.count(labels)
     return RelationalContext(name, labels, columns, counts, recipe, role)
+
+
+def _of_all_processes(own: sp.csr_array) -> sp.csr_array:
+    """Rows of all processes below each other, in the order of the processes."""
+    processes = current_processes()
+    lengths, indices, data = (
+        np.concatenate(processes.gather(part))
+        for part in (np.diff(own.indptr), own.indices, own.data)
+    )
+    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    shape = (len(lengths), own.shape[1])
+    return sp.csr_array((data, indices, indptr), shape=shape)
 
 
 def _without_diagonal(counts: sp.csr_array, name: str) -> sp.csr_array:
