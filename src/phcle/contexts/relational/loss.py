@@ -46,10 +46,6 @@ __all__ = [
 
 Floats = npt.NDArray[np.floating[Any]]
 
-REPAIRED = 64
-"""Columns in a sample for each dimension from which on `_SampleRepair` is used. Of
-fewer, the Gram matrix is so far off that steps may not settle."""
-
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
 
@@ -131,7 +127,6 @@ class LogisticTerm(Term):
 class LogisticView(View):
     """The term with given other factor, for all blocks."""
 
-    is_repaired = False  # whether sums over a sample are corrected
     trace: Any  # of the Gram matrix
 
     def __init__(
@@ -153,12 +148,6 @@ class LogisticView(View):
             self.columns = term.backend.columns(other, term.mass)
             return
         self.columns = self._pick(*sample)
-        self.is_repaired = len(sample[0]) >= REPAIRED * other.shape[1]
-        # What the sample misses of the first two moments, for `_SampleRepair`.
-        part = self.columns
-        self.sum = xp.sum(weighted, axis=0)
-        self.missed_sum = self.sum - xp.sum(part.weighted, axis=0)
-        self.missed_gram = self.gram - xp.matmul(part.weighted.T, part.other)
 
     @cached_property
     def _probe(self) -> tuple[Array, Columns] | None:
@@ -206,35 +195,6 @@ class LogisticView(View):
         return LocalLogistic(self, block, y, chosen)
 
 
-class _SampleRepair:
-    """The part of a sampled sum's error that two exact moments of all columns show.
-
-    Near the typical x of a row, softplus is a parabola. Its sum over all columns needs
-    only Σ mass z and Σ mass z zᵀ, which are exact. So its gradient over all columns,
-    less that over the sample, is added to the gradient over the sample, which leaves
-    half of the error or less. During a step this is a constant, so that the row's
-    objective stays convex: the parabola itself may fall without limit, because the
-    sample's Gram matrix can be larger than that of all columns.
-    """
-
-    def __init__(self, view: LogisticView, y: Array, dense: DensePart) -> None:
-        xp = self.xp = view.term.backend.xp
-        total = xp.clip(view.total_mass, min=_tiny(view.term.backend))
-        level = 1 - xp.exp(-dense.value / total)  # σ where softplus has its mean
-        # No more than the row's own curvature, or steps would not settle.
-        bend = xp.minimum(level * (1 - level), dense.spread)
-        slope = level - bend * xp.matmul(y, view.sum) / total  # at x = 0
-        straight = slope[:, None] * view.missed_sum
-        bent = bend[:, None] * xp.matmul(y, view.missed_gram)
-        self.y, self.gradient = y, straight + bent  # (r, d) each
-        self.here = xp.sum((straight + 0.5 * bent) * y, axis=1)  # (r,): the value at y
-
-    def value(self, y: Array, chosen: Array | slice) -> Array:
-        """What is missing from the value at rows on the way: (r,)."""
-        way = self.gradient[chosen] * (y - self.y[chosen])
-        return self.here[chosen] + self.xp.sum(way, axis=1)
-
-
 class LocalLogistic(Local):
     """The term at some rows."""
 
@@ -250,14 +210,8 @@ class LocalLogistic(Local):
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
         self.dense = view.dense(y)
-        value, gradient = self.dense.value, self.dense.gradient
-        self.repair = None
-        if view.is_repaired:
-            self.repair = _SampleRepair(view, y, self.dense)
-            value = value + self.repair.here
-            gradient = gradient + self.repair.gradient
-        self.value = self.rate * value
-        self.gradient = self.rate[:, None] * gradient
+        self.value = self.rate * self.dense.value
+        self.gradient = self.rate[:, None] * self.dense.gradient
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
@@ -367,18 +321,14 @@ class LocalLogistic(Local):
 
 class _LogisticLine(Line):
     def __init__(self, local: LocalLogistic, direction: Array) -> None:
-        self.local, self.direction = local, direction
+        self.local = local
         self.dense = local.dense.along(direction)
         if local.padded is not None:
             self.near_slope = local.entries.dots(direction)
 
     def value(self, step: Array, chosen: Array | slice) -> Array:
         local, xp = self.local, self.local.xp
-        value = self.dense(step, chosen)
-        if local.repair is not None:
-            moved = local.y[chosen] + step[:, None] * self.direction[chosen]
-            value = value + local.repair.value(moved, chosen)
-        total = local.rate[chosen] * value
+        total = local.rate[chosen] * self.dense(step, chosen)
         if local.padded is None:
             return total
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
