@@ -22,7 +22,6 @@ from phcle.backends.dense import (
     DensePart,
     n_sampled_columns,
 )
-from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.relational.column_sampling import draw_columns
@@ -90,23 +89,6 @@ class LogisticTerm(Term):
             pad_rows(counts, block.rows, backend) if number in own else None
             for number, block in enumerate(blocks)
         ]
-
-    def known_mass(self, block: int, columns: Array) -> Array:
-        """Find the mass at the known columns of a block.
-
-        Parameters
-        ----------
-        block : int
-            Number of the block.
-        columns : array of shape (rows, width)
-            Positions of the columns.
-
-        Returns
-        -------
-        array of shape (rows, width)
-            Their masses.
-        """
-        return self.mass[columns]
 
     def on(self, backend: Backend) -> LogisticTerm:
         term = copy(self)
@@ -176,20 +158,10 @@ class LogisticView(View):
         """The curvature of a dense part."""
         return dense if self._probe is None else dense.curvature_at(*self._probe)
 
-    def known_entries(self, block: int, columns: Array) -> KnownEntries:
-        """Rows of the other factor at the known columns of a block."""
-        return self.term.backend.known_entries(columns, self.other)
-
     @cached_property
-    def _squares(self) -> Array:
+    def squares(self) -> Array:
         """Squared length of every row of the other factor: (columns,)."""
         return self.term.backend.xp.sum(self.other * self.other, axis=1)
-
-    def near_trace(self, local: LocalLogistic, weights: Array) -> Array:
-        """Trace of Σ_c weight_c z zᵀ over the known columns of each row: (r,)."""
-        assert local.padded is not None
-        squares = self._squares[local.padded.columns]
-        return self.term.backend.xp.sum(weights * squares, axis=1)
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
@@ -203,7 +175,7 @@ class LocalLogistic(Local):
     ) -> None:
         term, backend = view.term, view.term.backend
         xp = backend.xp
-        self.view, self.xp, self.y, self.block = view, xp, y, block
+        self.view, self.xp = view, xp
         rates, self.padded = term.rates[block], term.padded[block]
         if chosen is not None:
             rates = rates[chosen]
@@ -215,7 +187,7 @@ class LocalLogistic(Local):
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.entries = view.known_entries(block, self.padded.columns)
+        self.entries = backend.known_entries(self.padded.columns, view.other)
         self.near_x = self.entries.dots(y)  # (r, width)
         self.near_sigmoid, softplus = backend.logistic(self.near_x)
         self.value = self.value + xp.sum(
@@ -233,7 +205,7 @@ class LocalLogistic(Local):
     def _near_dense(self) -> Array:
         """Curvature of the dense part at the known entries: (r, width)."""
         assert self.padded is not None
-        mass = self.view.term.known_mass(self.block, self.padded.columns)
+        mass = self.view.term.mass[self.padded.columns]
         known = self.rate[:, None] * mass * self.padded.known
         return known * self.near_sigmoid * (1 - self.near_sigmoid)
 
@@ -251,7 +223,8 @@ class LocalLogistic(Local):
         spread = self.rate * self.dense.spread
         if self.padded is None:
             return spread
-        near = self.view.near_trace(self, self._near_dense)
+        squares = self.view.squares[self.padded.columns]
+        near = self.xp.sum(self._near_dense * squares, axis=1)
         trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
         return self.xp.clip(spread - near / trace, min=0.0)
 
@@ -260,18 +233,6 @@ class LocalLogistic(Local):
         """The curvature of the dense part."""
         return self.view.probed(self.dense)
 
-    def _shared(self, curvature: Curvature) -> Array:
-        """What multiplies the shared Gram matrix: (r,)."""
-        is_bound = curvature is Curvature.BOUND
-        return 0.25 * self.rate if is_bound else self._elsewhere
-
-    def _entries(self, curvature: Curvature) -> Array:
-        """Curvature of each known entry, of the counts and the dense part: (r, width).
-
-        The bound has that of the dense part in the shared Gram matrix.
-        """
-        return 0.25 * self.weights if curvature is Curvature.BOUND else self._near
-
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
         if curvature is Curvature.PROBED:
@@ -279,35 +240,31 @@ class LocalLogistic(Local):
             if self.padded is None:
                 return result
             return result + self.entries.bent(self._near_counts, z)
-        result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
+        result = self._elsewhere[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
-        return result + self.entries.bent(self._entries(curvature), z)
+        return result + self.entries.bent(self._near, z)
 
-    def _level(self, curvature: Curvature) -> Array:
+    @cached_property
+    def _level(self) -> Array:
         """The mean of what multiplies the shared Gram matrix."""
-        return self.xp.sum(self._shared(curvature)) / max(self.y.shape[0], 1)
+        return self.xp.mean(self._elsewhere)
 
-    def mean_curvature(self, curvature: Curvature) -> Array:
-        xp = self.xp
-        n_rows = max(self.y.shape[0], 1)
-        level = self._level(curvature)
+    def mean_curvature(self) -> Array:
+        xp, level = self.xp, self._level
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
             mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
-            level = level + xp.sum(self._entries(curvature)) / (n_rows * mass)
+            level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
         return level * self.view.gram
 
-    def split_curvature(
-        self, curvature: Curvature, most_entries: int
-    ) -> SplitCurvature | None:
+    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
         if self.padded is None or self.weights.shape[1] > most_entries:
             return None
-        roots = self.xp.sqrt(self._entries(curvature))
-        vectors = self.entries.scaled(roots)
+        vectors = self.entries.scaled(self.xp.sqrt(self._near))
         if vectors is None:
             return None
-        return SplitCurvature(self._level(curvature) * self.view.gram, vectors)
+        return SplitCurvature(self._level * self.view.gram, vectors)
 
     def bound_trace(self) -> Array:
         trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
