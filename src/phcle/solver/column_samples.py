@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.protocol import Array
 from phcle.contexts.relational.column_sampling import (
     SHUFFLED,
     draw_columns,
@@ -18,7 +16,7 @@ from phcle.contexts.relational.column_sampling import (
 from phcle.contexts.terms import Sample
 from phcle.solver.problem import DeviceProblem, Problem
 
-__all__ = ["ColumnSamples", "Drawn", "estimate_noise", "samples_for"]
+__all__ = ["ColumnSamples", "Drawn", "samples_for"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -33,10 +31,6 @@ an exact sweep would take longer than a few seconds, or than half a second."""
 SAMPLE, GPU_SAMPLE = 2_048, 32_768
 """Columns in the first sample, on a CPU and on a GPU. It grows with the sweeps, on a
 GPU to twice as many: with more, they would take longer than known entries do."""
-
-PROBED = 512
-"""Labels from which the noise of an estimate is computed. With so few, it comes out
-about twice too large, and costs a small part of a sweep."""
 
 
 @dataclass(frozen=True)
@@ -123,57 +117,6 @@ class ColumnSamples:
         ]
         rows, columns = zip(*pairs, strict=True)
         return Drawn(n, list(rows), list(columns))
-
-
-def estimate_noise(
-    device: DeviceProblem,
-    W: Array,
-    factors: Sequence[Array],
-    weights: Mapping[str, float],
-    drawn: Drawn,
-) -> float:
-    """Estimate how far the objective of a sample is from that of all columns.
-
-    Parameters
-    ----------
-    device : DeviceProblem
-        The problem, where it is solved.
-    W : array of shape (labels, dim)
-        Label vectors.
-    factors : sequence of arrays
-        One for each context.
-    weights : mapping
-        α and β by context.
-    drawn : Drawn
-        The samples of the sweep.
-
-    Returns
-    -------
-    float
-        About the standard deviation of the objective over samples of this size.
-    """
-    backend, problem = device.backend, device.problem
-    take, variance = backend.xp.take, 0.0
-    for context, factor, labels, columns in zip(
-        problem.contexts, factors, drawn.labels, drawn.columns, strict=True
-    ):
-        if context.masses is None or columns is None:
-            continue
-        row_mass = context.masses[0]
-        rows, mass = labels or (np.arange(len(row_mass)), row_mass)
-        step = -(-len(rows) // PROBED)
-        few = take(W, backend.indices(rows[::step]), axis=0)
-        probe = backend.columns(few, backend.asarray(step * mass[::step]))
-        at, stands_for = columns
-        vectors = take(factor, backend.indices(at), axis=0)
-        sums = backend.to_numpy(backend.dense_part(vectors, probe).value)
-        # A column that outweighs a draw is in every sample, and adds no noise.
-        is_drawn = stands_for < stands_for.min() * 1.001
-        parts = (sums * stands_for)[is_drawn]
-        weight = context.term_weight(weights[context.name], problem.penalties)
-        scale = weight * problem.penalties.negatives / row_mass.sum()
-        variance += scale**2 * np.sum((parts - parts.mean()) ** 2, dtype=np.float64)
-    return float(variance**0.5)
 
 
 def samples_for(device: DeviceProblem, mode: str, seed: int) -> ColumnSamples | None:

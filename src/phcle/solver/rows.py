@@ -20,7 +20,7 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, Local, View
 from phcle.solver.row_preconditioner import row_preconditioner
 
-__all__ = ["Updated", "solve_rows", "update_rows"]
+__all__ = ["Updated", "row_values", "solve_rows", "update_rows"]
 
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
@@ -164,6 +164,34 @@ def solve_rows(
         return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
 
     return _over_blocks(backend, factor, blocks, len(views), until_converged)
+
+
+def row_values(
+    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Block]
+) -> npt.NDArray[np.float64]:
+    """Compute the value of each term, summed over the rows of all processes.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    factor : array of shape (rows, dim)
+        The factor.
+    views : sequence of View
+        The terms.
+    blocks : sequence of Block
+        Blocks of rows.
+
+    Returns
+    -------
+    array of shape (terms,)
+        The values.
+    """
+
+    def unchanged(y: Array, block: int) -> tuple[Array, list[Array]]:
+        return y, [view.local(block, y).value for view in views]
+
+    return _over_blocks(backend, factor, blocks, len(views), unchanged).values
 
 
 def _over_blocks(

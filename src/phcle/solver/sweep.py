@@ -20,9 +20,9 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Sample, View
 from phcle.errors import NumericalError, some
 from phcle.solver.balance import balance
-from phcle.solver.column_samples import ColumnSamples, estimate_noise
+from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.problem import DeviceProblem, State, values_and_gradient
-from phcle.solver.rows import update_rows
+from phcle.solver.rows import row_values, update_rows
 from phcle.solver.start import Factors
 
 __all__ = [
@@ -39,12 +39,12 @@ NOISY = 3
 """Number of sweeps whose estimated gaps are averaged before they are compared. Single
 estimates from samples vary too much."""
 
-BEYOND = 2
-"""A sampled gap has risen if it is this many times its noise, and `NOISY` times `tol`,
-above the lowest gap so far. The noise is an estimate that is rather too large."""
+RISES = 2e-3
+"""A sampled sweep that raises the gap by more than this share is repeated. Smaller
+rises come from the sample of labels that updates the factors."""
 
 MORE = 4
-"""A sweep after which the gap has risen is repeated with so many times more columns,
+"""A sweep that raises the gap is repeated with so many times more labels and columns,
 which halves the noise. The sweeps that follow use as many."""
 
 ROUNDING = 1e-6
@@ -241,7 +241,7 @@ class MajoriseSolver(SweepSolver):
     """Majorise-minimise: sweeps of all factors, then W, that never raise the objective.
 
     With `samples`, the dense parts use a new sample of the columns in every sweep. The
-    objective is then an estimate. A sweep that raises it beyond its noise is repeated
+    objective is then an estimate. A sweep that raises it on its own sample is repeated
     with more columns. If it still rises, the fit ends before this sweep.
 
     Parameters
@@ -275,11 +275,8 @@ class MajoriseSolver(SweepSolver):
         for _ in range(2):
             drawn = self.samples.draw(state.iteration, least)
             after = self._sweep(state, drawn.labels, drawn.columns)
-            noise = estimate_noise(
-                self.device, after.W, after.factors, state.weights, drawn
-            )
-            record = {**after.history[-1], "columns": float(drawn.n), "noise": noise}
-            risen = self._risen(state, record)
+            record = {**after.history[-1], "columns": float(drawn.n)}
+            risen = self._risen(state, drawn.columns, record)
             if risen is None:
                 return replace(after, history=(*state.history, record))
             del after  # memory of the device, for the repeated sweep
@@ -304,17 +301,35 @@ class MajoriseSolver(SweepSolver):
         updated = update_rows(device.backend, state.W, views, ridge, blocks)
         return self.advance(state, updated.factor, factors, updated.values, began)
 
-    def _risen(self, before: State, now: Mapping[str, float]) -> str | None:
-        """Name the context that rose most, if the gap rose beyond its noise."""
-        if not before.history or self.reweigh is not None:
+    def _risen(
+        self,
+        before: State,
+        columns: Sequence[Sample | None],
+        now: Mapping[str, float],
+    ) -> str | None:
+        """Name the context that rose most, if the sweep has raised the gap.
+
+        The gap before it is computed from the same sample, so that the noise of both
+        cancels. That is a pass over all rows, which most sweeps do not need: they fall
+        below the gap that the sweep before them noted.
+        """
+        is_first = not before.history
+        if (
+            is_first
+            or self.reweigh is not None
+            or now["gap"] <= before.history[-1]["gap"]
+        ):
             return None  # gaps of different weights cannot be compared
-        lowest = min(before.history, key=lambda record: record["gap"])
-        most = BEYOND * now["noise"] + NOISY * self.tol * abs(lowest["gap"])
-        if now["gap"] <= lowest["gap"] + most:
+        device, weights = self.device, before.weights
+        views = device.labels.views(before.factors, weights, samples=columns)
+        values = row_values(device.backend, before.W, views, device.labels.blocks)
+        penalties = device.penalties(before.W, before.factors)
+        then = self.terms(values, weights, penalties)
+        if now["gap"] <= then["gap"] + RISES * abs(then["gap"]):
             return None
         rises = {
-            context.name: now[key] - lowest[key]
-            for context in self.device.problem.contexts
+            context.name: now[key] - then[key]
+            for context in device.problem.contexts
             for key in [f"{context.kind}:{context.name}"]
         }
         return max(rises, key=lambda name: rises[name])
