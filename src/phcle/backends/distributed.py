@@ -33,13 +33,9 @@ class Processes:
         Number of this process.
     size : int
         Number of processes.
-    in_step : bool
-        Whether all processes update a block of their own at the same time, and exchange
-        rows while they do. Otherwise each updates its blocks by itself.
     """
 
     rank, size = 0, 1
-    in_step = False
 
     def own_blocks(self, n_blocks: int) -> range:
         """Numbers of the blocks that this process updates.
@@ -102,21 +98,6 @@ class Processes:
             One for each process, in their order.
         """
         return [own]
-
-    def any_of(self, flag: bool) -> bool:
-        """Whether a flag is set in any process that works in step with this one.
-
-        Parameters
-        ----------
-        flag : bool
-            The flag of this process.
-
-        Returns
-        -------
-        bool
-            The flag itself, if this process works by itself.
-        """
-        return flag
 
 
 class TorchProcesses(Processes):
