@@ -144,7 +144,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def show(rows: list[dict[str, Any]]) -> None:
     """The worst seed of each problem, size and dimension."""
-    print("| problem | labels | d | device | seeds | worst ratio | seconds | warnings |")
+    print("| problem | labels | d | device | seeds | worst ratio | seconds | warned |")
     print("| --- | --: | --: | --- | --: | --: | --: | --: |")
     of = {key: [] for key in sorted({tuple(r[k] for k in KEYS[:3]) for r in rows})}
     for row in rows:

@@ -17,7 +17,7 @@ from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.solver.objective import objective_terms
 from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem
+from phcle.solver.problem import DeviceProblem, State
 from phcle.solver.start import Factors, start_factors
 from phcle.solver.sweep import MajoriseSolver, run
 from phcle.solver.weights import equal_weights
@@ -196,6 +196,20 @@ def test_paper_solver_descends_with_its_safe_step(backend, rng):
     values = [record["objective"] for record in state.history]
     assert all(b <= a for a, b in itertools.pairwise(values))
     assert values[-1] < 0.9 * values[0]
+
+
+@pytest.mark.parametrize("solver", [MajoriseSolver, PaperSolver])
+def test_a_sweep_that_raised_the_gap_is_not_the_end(solver, rng):
+    backend = choose_backend("numpy", "cpu", "float64")
+    device = DeviceProblem(backend, make_problem(random_contexts(rng)))
+    gaps = [(3.0, 3.01), (3.0, 2.0), (3.0, 2.9999), (3.0, 3.0)]
+    ends = [
+        solver(device, tol=1e-3).converged(
+            State(None, (), {}, tuple({"gap": x, "objective": 9.0} for x in pair))
+        )
+        for pair in gaps
+    ]
+    assert ends == [False, False, True, True]
 
 
 def test_paper_and_mm_end_at_about_the_same_objective(rng):

@@ -370,7 +370,8 @@ class MajoriseSolver(SweepSolver):
             return False
         before = float(np.mean(gaps[-2 * NOISY : -NOISY]))
         after = float(np.mean(gaps[-NOISY:]))
-        return before - after <= NOISY * self.tol * abs(after)
+        size = NOISY * abs(after)
+        return -RISES * size <= before - after <= self.tol * size
 
 
 def run(
