@@ -35,7 +35,6 @@ from phcle.cli.pictures import understand
 from phcle.cli.query_commands import describe, explain, nearest
 from phcle.cli.report import report
 from phcle.cli.reproduce import add_reproduce
-from phcle.cli.tune import tune
 from phcle.optional_imports import install_command
 
 __all__ = ["app", "main"]
@@ -147,13 +146,6 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "phcle report labels.phcle --out report",
         "phcle report labels.phcle --out report --labels coffeepot --labels violin",
     ),
-    tune: (
-        "phcle tune --hierarchy tree.csv --attributes looks.csv --features my_images "
-        "--out best.toml",
-        "phcle tune --hierarchy tree.csv --tags uses.csv --complete uses "
-        "--search dim=16:64 --storage study.log --out best.toml",
-        "phcle fit --config best.toml --out labels.phcle",
-    ),
     bench: ("phcle bench --count 1000 --count 10000", "phcle bench --nouns --json"),
 }
 """Every command, in the order of the help page, with its examples."""
@@ -180,7 +172,6 @@ NEEDS: dict[Callable[..., None], dict[str, str]] = {
     understand: {"vision": "Photos need"},
     explore: {"explore": "Needs"},
     report: {"report": "Needs"},
-    tune: {"tune": "Needs"},
     bench: {"torch": "A GPU needs"},
 }
 """Extras that a command needs, and what for."""
