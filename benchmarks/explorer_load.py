@@ -1,14 +1,13 @@
-"""Requests a second, waiting times and memory of the explorer, and its first page.
+"""Requests a second, waiting times and memory of the explorer.
 
     python benchmarks/explorer_load.py --sizes 1000 50000 1000000 --json load.json
     python benchmarks/explorer_load.py labels.phcle --requests 100000
-    python benchmarks/explorer_load.py labels.phcle --page
 
 The first asks for pages of every kind in turn, from 1, 8 and 32 clients, of embeddings
-that `many_labels.py` makes, and prints a table. It needs `phcle[explore]` and less than
-8 minutes on two idle cores; `--seconds` bounds each load, `--sketch` does not wait for
-the final map. The time of a matrix product stands beside the figures: on busy cores it
-is longer, and so are they. The others ask for nearest labels only, or open the map.
+that `many_labels.py` makes. It needs `phcle[explore]` and less than 8 minutes on two
+idle cores; `--seconds` bounds each load, `--sketch` does not wait for the final map.
+The time of a matrix product stands beside the figures: on busy cores it is longer, and
+so are they. The second asks for nearest labels only.
 
 Without a file an embedding of 82,115 labels is made once in the folder --work. The
 server is the command line's own, in a process of its own. The
@@ -28,11 +27,10 @@ import os
 import platform
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -195,16 +193,15 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def resident_mib(pid: int) -> float:
+def resident_mib(pid: int, what: str = "VmRSS") -> float:
     """Memory of a process that is in use."""
     text = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
+    return int(re.search(rf"{what}:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
 
 
 def peak_mib(pid: int) -> float:
     """Largest memory of a process so far."""
-    text = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
+    return resident_mib(pid, "VmHWM")
 
 
 def wait_until_ready(address: str) -> None:
@@ -299,15 +296,14 @@ def product_ms() -> float:
 
 
 def measure_size(
-    file: Path, n_requests: int, seconds: float, *, is_final: bool, is_first: bool
+    file: Path, n_requests: int, seconds: float, *, is_final: bool
 ) -> dict[str, Any]:
     """The way of a first visitor, and then pages of all kinds from many clients."""
     from phcle.explorer.precomputed import precomputed_file, supports_file
 
     labels = list(load(file).labels)
-    if is_first:
-        for stored in (precomputed_file(file), supports_file(file)):
-            stored.unlink(missing_ok=True)
+    for stored in (precomputed_file(file), supports_file(file)):
+        stored.unlink(missing_ok=True)
     found: dict[str, Any] = {"labels": len(labels), "product_ms": product_ms()}
     with served(file) as (address, pid, began):
         listening = time.perf_counter()
@@ -372,80 +368,6 @@ def _summary(waits: list[tuple[str, float]]) -> dict[str, Any]:
     }
 
 
-def as_table(found: list[dict[str, Any]]) -> str:
-    """The figures of all sizes as a table for a page of documentation."""
-
-    def mib(x: dict[str, Any], *keys: str) -> str:
-        return ", ".join(f"{x[f'peak_mib{key}']:,.0f}" for key in keys)
-
-    def load_of(x: dict[str, Any], clients: int) -> str:
-        own = x[f"{clients} clients"]
-        return f"{own['p50_ms']:.0f}, {own['p99_ms']:.0f} ms"
-
-    rows: dict[str, Callable[[dict[str, Any]], str]] = {
-        "first map (a sketch), after the server listens": lambda x: (
-            f"{x['first_map_s']:.1f} s"
-        ),
-        "first colouring by an attribute, after that": lambda x: (
-            f"{x['first_colouring_s']:.1f} s"
-        ),
-        "attributes of all labels, after that": lambda x: (
-            f"{x['first_table_s'] + x['all_attributes_s']:.1f} s"
-        ),
-        "… at the next start": lambda x: (
-            f"{x['second_start']['all_attributes_s']:.1f} s"
-        ),
-        "p50, p99 with 1 client": lambda x: load_of(x, 1),
-        "p50, p99 with 8 clients": lambda x: load_of(x, 8),
-        "p50, p99 with 32 clients": lambda x: load_of(x, 32),
-        "CPU time of a request": lambda x: f"{x['8 clients']['server_cpu_ms']:.1f} ms",
-        "peak memory, MiB: first map, first colouring, all": lambda x: (
-            f"{mib(x, '_first_map', '_first_colouring', '')}"
-        ),
-        "a matrix product beside it (1000 × 1000, float32)": lambda x: (
-            f"{x['8 clients']['product_ms']:.0f} ms"
-        ),
-    }
-    lines = [
-        ["", *(f"{x['labels']:,} labels" for x in found)],
-        ["---", *("--:" for _ in found)],
-        *([title, *map(cell, found)] for title, cell in rows.items()),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def measure_page(file: Path, repeats: int) -> dict[str, Any]:
-    """Seconds until the first page can be used: from the start, and from listening."""
-    from playwright.sync_api import sync_playwright
-
-    with served(file) as (address, _, _):
-        wait_until_ready(address)
-    from_start, from_listening, computed = [], [], []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        for _ in range(repeats):
-            page = browser.new_page()
-            with served(file) as (address, pid, began):
-                listening = time.perf_counter()
-                page.goto(address)
-                page.wait_for_selector("#map[data-ready=yes]")
-                now = time.perf_counter()
-                computed.append(cpu_seconds(pid))
-            from_start.append(now - began)
-            from_listening.append(now - listening)
-            page.close()
-        browser.close()
-    return {
-        "best_from_start_s": min(from_start),
-        "best_from_listening_s": min(from_listening),
-        "all_from_listening_s": [round(x, 2) for x in from_listening],
-        "server_cpu_s": min(computed),
-        "load_average": os.getloadavg()[0],
-    }
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -455,8 +377,6 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("-k", type=int, default=10)
-    parser.add_argument("--page", action="store_true", help="Measure the first page.")
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument(
         "--sizes", type=int, nargs="+", help="Measure made embeddings of these sizes."
     )
@@ -464,11 +384,6 @@ def main(arguments: list[str] | None = None) -> None:
         "--sketch",
         action="store_true",
         help="With --sizes: do not wait for the final map.",
-    )
-    parser.add_argument(
-        "--stored",
-        action="store_true",
-        help="With --sizes: keep what an earlier run stored, as at a second start.",
     )
     parser.add_argument(
         "--seconds", type=float, default=20, help="Longest time of a load (--sizes)."
@@ -484,22 +399,13 @@ def main(arguments: list[str] | None = None) -> None:
         for n in given.sizes:
             made, requests = made_file(given.work, n), given.requests or 900
             found.append(
-                measure_size(
-                    made,
-                    requests,
-                    given.seconds,
-                    is_final=not given.sketch,
-                    is_first=not given.stored,
-                )
+                measure_size(made, requests, given.seconds, is_final=not given.sketch)
             )
-            print(as_table(found), flush=True)
+            print(json.dumps(found[-1], indent=2), flush=True)
     else:
         file = given.file or made_file(given.work, N_LABELS)
-        if given.page:
-            found = measure_page(file, given.repeats)
-        else:
-            requests = given.requests or 100_000
-            found = measure_load(file, requests, given.k, given.connections)
+        requests = given.requests or 100_000
+        found = measure_load(file, requests, given.k, given.connections)
         print(json.dumps(found, indent=2))
     if given.json is not None:
         machine = {"cores": os.cpu_count(), "system": platform.platform()}
