@@ -6,8 +6,8 @@
 The first asks for pages of every kind in turn, from 1, 8 and 32 clients, of embeddings
 that `many_labels.py` makes. It needs `phcle[explore]` and less than 8 minutes on two
 idle cores; `--seconds` bounds each load, `--sketch` does not wait for the final map.
-The time of a matrix product stands beside the figures: on busy cores it is longer, and
-so are they. The second asks for nearest labels only.
+The rate of a matrix product stands beside the figures: on busy cores it is lower, and
+they are longer. The second asks for nearest labels only.
 
 Without a file an embedding of 82,115 labels is made once in the folder --work. The
 server is the command line's own, in a process of its own. The
@@ -30,7 +30,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,14 +38,25 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 from many_labels import made_file
+from measuring import yardstick
 
 from phcle import load
 
 N_LABELS = 82_115
 """Labels of the embedding that is made if no file is given."""
 
+K = 10
+"""Neighbours that are asked for."""
+
 N_CHECKED = 200
 """Labels whose neighbours are compared with an exact search."""
+
+
+KINDS = (
+    *("nearest", "nearest 200", "search", "misspelt", "label", "explain", "compare"),
+    *("colour", "describe", "table", "counts", "rows", "node", "gaps"),
+    "gaps of a label",
+)
 
 
 class Asker(asyncio.Protocol):
@@ -90,20 +101,15 @@ class Asker(asyncio.Protocol):
         self.ask()
 
 
-def nearest_requests(labels: list[str], n: int, k: int) -> Iterator[tuple[str, str]]:
-    """N requests for random labels, made as they are needed."""
-    rows = np.random.default_rng(0).integers(len(labels), size=n)
-    for row in rows.tolist():
-        yield "nearest", f"/api/nearest?label={quote(labels[row])}&k={k}"
-
-
-def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, str]]:
-    """N requests of all kinds in turn, about random labels of `many_labels.py`."""
+def requests_of(
+    labels: list[str], n: int, seed: int, kinds: Sequence[str] = KINDS
+) -> Iterator[tuple[str, str]]:
+    """N requests of some kinds in turn, about random labels of `many_labels.py`."""
     rng = np.random.default_rng(seed)
     numbers = rng.permutation(n)
     for i in range(n):
         a, b = (quote(labels[row]) for row in rng.integers(len(labels), size=2))
-        kind = KINDS[i % len(KINDS)]
+        kind = kinds[i % len(kinds)]
         tag, other = (f"tag {x}" for x in rng.integers(60, size=2))
         number = f"{rng.random():.4f}"
         letters = f"bleu la{'ampmp'[rng.integers(4) :]} {rng.integers(999)}"
@@ -115,7 +121,7 @@ def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, 
         yield (
             kind,
             {
-                "nearest": f"/api/nearest?label={a}&k=10",
+                "nearest": f"/api/nearest?label={a}&k={K}",
                 "nearest 200": f"/api/nearest?label={a}&k=200",
                 "search": f"/api/search?q=blue%20lamp%20{rng.integers(99)}",
                 "misspelt": f"/api/search?q={quote(letters)}",
@@ -132,13 +138,6 @@ def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, 
                 "gaps of a label": f"/complete?label={a}",
             }[kind],
         )
-
-
-KINDS = (
-    *("nearest", "nearest 200", "search", "misspelt", "label", "explain", "compare"),
-    *("colour", "describe", "table", "counts", "rows", "node", "gaps"),
-    "gaps of a label",
-)
 
 
 async def ask_all(
@@ -215,7 +214,7 @@ def wait_until_ready(address: str) -> None:
         time.sleep(1)
 
 
-def check_recall(file: Path, address: str, k: int) -> float:
+def check_recall(file: Path, address: str) -> float:
     """Share of the exact neighbours that the server names."""
     from urllib.request import urlopen
 
@@ -223,27 +222,27 @@ def check_recall(file: Path, address: str, k: int) -> float:
     rows = np.random.default_rng(1).integers(len(embedding), size=N_CHECKED)
     found = 0
     for label in (embedding.labels[i] for i in rows.tolist()):
-        with urlopen(f"{address}api/nearest?label={quote(label)}&k={k}") as answer:
+        with urlopen(f"{address}api/nearest?label={quote(label)}&k={K}") as answer:
             named = {x["label"] for x in json.load(answer)["neighbours"]}
-        found += len(named & {x for x, _ in embedding.nearest(label, k)})
-    return found / (N_CHECKED * k)
+        found += len(named & {x for x, _ in embedding.nearest(label, K)})
+    return found / (N_CHECKED * K)
 
 
-def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, Any]:
+def measure_load(file: Path, n: int, connections: int) -> dict[str, Any]:
     """Ask n times and say how it went."""
     labels = list(load(file).labels)
     with served(file) as (address, pid, _):
         wait_until_ready(address)
-        recall = check_recall(file, address, k)
+        recall = check_recall(file, address)
         netloc = urlsplit(address).netloc
-        warm = nearest_requests(labels, 2_000, k)
+        warm = requests_of(labels, 2_000, 0, ["nearest"])
         asyncio.run(ask_all(warm, netloc, connections))
         memory = [resident_mib(pid)]
         waits: list[float] = []
         own, other = time.process_time(), cpu_seconds(pid)
         began = time.perf_counter()
         for _ in range(10):
-            asked = nearest_requests(labels, n // 10, k)
+            asked = requests_of(labels, n // 10, 0, ["nearest"])
             found = asyncio.run(ask_all(asked, netloc, connections))
             waits += [seconds for _, seconds in found]
             memory.append(resident_mib(pid))
@@ -253,7 +252,6 @@ def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, Any]
         "labels": len(labels),
         "requests": len(waits),
         "connections": connections,
-        "k": k,
         "recall": recall,
         "requests_per_second": len(waits) / seconds,
         "p50_ms": 1e3 * float(np.percentile(waits, 50)),
@@ -284,17 +282,6 @@ def seconds_until_answered(address: str) -> float:
             time.sleep(0.1)
 
 
-def product_ms() -> float:
-    """Milliseconds of a product of two matrices of 1000 × 1000: how busy cores are."""
-    matrix = np.ones((1000, 1000), np.float32)
-    times = []
-    for _ in range(9):
-        began = time.perf_counter()
-        matrix @ matrix
-        times.append(time.perf_counter() - began)
-    return 1e3 * float(np.median(times))
-
-
 def measure_size(
     file: Path, n_requests: int, seconds: float, *, is_final: bool
 ) -> dict[str, Any]:
@@ -304,7 +291,7 @@ def measure_size(
     labels = list(load(file).labels)
     for stored in (precomputed_file(file), supports_file(file)):
         stored.unlink(missing_ok=True)
-    found: dict[str, Any] = {"labels": len(labels), "product_ms": product_ms()}
+    found: dict[str, Any] = {"labels": len(labels), "gflops": yardstick()}
     with served(file) as (address, pid, began):
         listening = time.perf_counter()
         found |= {
@@ -326,16 +313,16 @@ def measure_size(
             found["final_map_s"] = time.perf_counter() - listening
             found["peak_mib_final_map"] = peak_mib(pid)
         netloc = urlsplit(address).netloc
-        warm = mixed_requests(labels, 3 * len(KINDS), 1)
+        warm = requests_of(labels, 3 * len(KINDS), 1)
         asyncio.run(ask_all(warm, netloc, 1))
         for clients in (1, 8, 32):
-            asked = mixed_requests(labels, n_requests, clients)
-            product, before = product_ms(), cpu_seconds(pid)
+            asked = requests_of(labels, n_requests, clients)
+            gflops, before = yardstick(), cpu_seconds(pid)
             waits = asyncio.run(ask_all(asked, netloc, clients, seconds))
             found[f"{clients} clients"] = {
                 **_summary(waits),
                 "server_cpu_ms": 1e3 * (cpu_seconds(pid) - before) / len(waits),
-                "product_ms": product,
+                "gflops": gflops,
             }
         found["peak_mib"], found["now_mib"] = peak_mib(pid), resident_mib(pid)
         found["load_average"] = os.getloadavg()[0]
@@ -376,7 +363,6 @@ def main(arguments: list[str] | None = None) -> None:
         "--requests", type=int, help="Default: 100,000, or 900 of each load (--sizes)."
     )
     parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("-k", type=int, default=10)
     parser.add_argument(
         "--sizes", type=int, nargs="+", help="Measure made embeddings of these sizes."
     )
@@ -405,7 +391,7 @@ def main(arguments: list[str] | None = None) -> None:
     else:
         file = given.file or made_file(given.work, N_LABELS)
         requests = given.requests or 100_000
-        found = measure_load(file, requests, given.k, given.connections)
+        found = measure_load(file, requests, given.connections)
         print(json.dumps(found, indent=2))
     if given.json is not None:
         machine = {"cores": os.cpu_count(), "system": platform.platform()}

@@ -113,45 +113,6 @@ def loss() -> Figure:
     return figure
 
 
-def convergence() -> Figure:
-    """Objective minus floor after each sweep, for both solvers."""
-    import warnings
-
-    from phcle import PHCLE
-    from phcle.datasets import load_imagenet1k
-    from phcle.errors import ConvergenceWarning
-
-    data = load_imagenet1k()
-    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
-    axes = figure.subplots()
-    runs = (
-        ("mm (default)", {"solver": "mm", "max_iter": 15, "tol": 0.0}, BLUE, "-"),
-        (
-            "gradient descent, safe step",
-            {"solver": "paper", "max_iter": 50, "tol": 0.0},
-            RED,
-            "--",
-        ),
-    )
-    for name, options, colour, style in runs:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = PHCLE(
-                dim=50, init="random", calibrate=False, backend="numpy", **options
-            )
-            model.fit(data.hierarchy())
-        gaps = [record["gap"] for record in model.history_]
-        axes.plot(gaps, color=colour, ls=style, label=name)
-    axes.set(
-        xlabel="sweep (mm) or gradient step",
-        ylabel="objective − floor",
-        yscale="log",
-    )
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
 def shapes() -> Figure:
     """Rendered shapes of seen and unseen classes."""
     from phcle.datasets import load_shapes
@@ -281,7 +242,6 @@ def _filled_cell(axes: Any, at: tuple[float, float], cell: Any, true: Any) -> No
 FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
     "factors": (factors, "svg"),
     "loss": (loss, "svg"),
-    "convergence": (convergence, "svg"),
     "shapes": (shapes, "png"),
     "label-map": (label_map, "png"),
     "mammals": (mammals, "svg"),
