@@ -1,4 +1,4 @@
-"""Files of every format version stay readable, and a newer one says what to do."""
+"""Files of the present format versions stay readable; others say what to do."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from reader_cases import sealed, sealed_parts
 
 import phcle
 from phcle import PHCLE, load
-from phcle.errors import FileError
-from phcle.explorer import precomputed
-from phcle.explorer.second_layout import SecondLayout
-from phcle.files.archive import read_sealed
-from phcle.solver import shard_files
-from phcle.uses.pictures import load_map
+from phcle.embedding import storage
+from phcle.errors import FileError, PhcleWarning
+from phcle.explorer import precomputed, second_layout
+from phcle.solver import checkpoint
+from phcle.uses.pictures import image_map, load_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"
+
+
+READERS = {storage: load, checkpoint: checkpoint.look_into, image_map: load_map}
+"""How files that users name are read."""
 
 
 def module_at(path):
@@ -45,14 +48,9 @@ def writers():
 
 
 def missing(format, version):
-    """Versions of a format, up to this one, of which no file was kept."""
-    names = [f"{format}-{i}" for i in range(1, version + 1)]
-    return [
-        x
-        for x in names
-        for end in (".bin", ".json")
-        if not (FORMATS / (x + end)).is_file()
-    ]
+    """Files of this version of a format that were not kept."""
+    names = [f"{format}-{version}{end}" for end in (".bin", ".json")]
+    return [name for name in names if not (FORMATS / name).is_file()]
 
 
 def kept(name):
@@ -61,12 +59,13 @@ def kept(name):
     return FORMATS / f"{name}.bin", about
 
 
-def versions(format):
-    return sorted(path.stem for path in FORMATS.glob(f"{format}-[0-9]*.bin"))
+def present(module):
+    """The name of the kept file of the present version."""
+    return f"{module.FORMAT}-{module.VERSION}"
 
 
 @pytest.mark.parametrize("module", list(writers()), ids=lambda x: x.__name__)
-def test_a_file_of_every_version_is_kept(module):
+def test_a_file_of_the_present_version_is_kept(module):
     assert missing(module.FORMAT, module.VERSION) == []
     assert module.FORMAT in made.MAKERS
 
@@ -76,9 +75,8 @@ def test_a_raised_version_without_a_file_is_noticed():
         assert missing(module.FORMAT, module.VERSION + 1)
 
 
-@pytest.mark.parametrize("name", versions("phcle.label-embedding"))
-def test_every_embedding_still_holds_what_it_held(name):
-    path, about = kept(name)
+def test_an_embedding_still_holds_what_it_held():
+    path, about = kept(present(storage))
     found = load(path)
     assert list(found.labels) == about["labels"]
     assert found.names == about["names"]
@@ -98,9 +96,22 @@ def test_every_embedding_still_holds_what_it_held(name):
     found.describe("Cat 🐈")
 
 
-@pytest.mark.parametrize("name", versions("phcle.image-map"))
-def test_every_map_still_answers_as_it_did(name):
-    path, about = kept(name)
+@pytest.mark.parametrize("kind", ["shared", "walks"])
+def test_an_embedding_with_a_kind_of_hierarchy_that_is_gone_still_loads(tmp_path, kind):
+    path, about = kept(present(storage))
+    whole, own, body = sealed_parts(path.read_bytes())
+    content = json.loads(own["content"])
+    content["contexts"][0]["hierarchy"]["kind"] = kind
+    copy = tmp_path / "x.phcle"
+    copy.write_bytes(sealed(whole, {**own, "content": json.dumps(content)}, body))
+    with pytest.warns(PhcleWarning, match=f"'tree' .* kind='{kind}', which is gone"):
+        found = load(copy)
+    assert found.vectors.tolist() == about["vectors"]
+    assert found.contexts[0].data.counts.nnz > 0
+
+
+def test_a_map_still_answers_as_it_did():
+    path, about = kept(present(image_map))
     found = load_map(path)
     assert list(found.classes) == about["classes"]
     assert found.penalties == about["penalties"]
@@ -108,9 +119,8 @@ def test_every_map_still_answers_as_it_did(name):
     np.testing.assert_allclose(found.vectors(made.FEATURES), about["vectors"], 1e-6)
 
 
-@pytest.mark.parametrize("name", versions("phcle.checkpoint"))
-def test_every_checkpoint_still_resumes_to_the_same_vectors(tmp_path, name):
-    path, about = kept(name)
+def test_a_checkpoint_still_resumes_to_the_same_vectors(tmp_path):
+    path, about = kept(present(checkpoint))
     copy = shutil.copy(path, tmp_path / "fit.ckpt")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -121,17 +131,8 @@ def test_every_checkpoint_still_resumes_to_the_same_vectors(tmp_path, name):
     np.testing.assert_allclose(model.embedding_.vectors, about["vectors"], atol=1e-4)
 
 
-@pytest.mark.parametrize("name", versions("phcle.shard"))
-def test_every_part_of_a_sharded_fit_still_holds_what_it_held(name):
-    path, about = kept(name)
-    found, tensors = read_sealed(path, shard_files.FORMAT, shard_files.VERSION, "")
-    assert found["part"] == about["part"]
-    for key in ("W", "C0"):
-        assert tensors[key].tolist() == about[key]
-
-
 def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):
-    path, _ = kept("phcle.checkpoint-1")
+    path, _ = kept(present(checkpoint))
     whole, own, body = sealed_parts(path.read_bytes())
     content = json.loads(own["content"])
     del content["prints"]["options"]["complete_only"]
@@ -147,20 +148,18 @@ def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):
         )
 
 
-@pytest.mark.parametrize("name", versions("phcle.explorer"))
-def test_every_prepared_map_is_taken_up(name):
-    path, about = kept(name)
-    embedding = load(FORMATS / "phcle.label-embedding-1.bin")
-    found = precomputed.load_precomputed(path, embedding)
+def test_a_prepared_map_is_taken_up():
+    path, about = kept(present(precomputed))
+    found = precomputed.load_precomputed(path, made.kept_embedding())
     assert found.places.tolist() == about["places"]
     assert found.clusters.tolist() == about["clusters"]
 
 
-@pytest.mark.parametrize("name", versions("phcle.explorer-compared"))
-def test_every_layout_of_a_second_map_is_taken_up(name):
-    path, about = kept(name)
-    embedding = load(FORMATS / "phcle.label-embedding-1.bin")
-    found = SecondLayout(path, embedding, *made.FIRST_MAP).load()
+def test_a_layout_of_a_second_map_is_taken_up():
+    path, about = kept(present(second_layout))
+    found = second_layout.SecondLayout(
+        path, made.kept_embedding(), *made.FIRST_MAP
+    ).load()
     assert found is not None
     assert found.tolist() == about["places"]
 
@@ -175,14 +174,53 @@ def test_every_layout_of_a_second_map_is_taken_up(name):
         (None, "has no format version"),
     ],
 )
-@pytest.mark.parametrize("format", ["phcle.label-embedding", "phcle.image-map"])
+@pytest.mark.parametrize("module", READERS, ids=lambda x: x.__name__)
 def test_a_file_of_another_version_is_refused_with_what_to_do(
-    tmp_path, format, version, message
+    tmp_path, module, version, message
 ):
-    whole, own, body = sealed_parts((FORMATS / f"{format}-1.bin").read_bytes())
+    kept_file = FORMATS / f"{present(module)}.bin"
+    whole, own, body = sealed_parts(kept_file.read_bytes())
     path = tmp_path / "x.bin"
     path.write_bytes(sealed(whole, {**own, "version": version}, body))
-    read = load if format == "phcle.label-embedding" else load_map
+    read = READERS[module]
     with pytest.raises(FileError, match=message) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "message"),
+    [
+        ("phcle.label-embedding-2", load, "has format version 2, .* fit again"),
+        ("phcle.checkpoint-1", checkpoint.look_into, "version 1, .* fit again"),
+        ("phcle.shard-1", load, "is of a fit in shards, .* fit again"),
+        ("phcle.explorer-1", load, "beside an embedding; give the embedding"),
+        ("phcle.explorer-compared-1", load_map, "beside an embedding; give the"),
+    ],
+)
+def test_older_files_and_those_of_what_is_gone_are_refused_by_name(name, read, message):
+    path = FORMATS / f"{name}.bin"
+    with pytest.raises(FileError, match=message) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_an_index_is_refused_by_name(tmp_path):
+    kept_file = FORMATS / f"{present(storage)}.bin"
+    whole, own, body = sealed_parts(kept_file.read_bytes())
+    path = tmp_path / "x.index"
+    path.write_bytes(sealed(whole, {**own, "format": "phcle.label-index"}, body))
+    with pytest.raises(FileError, match=r"x.index: is an index, .* give the embedding"):
+        load(path)
+
+
+def test_a_fit_does_not_resume_from_an_older_checkpoint(tmp_path):
+    copy = shutil.copy(FORMATS / "phcle.checkpoint-1.bin", tmp_path / "fit.ckpt")
+    with pytest.raises(FileError, match="fit again"):
+        PHCLE(**made.OPTIONS).fit(made.contexts()[:1], checkpoint=copy, resume=True)
+
+
+def test_a_folder_of_shards_is_refused_by_name(tmp_path):
+    (tmp_path / "fit.json").write_text("{}")
+    with pytest.raises(FileError, match=r"is of a fit in shards, .* fit again"):
+        load(tmp_path)

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from phcle.solver.completion_skill import completion_skill
     from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
-    from phcle.solver.shard_files import ShardedFactors
-    from phcle.solver.sharded_fit import fit_shards
-    from phcle.solver.sharded_problem import CountRows
     from phcle.solver.suspicious_cells import suspicious_cells
     from phcle.tuning import tune
 
@@ -30,18 +27,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "PHCLE",
-    "CountRows",
     "DescriptiveContext",
     "LabelEmbedding",
     "RelationalContext",
-    "ShardedFactors",
     "__version__",
     "completion_skill",
     "context_help",
     "datasets",
     "errors",
     "fit",
-    "fit_shards",
     "fold_in",
     "load",
     "read_contexts",
@@ -51,15 +45,12 @@ __all__ = [
 
 _HOMES = {
     "PHCLE": "phcle.estimator",
-    "CountRows": "phcle.solver.sharded_problem",
     "DescriptiveContext": "phcle.contexts",
     "LabelEmbedding": "phcle.embedding",
     "RelationalContext": "phcle.contexts",
-    "ShardedFactors": "phcle.solver.shard_files",
     "completion_skill": "phcle.solver.completion_skill",
     "context_help": "phcle.solver.context_help",
     "fit": "phcle.quick_fit",
-    "fit_shards": "phcle.solver.sharded_fit",
     "fold_in": "phcle.solver.foldin",
     "load": "phcle.embedding",
     "read_contexts": "phcle.contexts.readers.files_to_contexts",

@@ -276,7 +276,7 @@ class PHCLE(EstimatorOptions):
                     if on_step is not None:
                         on_step(new)
 
-                run(solver, state, max_iter=self.max_iter, on_step=remember)
+                state = run(solver, state, max_iter=self.max_iter, on_step=remember)
             if checkpoint is not None:
                 checkpoint.write(state, backend.to_numpy)
         except (KeyboardInterrupt, NumericalError):
@@ -286,9 +286,17 @@ class PHCLE(EstimatorOptions):
             if state.history and backend.processes.size == 1:
                 keep(state)
             raise
-        if not solver.converged(state):
+        remedy = ""
+        if state.risen is not None:
+            remedy = (
+                f"the loss of context {state.risen!r} rises in the next, also with "
+                "more sampled columns; use mode='exact'."
+            )
+        elif not solver.converged(state):
+            remedy = "raise max_iter or tol."
+        if remedy:
             warnings.warn(
-                f"not converged after {state.iteration} sweeps; raise max_iter or tol.",
+                f"not converged after {state.iteration} sweeps; {remedy}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -428,7 +428,7 @@ OPTIONS: tuple[Option, ...] = (
         "precision",
         "full",
         help="Large products in dtype, or in half precision with float32 sums (torch).",
-        when="Use 'mixed' for speed with very many labels on a GPU.",
+        when="Use 'mixed' for speed with very many labels on a GPU like an H100.",
         group="computing",
         may_change_on_resume=True,
         **_one_of("full", "mixed"),

@@ -136,7 +136,7 @@ JSON = st.recursive(
     | st.floats()
     | st.text(max_size=5)
     | st.sampled_from(["relational", "descriptive", "dense", "sparse", "masked"])
-    | st.sampled_from(["words", "cells", "path", "walks"]),
+    | st.sampled_from(["words", "cells", "path"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.text(max_size=3), inner, max_size=3)

@@ -272,8 +272,10 @@ def test_verbose_shows_a_progress_bar_on_standard_error(rng, capsys, monkeypatch
 
 
 def test_mixed_precision_ends_where_double_precision_does(imagenet):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
-    options = {"backend": "torch", "device": "cpu", "dim": 30, "calibrate": False}
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    options = {"device": "cuda", "dim": 30, "calibrate": False}
     tree = imagenet.hierarchy()
     mixed = PHCLE(**options, precision="mixed").fit(tree).history_[-1]["gap"]
     double = PHCLE(**options, dtype="float64").fit(tree).history_[-1]["gap"]
@@ -284,6 +286,12 @@ def test_mixed_precision_ends_where_double_precision_does(imagenet):
 def test_mixed_precision_needs_torch_and_single_precision(imagenet, wrong):
     with pytest.raises(BackendError, match="precision='mixed' needs"):
         PHCLE(precision="mixed", **wrong).fit(imagenet.hierarchy())
+
+
+def test_mixed_precision_is_refused_where_no_kernel_runs(imagenet):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    with pytest.raises(BackendError, match="precision='full'"):
+        PHCLE(precision="mixed", device="cpu").fit(imagenet.hierarchy())
 
 
 def test_options_are_documented_in_a_docstring_without_indentation():

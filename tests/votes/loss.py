@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from phcle.backends.row_blocks import pad_rows
-from phcle.contexts.terms import Curvature, Line, Local, Term, View
+from phcle.contexts.terms import Line, Local, Term, View
 
 
 class VotesTerm(Term):
@@ -56,22 +56,20 @@ class LocalVotes(Local):
         self.value = self.xp.sum(self.weights * softplus, axis=1)
         self.gradient = self.entries.sums(-self.weights * self.signs * self.sigmoid)
 
-    def _bends(self, curvature):
-        if curvature is Curvature.BOUND:
-            return 0.25 * self.weights
+    def _bends(self):
         return self.weights * self.sigmoid * (1 - self.sigmoid)
 
     def product(self, z, curvature):
         if self.padded is None:
             return 0.0 * z
-        return self.entries.sums(self._bends(curvature) * self.entries.dots(z))
+        return self.entries.sums(self._bends() * self.entries.dots(z))
 
-    def mean_curvature(self, curvature):
+    def mean_curvature(self):
         other = self.view.other
         gram = self.xp.matmul(other.T, other) / other.shape[0]
         if self.padded is None:
             return 0.0 * gram
-        return self.xp.sum(self._bends(curvature)) / self.x.shape[0] * gram
+        return self.xp.sum(self._bends()) / self.x.shape[0] * gram
 
     def bound_trace(self):
         if self.padded is None:

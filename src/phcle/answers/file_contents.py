@@ -30,14 +30,13 @@ class HierarchyRecipe(Answer):
     ----------
     kind : str
         Name of the construction, such as `ancestors`.
-    decay, radius, random_state : float, int or None
+    decay, radius : float, int or None
         Its options; None where the construction does not use them.
     """
 
     kind: str
     decay: float | None
     radius: int | None
-    random_state: int
 
 
 @dataclass(frozen=True)

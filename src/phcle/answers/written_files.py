@@ -67,6 +67,8 @@ class FilledTable(Answer):
         Cells that were empty and now have a value.
     left_empty : int
         Cells of the same columns that are still empty.
+    markers : int
+        Cells of the same columns that say that they are unknown, and stay so.
     unknown_rows : int
         Rows whose label is not in the embedding.
     unknown_labels : tuple of str
@@ -78,6 +80,7 @@ class FilledTable(Answer):
     rows: int
     filled: int
     left_empty: int
+    markers: int
     unknown_rows: int
     unknown_labels: tuple[str, ...]
 

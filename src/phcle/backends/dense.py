@@ -92,8 +92,6 @@ class Columns:
         Mass · Z, (columns, d).
     share : array
         Share of each column in the trace of Zᵀ diag(mass) Z, (columns,).
-    rounded : HalfColumns or None
-        The same in half precision, where a back end needs it.
     fused : FusedColumns or None
         The same for the fused kernel, where a back end has one.
     """
@@ -102,7 +100,6 @@ class Columns:
     mass: Array
     weighted: Array
     share: Array
-    rounded: Any = None
     fused: Any = None
 
     @classmethod

@@ -33,13 +33,9 @@ class Processes:
         Number of this process.
     size : int
         Number of processes.
-    in_step : bool
-        Whether all processes update a block of their own at the same time, and exchange
-        rows while they do. Otherwise each updates its blocks by itself.
     """
 
     rank, size = 0, 1
-    in_step = False
 
     def own_blocks(self, n_blocks: int) -> range:
         """Numbers of the blocks that this process updates.
@@ -88,20 +84,20 @@ class Processes:
         """
         return numbers
 
-    def any_of(self, flag: bool) -> bool:
-        """Whether a flag is set in any process that works in step with this one.
+    def gather(self, own: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Collect an array of every process.
 
         Parameters
         ----------
-        flag : bool
-            The flag of this process.
+        own : array of shape (any,)
+            That of this process; all have the same type.
 
         Returns
         -------
-        bool
-            The flag itself, if this process works by itself.
+        list of array
+            One for each process, in their order.
         """
-        return flag
+        return [own]
 
 
 class TorchProcesses(Processes):
@@ -123,6 +119,7 @@ class TorchProcesses(Processes):
             # gloo aborts now and then at the end of a process that is still connected.
             atexit.register(_disconnect, dist)
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
+        self.device = "cuda" if dist.get_backend() == "nccl" else "cpu"
 
     def exchange_rows(self, factor: Any, own_rows: Any) -> Any:
         """Collect the rows that every process has updated."""
@@ -137,11 +134,23 @@ class TorchProcesses(Processes):
 
     def sum_over(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Sum numbers over all processes."""
-        device = "cuda" if self.dist.get_backend() == "nccl" else "cpu"
-        sent = self.torch.tensor(numbers, device=device)
+        sent = self.torch.tensor(numbers, device=self.device)
         with clear_errors():
             self.dist.all_reduce(sent)
         return np.asarray(sent.cpu().numpy())
+
+    def gather(self, own: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Collect an array of every process."""
+        lengths = np.zeros(self.size)
+        lengths[self.rank] = len(own)
+        found = []
+        for rank, length in enumerate(self.sum_over(lengths)):
+            part = own if rank == self.rank else np.empty(int(length), own.dtype)
+            sent = self.torch.tensor(part, device=self.device)
+            with clear_errors():
+                self.dist.broadcast(sent, src=rank)
+            found.append(np.asarray(sent.cpu().numpy()))
+        return found
 
 
 @contextmanager

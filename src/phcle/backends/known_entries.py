@@ -82,7 +82,7 @@ class KnownEntries(Protocol):
         Returns
         -------
         array or None
-            (rows, width, d). None if these rows of Z are in other processes.
+            (rows, width, d). None if the back end never gathers these rows of Z.
         """
         return None
 

@@ -398,7 +398,13 @@ def choose_backend(
     if wants_torch or (backend == "auto" and device == "auto" and _has_cuda(has_torch)):
         from phcle.backends.torch_backend import TorchBackend
 
-        return TorchBackend(device, dtype, precision)
+        made = TorchBackend(device, dtype, precision)
+        if precision == "mixed" and not made.has_kernels:
+            raise BackendError(
+                "precision='mixed' needs a GPU like an H100, and Triton: "
+                "pip install 'phcle[triton]'; elsewhere use precision='full'."
+            )
+        return made
     has_numba = importlib.util.find_spec("numba") is not None
     if backend == "numba" and not has_numba:
         raise BackendError("backend='numba' needs: pip install 'phcle[numba]'")

@@ -22,7 +22,6 @@ from phcle.backends.dense import (
     rounding_noise,
 )
 from phcle.backends.distributed import current_processes
-from phcle.backends.half_precision import HalfColumns
 from phcle.backends.known_entries import GatheredEntries, KnownEntries
 from phcle.backends.protocol import Backend
 from phcle.backends.sparse_rows import SparseRows
@@ -31,7 +30,6 @@ from phcle.backends.torch_dense import (
     WIDEST,
     FusedColumns,
     FusedPart,
-    MixedPart,
     can_fuse,
 )
 from phcle.errors import BackendError
@@ -166,21 +164,15 @@ class TorchBackend(Backend):
     def columns(self, other: torch.Tensor, mass: torch.Tensor) -> Columns:
         """Prepare the other factor and its masses for dense parts."""
         columns = Columns.of(self.xp, other, mass)
-        is_mixed = self.precision == "mixed"
-        if self._fuses(other.shape[1]):
-            fused = FusedColumns.of(columns, precise=not is_mixed)
-            return replace(columns, fused=fused)
-        if is_mixed:
-            rounded = HalfColumns.of(columns, precise=False)
-            return replace(columns, rounded=rounded)
-        return columns
+        if not self._fuses(other.shape[1]):
+            return columns
+        fused = FusedColumns.of(columns, precise=self.precision == "full")
+        return replace(columns, fused=fused)
 
     def dense_part(self, y: torch.Tensor, columns: Columns) -> DensePart:
         """The dense part of a logistic term at a block of rows."""
         if columns.fused is not None:
             return FusedPart(self, y, columns)
-        if columns.rounded is not None:
-            return MixedPart(self, y, columns)
         return TilePart(self, y, columns)
 
     def known_entries(self, columns: torch.Tensor, other: torch.Tensor) -> KnownEntries:

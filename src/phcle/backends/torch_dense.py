@@ -1,9 +1,9 @@
-"""The dense part in torch: float16 products on matrix units, summed in float32.
+"""The dense part from the fused kernel: float16 products, summed in float32.
 
 In mixed precision x = Y Zᵀ and the product with σ · mass are products of float16
-numbers; everything between them is float32. The fused kernel does the same without
-storing x, in full precision as well. Products with the curvature are of float16 numbers
-in both: they only set the direction of a step.
+numbers; everything between them is float32, and x is never stored. Full precision
+splits every number in two. Products with the curvature are of float16 numbers in both:
+they only set the direction of a step.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from phcle.backends.dense import Columns, LineValue, TilePart, n_sampled_columns
+from phcle.backends.dense import Columns, LineValue, n_sampled_columns
 from phcle.backends.half_precision import HalfColumns, HalfRows
 
-__all__ = ["WIDEST", "FusedColumns", "FusedPart", "MixedPart", "can_fuse"]
+__all__ = ["WIDEST", "FusedColumns", "FusedPart", "can_fuse"]
 
 WIDEST = {"mixed": 512, "full": 256}
 """Largest d for which the fused kernel beats plain torch, by precision.
@@ -223,43 +223,6 @@ class HalfCurvature:
         size = size.clamp(min=torch.finfo(z.dtype).tiny)
         bent = (HalfRows.of(z / size, half).high @ half.high.T) * self.bend
         return _product(bent, half.high) * (half.scale * size)
-
-
-class MixedPart(TilePart):
-    """Mixed precision in plain torch, where the fused kernel does not run.
-
-    Parameters
-    ----------
-    backend : TorchBackend
-        Supplies the array operations.
-    y : Tensor
-        Rows, (r, d).
-    columns : Columns
-        The prepared other factor, with its rounded part.
-    """
-
-    def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
-        half: HalfColumns = columns.rounded
-        self.backend, self.columns, self.half = backend, columns, half
-        self.x = _product(HalfRows.of(y, half).high, half.high.T)
-        self.sigmoid, softplus = backend.logistic(self.x)
-        self.value = softplus @ columns.mass
-
-    @cached_property
-    def gradient(self) -> torch.Tensor:
-        """The gradient: (r, d)."""
-        pulled = (self.sigmoid * self.half.mass).half()
-        return _product(pulled, self.half.high) * self.half.scale
-
-    def along(self, direction: torch.Tensor) -> LineValue:
-        """The value along one direction from each row."""
-        slope = _product(HalfRows.of(direction, self.half).high, self.half.high.T)
-
-        def value(step: torch.Tensor, chosen: Any) -> torch.Tensor:
-            x = self.x[chosen] + step[:, None] * slope[chosen]
-            return self.backend.softplus(x) @ self.columns.mass
-
-        return value
 
 
 def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -61,6 +61,13 @@ def complete(
             "it is. Labels are in its first column.",
         ),
     ] = None,
+    fill_markers: Annotated[
+        bool,
+        typer.Option(
+            "--fill-markers",
+            help="With --wide: also fill cells such as n/a or ?.",
+        ),
+    ] = False,
     labels: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,6 +128,8 @@ def complete(
     from phcle.uses.completion_files import COLUMNS, check_ending
     from phcle.uses.table_filling import complete_table
 
+    if fill_markers and wide is None:
+        raise OptionError("--fill-markers needs --wide, the table to fill.")
     if wide is not None:
         if out is None:
             raise OptionError("--wide needs --out, the file for the filled table.")
@@ -134,6 +143,7 @@ def complete(
                 columns=columns,
                 contexts=contexts,
                 min_confidence=min_confidence,
+                fill_markers=fill_markers,
                 progress=progress,
                 reading=reading_of(given),
             )
@@ -278,6 +288,11 @@ def _show_filled(answer: FilledTable) -> None:
         show_line(
             f"{answer.left_empty:,} cells of these columns stay empty: too unlikely, "
             "or not predicted."
+        )
+    if answer.markers:
+        show_line(
+            f"{answer.markers:,} cells of these columns hold a marker such as n/a and "
+            "stay; --fill-markers fills them, too."
         )
     if answer.unknown_rows:
         show_line(

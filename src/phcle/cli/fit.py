@@ -69,7 +69,7 @@ def fit(
     hierarchy_kind: Annotated[
         str,
         typer.Option(
-            metavar="ancestors|path|shared|walks",
+            metavar="ancestors|path",
             help="How a taxonomy relates its labels.",
         ),
     ] = "ancestors",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +15,7 @@ import typer
 
 from phcle.cli.errors_and_signals import say
 from phcle.errors import FileError, OptionError
+from phcle.files.csv_text import csv_lines
 from phcle.files.writing import check_can_write as check_place_to_write
 from phcle.files.writing import write_whole
 
@@ -172,9 +173,7 @@ def write_answers(
             file.write(json.dumps(plain(answer), indent=2, ensure_ascii=False) + "\n")
         else:
             delimiter = DELIMITERS[path.suffix.lower()]
-            writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(rows)
+            file.writelines(csv_lines(chain([header], rows), delimiter))
 
 
 def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:

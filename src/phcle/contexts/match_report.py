@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import warnings
 from collections.abc import Iterable, Sequence
 
 from phcle.contexts.label_matching import JoinedLabel, LabelMatch
 from phcle.errors import GuessWarning
+from phcle.files.csv_text import csv_lines
 
 __all__ = ["SYNONYM_TITLES", "match_lines", "synonym_lines", "warn_of_match"]
 
@@ -97,11 +96,8 @@ def synonym_lines(match: LabelMatch) -> list[str]:
     """
     if not match.suggestions:
         return []
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(SYNONYM_TITLES)
-    writer.writerows((x.candidates[0], x.spelling) for x in match.suggestions)
-    return text.getvalue().splitlines()
+    rows = [(x.candidates[0], x.spelling) for x in match.suggestions]
+    return [line.rstrip("\n") for line in csv_lines([SYNONYM_TITLES, *rows])]
 
 
 def warn_of_match(match: LabelMatch, *, stacklevel: int) -> None:

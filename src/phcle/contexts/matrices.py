@@ -23,7 +23,6 @@ __all__ = [
     "csr_with_zeros",
     "keep_entries",
     "merging_matrix",
-    "most_used_columns",
     "stacked",
     "take_rows",
 ]
@@ -293,22 +292,3 @@ def check_number(value: Any, what: str, *, most: float = 1e30) -> None:
         raise ContextError(f"{what} must be a number")
     if abs(value) > most:
         raise ContextError(f"{what} must be a number of usual size")
-
-
-def most_used_columns(matrix: sp.csr_array, most: int) -> sp.csr_array:
-    """Return the columns with most stored entries.
-
-    Parameters
-    ----------
-    matrix : csr_array
-        Any matrix.
-    most : int
-        Most columns to return.
-
-    Returns
-    -------
-    csr_array
-        These columns, the fullest first.
-    """
-    n_entries = np.bincount(matrix.indices, minlength=matrix.shape[1])
-    return sp.csr_array(matrix[:, np.argsort(-n_entries, kind="stable")[:most]])

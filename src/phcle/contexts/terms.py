@@ -49,13 +49,10 @@ class Curvature(Enum):
         Exact for known entries; for the dense part elsewhere only the trace is exact.
     PROBED
         Exact for known entries; the dense part is estimated from a sample of columns.
-    BOUND
-        An upper bound for every y: the second derivative of softplus is at most 1/4.
     """
 
     MATCHED = auto()
     PROBED = auto()
-    BOUND = auto()
 
 
 @dataclass(frozen=True)
@@ -124,13 +121,8 @@ class Local(Protocol):
             The products.
         """
 
-    def mean_curvature(self, curvature: Curvature) -> Array:
+    def mean_curvature(self) -> Array:
         """Estimate the mean curvature of the block, for preconditioning.
-
-        Parameters
-        ----------
-        curvature : Curvature
-            Which curvature.
 
         Returns
         -------
@@ -138,15 +130,11 @@ class Local(Protocol):
             A rough mean.
         """
 
-    def split_curvature(
-        self, curvature: Curvature, most_entries: int
-    ) -> SplitCurvature | None:
+    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
         """Estimate the curvature of each row more exactly, for preconditioning.
 
         Parameters
         ----------
-        curvature : Curvature
-            Which curvature.
         most_entries : int
             Most known columns of a row that are of use.
 
@@ -158,7 +146,7 @@ class Local(Protocol):
         return None
 
     def bound_trace(self) -> Array:
-        """Compute the trace of the bound on the curvature, which bounds its norm.
+        """Bound the curvature at every y by its trace; softplus'' is at most 1/4.
 
         Returns
         -------
@@ -183,21 +171,6 @@ class Local(Protocol):
 
 class View(Protocol):
     """A term with given other factor and weight."""
-
-    def exchanges(self, block: int) -> bool:
-        """Whether each use of a block needs other processes, which must join in.
-
-        Parameters
-        ----------
-        block : int
-            Number of the block.
-
-        Returns
-        -------
-        bool
-            False if all rows that it needs are here, or come once for the block.
-        """
-        return False
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
         """Evaluate the term at a block of rows.

@@ -7,12 +7,11 @@ become underscores, and it is an error if two labels would then be the same.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +21,7 @@ import numpy as np
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.to_frame import column_names
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
+from phcle.files.csv_text import csv_lines
 from phcle.files.safetensors_writer import write_tensors
 from phcle.files.writing import write_whole
 
@@ -159,13 +159,13 @@ def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
 
 
 def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["label", "name", *column_names(embedding.dim)])
-    for label, name, vector in _rows(embedding):
-        rows.writerow([label, name, *map(repr, vector.tolist())])
-    with write_whole(path) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8", newline="\n")
+    header = ["label", "name", *column_names(embedding.dim)]
+    rows = ([label, name, *vector.tolist()] for label, name, vector in _rows(embedding))
+    with (
+        write_whole(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        file.writelines(csv_lines(chain([header], rows)))
 
 
 def _write_parquet(embedding: LabelEmbedding, path: Path) -> None:

@@ -23,10 +23,8 @@ from phcle.files.tensor_store import TensorStore
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "phcle.label-embedding"
-VERSION, OLDEST = 3, 1
-"""Name and version of the file format, and the oldest version that is read. A file with
-a higher version is refused. Version 2 added families, version 3 confidences of each
-column."""
+VERSION = 3
+"""Name and version of the file format. Files with another version are refused."""
 
 PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 """Penalties that a file must have, because fold-in and explanations need them."""
@@ -95,7 +93,7 @@ def load(path: str | Path) -> LabelEmbedding:
     """
     path = Path(path)
     foreign = "a safetensors file, but not a label embedding of phcle."
-    content, tensors = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     store = TensorStore(tensors)
     try:
         keys, values = store.names("names/keys"), store.names("names/values")
@@ -111,7 +109,7 @@ def load(path: str | Path) -> LabelEmbedding:
             options=content["options"],
             history=tuple(content["history"]),
             versions=content["versions"],
-            origin=content.get("origin", {}),
+            origin=content["origin"],
             spellings=_spellings(store),
         )
         _check_sound(found)

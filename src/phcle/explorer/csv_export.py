@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from phcle import answers
+from phcle.files.csv_text import csv_lines
 
 __all__ = [
     "as_csv",
     "compared_rows",
-    "csv_lines",
     "described_rows",
     "explained_rows",
     "fitting_rows",
-    "harmless",
     "side_by_side_rows",
     "similarity_rows",
 ]
@@ -25,62 +21,6 @@ __all__ = [
 Row = Mapping[str, Any]
 Pairs = Sequence[tuple[str, Any]]
 """A row as title and value of each cell; a title may occur twice."""
-
-LIVE = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
-"""Beginnings of texts that spreadsheets take for formulas; some read the wide signs of
-Japanese keyboards, too."""
-
-NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
-
-
-def harmless(value: object) -> object:
-    """Keep a spreadsheet from running a text as a formula.
-
-    Parameters
-    ----------
-    value : object
-        The value of a cell.
-
-    Returns
-    -------
-    object
-        The value; a text that would be a formula begins with an apostrophe.
-
-    Examples
-    --------
-    >>> harmless("=1+1"), harmless("-5"), harmless("cat"), harmless(-5)
-    ("'=1+1", '-5', 'cat', -5)
-    """
-    if isinstance(value, str) and LIVE.match(value) and not NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
-
-
-def csv_lines(lines: Iterable[Iterable[object]]) -> Iterator[str]:
-    r"""Write lines of cells as CSV, one after the other.
-
-    Parameters
-    ----------
-    lines : iterable of iterable of object
-        The cells of each line.
-
-    Yields
-    ------
-    str
-        The text of a line.
-
-    Examples
-    --------
-    >>> list(csv_lines([["label", "value"], ["a,b", 1.5]]))
-    ['label,value\r\n', '"a,b",1.5\r\n']
-    """
-    text = io.StringIO()
-    writer = csv.writer(text)
-    for cells in lines:
-        writer.writerow([harmless(cell) for cell in cells])
-        yield text.getvalue()
-        text.seek(0)
-        text.truncate()
 
 
 def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
@@ -99,7 +39,7 @@ def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
     Examples
     --------
     >>> as_csv([{"label": "a,b", "value": 1.5}])
-    'label,value\r\n"a,b",1.5\r\n'
+    'label,value\n"a,b",1.5\n'
     """
     listed = [
         list(row.items()) if isinstance(row, Mapping) else row

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from phcle.answers import Answer, Named, Node
 from phcle.explorer.attribute_query import parse_attribute
-from phcle.explorer.csv_export import csv_lines
 from phcle.explorer.label_filters import Filter, rows_of
 from phcle.explorer.opened_embedding import Opened
+from phcle.files.csv_text import csv_lines
 from phcle.uses.label_columns import FieldColumn
 
 __all__ = ["LabelTable", "csv_of_table", "label_table"]

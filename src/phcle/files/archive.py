@@ -27,7 +27,7 @@ import numpy.typing as npt
 from phcle.errors import FileError
 from phcle.files.json_toml import parse_json
 from phcle.files.safetensors_writer import write_tensors
-from phcle.files.writing import check_is_file
+from phcle.files.writing import check_is_file, is_file
 
 __all__ = ["Tensors", "checksum", "format_of", "read_sealed", "write_sealed"]
 
@@ -41,6 +41,17 @@ The files of phcle have a few tensors for each context.
 
 MOST_QUOTES_OF_METADATA = 1_000
 """The same of the JSON under "phcle", which has four entries."""
+
+BESIDE = "is what `phcle explore` keeps beside an embedding; give the embedding."
+
+OTHERS = {
+    "phcle.explorer": BESIDE,
+    "phcle.explorer-attributes": BESIDE,
+    "phcle.explorer-compared": BESIDE,
+    "phcle.label-index": "is an index, which phcle has no longer; give the embedding.",
+    "phcle.shard": "is of a fit in shards, which phcle has no longer; fit again.",
+}
+"""What to say about formats that no user needs to read, or none any more."""
 
 LONGEST_HEADER = 100_000_000
 """Bytes; the library refuses longer ones."""
@@ -80,7 +91,7 @@ def write_sealed(
 
 
 def read_sealed(
-    path: Path, format: str, version: int, foreign: str, *, oldest: int | None = None
+    path: Path, format: str, version: int, foreign: str
 ) -> tuple[Any, Tensors]:
     """Read content and tensors; refuse a file that is damaged or of another format.
 
@@ -97,8 +108,6 @@ def read_sealed(
         The version of the format that can be read.
     foreign : str
         What to say about a file of another format.
-    oldest : int or None
-        The oldest version that can be read as well.
 
     Returns
     -------
@@ -107,10 +116,10 @@ def read_sealed(
     """
     with _open(path) as file:
         header = _own_header(path, file.metadata() or {})
-        if header.get("format") != format:
-            raise FileError(f"{path}: {foreign}")
-        oldest_read = version if oldest is None else oldest
-        _refuse_other_version(path, header.get("version"), version, oldest_read)
+        found = header.get("format")
+        if found != format:
+            raise FileError(f"{path}: {OTHERS.get(str(found), foreign)}")
+        _refuse_other_version(path, header.get("version"), version)
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     text = header.get("content")
     try:
@@ -147,6 +156,8 @@ def _open(path: Path) -> Iterator[Any]:
     """Open a safetensors file whose header the library has checked."""
     from safetensors import SafetensorError, safe_open
 
+    if is_file(path / "fit.json"):
+        raise FileError(f"{path}: {OTHERS['phcle.shard']}")
     check_is_file(path)
     try:
         with path.open("rb") as file:
@@ -219,9 +230,9 @@ def _own_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     return header
 
 
-def _refuse_other_version(path: Path, found: Any, version: int, oldest: int) -> None:
+def _refuse_other_version(path: Path, found: Any, version: int) -> None:
     """Say which way the versions differ, and what to do."""
-    if type(found) is int and oldest <= found <= version:
+    if type(found) is int and found == version:
         return
     if type(found) is int and found > version:
         raise FileError(
@@ -231,7 +242,7 @@ def _refuse_other_version(path: Path, found: Any, version: int, oldest: int) -> 
     if type(found) is int and found >= 1:
         raise FileError(
             f"{path}: has format version {found}, this phcle reads version {version}; "
-            "make the file anew."
+            "fit again, or make the file anew."
         )
     raise FileError(f"{path}: is damaged (it has no format version).")
 

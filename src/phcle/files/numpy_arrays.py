@@ -20,7 +20,7 @@ from phcle.errors import FileError
 from phcle.files.decompression import refuse_bomb
 from phcle.files.writing import check_is_file
 
-__all__ = ["map_npy", "read_npy", "read_npz"]
+__all__ = ["read_npy", "read_npz"]
 
 Array = npt.NDArray[Any]
 
@@ -51,27 +51,6 @@ def read_npy(path: Path) -> Array:
             return _read_array(file, path.stat().st_size, str(path))
     except FileError:
         raise
-    # A damaged header makes NumPy raise whatever Python's tokenizer does.
-    except Exception as error:
-        raise _damaged(path, error) from error
-
-
-def map_npy(path: Path) -> Array:
-    """Map the array of an `.npy` file, so that only what is used is read.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    array
-        Numbers; it cannot be written to.
-    """
-    check_is_file(path)
-    try:
-        return np.lib.format.open_memmap(path, mode="r")
     # A damaged header makes NumPy raise whatever Python's tokenizer does.
     except Exception as error:
         raise _damaged(path, error) from error

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from phcle.files.csv_text import csv_lines
 from phcle.files.writing import write_whole
 
 __all__ = ["as_csv", "as_markdown", "markdown_grid", "write_table"]
@@ -60,14 +59,10 @@ def as_csv(table: Table) -> str:
     str
         The text of the file.
     """
-    buffer = io.StringIO()
-    for line in (table["title"], table.get("command", ""), *table["caveats"]):
-        buffer.write(f"# {line}\n")
+    said = (table["title"], table.get("command", ""), *table["caveats"])
     keys = dict.fromkeys(key for row in table["rows"] for key in row)
-    writer = csv.DictWriter(buffer, list(keys), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table["rows"])
-    return buffer.getvalue()
+    rows = [[row.get(key) for key in keys] for row in table["rows"]]
+    return "".join([*(f"# {line}\n" for line in said), *csv_lines([keys, *rows])])
 
 
 def as_markdown(table: Table, *, body: Sequence[str] = ()) -> str:

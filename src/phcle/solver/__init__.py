@@ -4,7 +4,7 @@
   state of a solution; `objective` is the reference in plain NumPy;
 - `start`: where factors start; `weights`: weights of the contexts;
 - `settings`, `choosing`, `trials`: settings that are chosen on hidden cells;
-- `left_out`, `near_copies`, `useful_weights`, `context_help`: what each context adds;
+- `left_out`, `useful_weights`, `context_help`: what each context adds;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
 - `rows`, `balance`, `column_samples`: the parts of a sweep;
 - `label_solve`, `node_settling`: the last step of a fit, also together with families;
@@ -13,9 +13,7 @@
 - `column_scores`, `completion_skill`, `suspicious_cells`: how well cells are predicted,
   and which known ones are unlikely;
 - `embedding_problem`: the problem of an embedding, for questions asked later;
-- `checkpoint`, `provenance`: storing and recording a fit;
-- `sharded_fit`, `sharded_problem`, `sharded_start`, `shard_files`: fits of relational
-  contexts in which no process holds all vectors (`phcle.fit_shards`).
+- `checkpoint`, `provenance`: storing and recording a fit.
 
 Solvers use contexts through `contexts.base` and `contexts.terms` and never ask for
 their kind. Modules here may import `embedding`, `contexts`, `backends`, `options`,

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.errors import FileError, PhcleWarning
-from phcle.files.archive import Tensors, read_sealed, write_sealed
+from phcle.files.archive import read_sealed, write_sealed
 from phcle.files.writing import check_can_write
 from phcle.options import DEFAULTS, OPTIONS
 from phcle.solver.problem import Problem, State
@@ -33,11 +33,10 @@ from phcle.solver.start import Factors
 
 __all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 
-FORMAT, VERSION, OLDEST = "phcle.checkpoint", 2, 1
+FORMAT, VERSION = "phcle.checkpoint", 2
 
 NAMES_AT_ONCE = 1 << 20
 """Names that are joined into one text for a fingerprint."""
-"""Name, version written, and oldest version read."""
 
 
 @dataclass(frozen=True)
@@ -196,17 +195,12 @@ class Checkpoint:
                 "to start a new fit."
             )
         foreign = "is not a checkpoint of a fit."
-        about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign, oldest=OLDEST)
+        about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
         try:
             self._refuse_another_fit(about["prints"], chose="chosen" in about)
-            # Version 1 named the factors by kind, in the order of the contexts.
-            of_contexts = [
-                factor
-                for name in ("C", "U", "factor")
-                for factor in _numbered(tensors, name)
-            ]
+            factors = tuple(tensors[f"factor{i}"] for i in range(len(tensors) - 1))
             found = Resumed(
-                Factors(tensors["W0"], tuple(of_contexts)),
+                Factors(tensors["W0"], factors),
                 {str(name): float(x) for name, x in about["weights"].items()},
                 tuple(
                     {str(name): float(x) for name, x in record.items()}
@@ -287,7 +281,7 @@ def read_choice(path: Path) -> Mapping[str, Any] | None:
     if not os.path.lexists(path):
         return None  # `Checkpoint.read` says so
     foreign = "is not a checkpoint of a fit."
-    about, _ = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
+    about, _ = read_sealed(path, FORMAT, VERSION, foreign)
     found = about.get("chosen")
     return found if isinstance(found, Mapping) else None
 
@@ -307,7 +301,7 @@ def look_into(path: Path) -> dict[str, Any]:
         fingerprints of the data, and versions of libraries.
     """
     foreign = "is not a checkpoint of a fit."
-    about, tensors = read_sealed(path, FORMAT, VERSION, foreign, oldest=OLDEST)
+    about, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     try:
         n_labels, dim = tensors["W0"].shape
         history = list(about["history"])
@@ -323,12 +317,6 @@ def look_into(path: Path) -> dict[str, Any]:
         }
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path}: is not a whole checkpoint ({error}).") from error
-
-
-def _numbered(tensors: Tensors, name: str) -> tuple[Any, ...]:
-    """The factors of one kind, in their order."""
-    n = sum(key.startswith(name) for key in tensors)
-    return tuple(tensors[f"{name}{i}"] for i in range(n))
 
 
 def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:

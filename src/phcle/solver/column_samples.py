@@ -39,14 +39,17 @@ class Drawn:
 
     Attributes
     ----------
-    labels : list of Sample or None, or None
+    n : int
+        About how many labels and columns were drawn from each context.
+    labels : list of Sample or None
         Labels for updates of the factors; None where all labels are used.
-    columns : list of Sample or None, or None
+    columns : list of Sample or None
         Columns for updates of W; None where all columns are used.
     """
 
-    labels: list[Sample | None] | None = None
-    columns: list[Sample | None] | None = None
+    n: int
+    labels: list[Sample | None]
+    columns: list[Sample | None]
 
 
 class _Masses:
@@ -87,20 +90,22 @@ class ColumnSamples:
         ]
         self.n, self.seed, self.most = n, seed, most
 
-    def draw(self, sweep: int) -> Drawn:
+    def draw(self, sweep: int, least: int = 0) -> Drawn:
         """Draw the samples of a sweep; they grow during the fit.
 
         Parameters
         ----------
         sweep : int
             Number of sweeps made so far.
+        least : int, default 0
+            Columns that are needed, even if so many were not planned for this sweep.
 
         Returns
         -------
         Drawn
             A sample for each context.
         """
-        n = min(self.n * (1 + sweep // GROWS_EVERY), self.most)
+        n = max(min(self.n * (1 + sweep // GROWS_EVERY), self.most), least)
         rng = np.random.default_rng([self.seed, sweep])
 
         def sample(masses: _Masses) -> Sample | None:
@@ -110,7 +115,8 @@ class ColumnSamples:
             (None, None) if masses is None else (sample(masses[0]), sample(masses[1]))
             for masses in self.masses
         ]
-        return Drawn([rows for rows, _ in pairs], [columns for _, columns in pairs])
+        rows, columns = zip(*pairs, strict=True)
+        return Drawn(n, list(rows), list(columns))
 
 
 def samples_for(device: DeviceProblem, mode: str, seed: int) -> ColumnSamples | None:

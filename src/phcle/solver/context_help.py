@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from phcle.answers import ContextHelp, LeftOutContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.penalties import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import some
 from phcle.solver.left_out import VISIBLE, LeaveOneOut, LeftOut
-from phcle.solver.near_copies import near_copies
 from phcle.solver.problem import Problem
 from phcle.solver.settings import Setting
 from phcle.solver.trials import FEWEST_CELLS, Question, Trials
@@ -73,26 +69,16 @@ def context_help(
             "could be hidden."
         )
         return ContextHelp(None, n_hidden, {}, (), reason)
-    contexts = trials.problem(question.given).contexts
-    copies = near_copies(contexts, np.random.default_rng(question.seed))
     trial = LeaveOneOut(trials, question.given)
-    skills = trial.skills
-    # Copies predict each other, whatever else is left out.
-    doubled = {name for group in copies for name in group}
-    if doubled.issuperset(trial.predicted):
-        doubled = set()
     found = []
     for n_done, name in enumerate(names, 1):
         progress(n_done, len(names) + 1)
-        group = next((set(x) for x in copies if name in x), {name})
-        left_out = trial.leave_out({name}, group | doubled)
-        both = trial.leave_out(group, doubled) if len(group) > 1 else None
-        found.append(_answer(name, left_out, sorted(group - {name}), both))
+        found.append(_answer(name, trial.leave_out(name)))
     progress(len(names) + 1, len(names) + 1)
     reason = f"Skill for {trials.n_hidden:,} hidden cells (1 is perfect, 0 is the mean)"
-    shown = ", ".join(f"{name} {max(x, 0):.2f}" for name, x in skills.items())
+    shown = ", ".join(f"{name} {max(x, 0):.2f}" for name, x in trial.skills.items())
     return ContextHelp(
-        None, trials.n_hidden, skills, tuple(found), f"{reason}: {shown}."
+        None, trials.n_hidden, trial.skills, tuple(found), f"{reason}: {shown}."
     )
 
 
@@ -120,9 +106,7 @@ def _question(embedding: LabelEmbedding) -> Question:
     )
 
 
-def _answer(
-    name: str, found: LeftOut, copies: list[str], both: LeftOut | None
-) -> LeftOutContext:
+def _answer(name: str, found: LeftOut) -> LeftOutContext:
     """What leaving a context out changed, in words."""
     if found.skill is None or found.without is None:
         verdict = "unknown"
@@ -138,10 +122,6 @@ def _answer(
         else:
             verdict = "no clear effect"
             words += f": {verdict} (± {found.error:.2f})"
-    if copies:
-        words += f"; {some(copies)} says nearly the same"
-        if both is not None and both.without is not None:
-            words += f", without all of them: {both.without:.2f}"
     return LeftOutContext(
         name, found.skill, found.without, found.error, found.tables, verdict, words
     )

@@ -62,7 +62,7 @@ class LeftOut:
 
 
 class LeaveOneOut:
-    """Trials of one setting with all contexts, and with some of them left out.
+    """Trials of one setting with all contexts, and with one of them left out.
 
     Parameters
     ----------
@@ -70,19 +70,15 @@ class LeaveOneOut:
         Hidden cells and contexts.
     setting : Setting
         The setting of all trials.
-    never : collection of str
-        Names of contexts that are in none of the trials.
     """
 
-    def __init__(
-        self, trials: Trials, setting: Setting, never: Collection[str] = frozenset()
-    ) -> None:
-        self.trials, self.setting, self.never = trials, setting, set(never)
+    def __init__(self, trials: Trials, setting: Setting) -> None:
+        self.trials, self.setting = trials, setting
 
     @cached_property
     def errors(self) -> Errors:
         """Squared errors of the hidden cells with all contexts, by table."""
-        return self._errors(())
+        return self._errors([])
 
     @cached_property
     def skills(self) -> dict[str, float]:
@@ -95,29 +91,24 @@ class LeaveOneOut:
         found = self.skills.items()
         return tuple(n for n, skill in found if self.trials.is_predicted(n, skill))
 
-    def leave_out(
-        self, names: Collection[str], not_judged: Collection[str] = ()
-    ) -> LeftOut:
-        """Fit without some contexts.
+    def leave_out(self, name: str) -> LeftOut:
+        """Fit without a context.
 
         Parameters
         ----------
-        names : collection of str
-            The contexts, as the user named them.
-        not_judged : collection of str
-            Further tables that are not looked at, such as copies.
+        name : str
+            The context, as the user named it.
 
         Returns
         -------
         LeftOut
             What the other tables lose.
         """
-        away = {*names, *not_judged}
-        others = [table for table in self.predicted if table not in away]
+        others = [table for table in self.predicted if table != name]
         if not others:
             return LeftOut(None, None, 0.0, {})
-        are_nothing = all(self.setting.shrinkage.get(name) == NOISE for name in names)
-        errors = self.errors if are_nothing else self._errors(names)
+        is_nothing = self.setting.shrinkage.get(name) == NOISE
+        errors = self.errors if is_nothing else self._errors([name])
         without = {table: self._skill(table, errors[table]) for table in others}
         variance = 0.0
         for table in others:
@@ -132,8 +123,7 @@ class LeaveOneOut:
         )
 
     def _errors(self, left_out: Collection[str]) -> Errors:
-        without = self.never.union(left_out)
-        problem = self.trials.problem(self.setting, without)
+        problem = self.trials.problem(self.setting, left_out)
         return self.trials.fit(problem, cold_sweeps=SWEEPS)[1]
 
     def _skill(self, name: str, errors: npt.NDArray[np.float64]) -> float:

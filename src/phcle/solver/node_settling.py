@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Backend
-from phcle.contexts.terms import Curvature, LinearUpdate
+from phcle.contexts.terms import LinearUpdate
 from phcle.solver.problem import LabelRows
 from phcle.solver.rows import Updated, solve_rows
 
@@ -145,7 +145,7 @@ class _JointResponse:
         for number in processes.own_blocks(len(self.blocks)):
             y = xp.take(W, self.blocks[number].at, axis=0)
             for view in views:
-                mean = view.local(number, y).mean_curvature(Curvature.MATCHED)
+                mean = view.local(number, y).mean_curvature()
                 curvatures[number] += self.backend.to_numpy(mean)
         curvatures = processes.sum_over(curvatures) + lam.ridge * np.eye(problem.dim)
         self.curvatures = self.backend.asarray(curvatures)

@@ -19,10 +19,6 @@ from phcle.solver.sweep import Reweigh, SweepSolver
 
 __all__ = ["PaperSolver"]
 
-RISING = 1e-6
-"""A gap that rises by more than this share really rises; smaller rises may be rounding
-errors of single precision."""
-
 
 class PaperSolver(SweepSolver):
     """Gradient steps of a given size, or of a safe size.
@@ -76,14 +72,6 @@ class PaperSolver(SweepSolver):
         views = rows.views(factors, weights)
         values, _ = values_and_gradient(device.backend, W, views, rows.blocks)
         return self.advance(state, W, factors, values, began)
-
-    def converged(self, state: State) -> bool:
-        """Whether the last sweep made little progress; false while the gap rises."""
-        if self.step_size is not None and len(state.history) > 1:
-            before, after = (record["gap"] for record in state.history[-2:])
-            if after > before + RISING * abs(before):
-                return False
-        return super().converged(state)
 
     def _descend(
         self,

@@ -114,12 +114,16 @@ class State:
         α and β by context.
     history : tuple of dict
         A record for each sweep.
+    risen : str or None
+        Name of the context whose loss rose most in a sweep that was given up; the fit
+        ends before that sweep.
     """
 
     W: Array
     factors: tuple[Array, ...]
     weights: dict[str, float]
     history: tuple[dict[str, float], ...] = ()
+    risen: str | None = None
 
     @property
     def iteration(self) -> int:

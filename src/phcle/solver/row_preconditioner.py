@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.terms import Curvature, Local
+from phcle.contexts.terms import Local
 
 __all__ = ["row_preconditioner"]
 
@@ -22,7 +22,6 @@ def row_preconditioner(
     backend: Backend,
     terms: Sequence[Local],
     ridge: float,
-    curvature: Curvature,
     *,
     most_entries: int,
 ) -> Callable[[Array], Array]:
@@ -36,8 +35,6 @@ def row_preconditioner(
         All terms at a block of rows.
     ridge : float
         λ of the squared penalty on the rows.
-    curvature : Curvature
-        Which curvature.
     most_entries : int
         Most known entries of a row, over all terms, whose curvature is used exactly. A
         term with more adds the mean curvature of its block.
@@ -52,9 +49,9 @@ def row_preconditioner(
     shared = ridge * xp.eye(like.shape[1], dtype=like.dtype, device=like.device)
     vectors: list[Array] = []
     for term in terms:
-        split = term.split_curvature(curvature, most_entries)
+        split = term.split_curvature(most_entries)
         if split is None:
-            shared = shared + term.mean_curvature(curvature)
+            shared = shared + term.mean_curvature()
             continue
         shared = shared + split.shared
         vectors.append(split.vectors)

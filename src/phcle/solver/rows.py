@@ -3,9 +3,8 @@
 With the other factors fixed, the rows of a factor are independent convex problems. A
 step solves  H δ = −gradient  by a few preconditioned conjugate gradients, where H is
 the local curvature: exact for known entries, matched in trace for the dense part, whose
-Gram matrix all rows share. The step is checked on the row's own objective and shortened
-where it overshoots. A row that it cannot improve takes the step of the quadratic bound
-instead (softplus'' ≤ 1/4), which never raises the objective: this is majorise-minimise.
+Gram matrix all rows share. The step is checked on the row's own objective, shortened
+where it overshoots, and halved until the objective falls.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, Local, View
 from phcle.solver.row_preconditioner import row_preconditioner
 
-__all__ = ["Updated", "solve_rows", "update_rows"]
+__all__ = ["Updated", "row_values", "solve_rows", "update_rows"]
 
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
@@ -42,6 +41,9 @@ thousand rows, a few would keep all others waiting; they take another step inste
 MODEL_HOLDS = 0.3
 """A row tries another length of its step if the best one by the parabola differs from
 the whole step by more than this share. Below, it would gain too little."""
+
+HALVINGS = 20
+"""Most halvings of a step that does not lower a row's objective. Few rows need one."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def solve_rows(
         going = xp.nonzero(lengths > tol)[0]
         y, lengths = moved, lengths[going]
         for _ in range(max_iter - 1):
-            if not backend.processes.any_of(going.shape[0] > 0):
+            if not going.shape[0]:
                 break
             before = y[going]
             moved, renewed = _step(
@@ -162,6 +164,34 @@ def solve_rows(
         return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
 
     return _over_blocks(backend, factor, blocks, len(views), until_converged)
+
+
+def row_values(
+    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Block]
+) -> npt.NDArray[np.float64]:
+    """Compute the value of each term, summed over the rows of all processes.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    factor : array of shape (rows, dim)
+        The factor.
+    views : sequence of View
+        The terms.
+    blocks : sequence of Block
+        Blocks of rows.
+
+    Returns
+    -------
+    array of shape (terms,)
+        The values.
+    """
+
+    def unchanged(y: Array, block: int) -> tuple[Array, list[Array]]:
+        return y, [view.local(block, y).value for view in views]
+
+    return _over_blocks(backend, factor, blocks, len(views), unchanged).values
 
 
 def _over_blocks(
@@ -184,10 +214,7 @@ def _over_blocks(
     processes = backend.processes
     own = processes.own_blocks(len(blocks))
     totals = np.zeros((len(blocks), n_terms))
-    if processes.in_step:  # blocks exchange rows, so they run one after the other
-        all_found = [one(number) for number in own]
-    else:
-        all_found = backend.map_blocks(lambda i: one(own[i]), len(own))
+    all_found = backend.map_blocks(lambda i: one(own[i]), len(own))
     for number, found in zip(own, all_found, strict=True):
         totals[number] = found
     none = np.empty(0, dtype=np.int64)
@@ -208,17 +235,12 @@ def _step(
     """One step of a block, or of chosen rows: new rows and values of the terms."""
     xp = backend.xp
     here = _Place.of(backend, y, views, ridge, block, chosen)
-    # PROBED needs a sample of all columns, for which all processes must ask at once.
-    in_step = curvature is Curvature.PROBED or any(x.exchanges(block) for x in views)
-    any_of = backend.processes.any_of if in_step else bool
-    best, slope = _attempt(backend, here, ridge, curvature, any_of)
-    stuck = xp.nonzero((best.total >= here.total) & (slope < -here.noise))[0]
-    if any_of(stuck.shape[0] > 0):
-        rows = stuck if chosen is None else chosen[stuck]
-        again = _Place.of(backend, y[stuck], views, ridge, block, rows)
-        best.put(stuck, _attempt(backend, again, ridge, Curvature.BOUND, any_of)[0])
+    is_newton = curvature is Curvature.PROBED
+    direction = _direction(backend, here, ridge, curvature)
+    slope = xp.sum(here.gradient * direction, axis=1)
+    best = _search(backend, here, direction, slope, ridge, check_all=not is_newton)
     better = best.total < here.total
-    if curvature is Curvature.PROBED:  # gains are below rounding: trust the gradient
+    if is_newton:  # gains are below rounding: trust the gradient
         better = better | (slope >= -here.noise)
     values = [
         xp.where(better, new, old)
@@ -262,22 +284,6 @@ class _Place:
         return _Trial(self.y + direction, self.total + 0, values)
 
 
-def _attempt(
-    backend: Backend,
-    here: _Place,
-    ridge: float,
-    curvature: Curvature,
-    any_of: Callable[[bool], bool],
-) -> tuple[_Trial, Array]:
-    """Rows after the step with this curvature, and the slopes along it."""
-    direction = _direction(backend, here, ridge, curvature)
-    slope = backend.xp.sum(here.gradient * direction, axis=1)
-    is_newton = curvature is Curvature.PROBED
-    check_all = not is_newton
-    found = _search(backend, here, direction, slope, ridge, any_of, check_all=check_all)
-    return found, slope
-
-
 def _direction(
     backend: Backend, here: _Place, ridge: float, curvature: Curvature
 ) -> Array:
@@ -294,7 +300,6 @@ def _direction(
             backend,
             here.terms,
             ridge,
-            curvature,
             most_entries=backend.exact_entries if is_newton else 0,
         ),
         -here.gradient,
@@ -330,11 +335,12 @@ def _search(
     direction: Array,
     slope: Array,
     ridge: float,
-    any_of: Callable[[bool], bool],
     *,
     check_all: bool,
 ) -> _Trial:
     """Try the whole step. Rows that gain too little try the vertex of a parabola.
+
+    A row that gains nothing there halves the step until it does.
 
     A gain that is smaller than rounding errors says nothing about the length of the
     step. Without `check_all`, such rows take the whole step and keep their value, which
@@ -344,7 +350,7 @@ def _search(
     everyone = slice(None)
     if not check_all:
         checked = xp.nonzero(slope < -here.noise)[0]
-        if not any_of(checked.shape[0] > 0):
+        if not checked.shape[0]:
             return here.moved(direction)
     lines = [term.along(direction) for term in here.terms]
 
@@ -367,11 +373,15 @@ def _search(
     vertex = xp.clip(vertex, min=0.05)
     is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
     chosen = xp.nonzero(is_off)[0]
-    if not any_of(chosen.shape[0] > 0):
-        return whole
-    shorter = trial(vertex[chosen], chosen)
-    better = shorter.total < whole.total[chosen]
-    whole.put(chosen[better], shorter.take(better))
+    step = vertex
+    for _ in range(1 + HALVINGS):
+        if not chosen.shape[0]:
+            break
+        shorter = trial(step[chosen], chosen)
+        better = shorter.total < whole.total[chosen]
+        whole.put(chosen[better], shorter.take(better))
+        step = 0.5 * step
+        chosen = chosen[whole.total[chosen] >= here.total[chosen]]
     return whole
 
 
@@ -402,13 +412,11 @@ def _conjugate_gradients(
     # Below this, a row is exact up to rounding, and more steps would add errors.
     eps = float(np.finfo(backend.dtype).eps)
     noise = xp.clip((4 * eps) ** 2 * strength, min=tiny / eps)
-    is_solved = False
     for step in range(n_steps):
         bent = product(search)
         slope = xp.sum(residual * search, axis=1)
         length = slope / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
-        # If processes work in step, solved rows wait for those of the others.
-        goes_on = (strength > noise) & (not is_solved)
+        goes_on = strength > noise
         length = xp.where(goes_on, length, 0.0)
         x = x + length[:, None] * search
         if step + 1 == n_steps:
@@ -416,11 +424,10 @@ def _conjugate_gradients(
         before, residual = residual, residual - length[:, None] * bent
         better = precondition(residual)
         renewed = xp.sum(residual * better, axis=1)
-        if solved and not is_solved:
+        if solved:
             n_unsolved = int(xp.sum(renewed > enough))
-            is_solved = n_unsolved <= UNSOLVED * len(renewed)
-        if solved and not backend.processes.any_of(not is_solved):
-            break
+            if n_unsolved <= UNSOLVED * len(renewed):
+                break
         turned = renewed - xp.sum(before * better, axis=1)
         ratio = xp.where(goes_on, turned / xp.clip(strength, min=tiny), 0.0)
         search = better + ratio[:, None] * search

@@ -15,7 +15,7 @@ from phcle.errors import PhcleWarning
 from phcle.progress import counted_progress
 from phcle.solver.choosing import choose
 from phcle.solver.problem import Problem
-from phcle.solver.settings import Chosen, Setting, pose_setting
+from phcle.solver.settings import Chosen, Setting, longest_useful, pose_setting
 from phcle.solver.trials import Question, Trials
 from phcle.solver.useful_weights import useful_weights
 from phcle.solver.warm_start import WarmStart
@@ -186,6 +186,7 @@ class SettingChoice:
             for name in ("dim", "negatives", "descriptive_weight", "stiffness")
             if self.options[name] != "auto"
         }
+        given.setdefault("dim", min(Setting.dim, longest_useful(aligned, {})))
         shrinkage = self.options["shrinkage"]
         if shrinkage != "auto":
             given["shrinkage"] = dict.fromkeys(tables, float(shrinkage))

@@ -10,18 +10,19 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from phcle.backends.protocol import Array
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import View
+from phcle.contexts.terms import Sample, View
 from phcle.errors import NumericalError, some
 from phcle.solver.balance import balance
-from phcle.solver.column_samples import ColumnSamples, Drawn
+from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.problem import DeviceProblem, State, values_and_gradient
-from phcle.solver.rows import update_rows
+from phcle.solver.rows import row_values, update_rows
 from phcle.solver.start import Factors
 
 __all__ = [
@@ -37,6 +38,18 @@ Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 NOISY = 3
 """Number of sweeps whose estimated gaps are averaged before they are compared. Single
 estimates from samples vary too much."""
+
+RISES = 2e-3
+"""A sampled sweep that raises the gap by more than this share is repeated. Smaller
+rises come from the sample of labels that updates the factors."""
+
+MORE = 4
+"""A sweep that raises the gap is repeated with so many times more labels and columns,
+which halves the noise. The sweeps that follow use as many."""
+
+ROUNDING = 1e-6
+"""Share of the objective by which rounding and inexact steps may raise the gap of all
+columns, in full precision."""
 
 
 class SweepSolver(ABC):
@@ -204,7 +217,7 @@ class SweepSolver(ABC):
         }
 
     def converged(self, state: State) -> bool:
-        """Whether the last sweep lowered the gap by less than `tol`.
+        """Whether the last sweep lowered the gap by less than `tol`, and raised it not.
 
         Parameters
         ----------
@@ -219,14 +232,17 @@ class SweepSolver(ABC):
         if len(state.history) < 2:
             return False
         before, after = state.history[-2]["gap"], state.history[-1]["gap"]
-        return before - after <= self.tol * abs(after)
+        share = max(ROUNDING, self.device.backend.noise)
+        most = share * abs(state.history[-1]["objective"])
+        return -most <= before - after <= self.tol * abs(after)
 
 
 class MajoriseSolver(SweepSolver):
     """Majorise-minimise: sweeps of all factors, then W, that never raise the objective.
 
     With `samples`, the dense parts use a new sample of the columns in every sweep. The
-    objective is then an estimate, and it may rise.
+    objective is then an estimate. A sweep that raises it on its own sample is repeated
+    with more columns. If it still rises, the fit ends before this sweep.
 
     Parameters
     ----------
@@ -252,18 +268,71 @@ class MajoriseSolver(SweepSolver):
         self.samples = samples
 
     def step(self, state: State) -> State:
-        """Make one sweep. W comes last, so its row values sum to the objective."""
+        """Make one sweep, or with samples perhaps two."""
+        if self.samples is None:
+            return self._sweep(state)
+        least = int(state.history[-1].get("columns", 0)) if state.history else 0
+        for _ in range(2):
+            drawn = self.samples.draw(state.iteration, least)
+            after = self._sweep(state, drawn.labels, drawn.columns)
+            record = {**after.history[-1], "columns": float(drawn.n)}
+            risen = self._risen(state, drawn.columns, record)
+            if risen is None:
+                return replace(after, history=(*state.history, record))
+            del after  # memory of the device, for the repeated sweep
+            least = MORE * drawn.n
+        return replace(state, risen=risen)
+
+    def _sweep(
+        self,
+        state: State,
+        labels: Sequence[Sample | None] | None = None,
+        columns: Sequence[Sample | None] | None = None,
+    ) -> State:
+        """All factors, then W: it comes last, so its values sum to the objective."""
         began = time.perf_counter()
         device, weights = self.device, state.weights
         state = balance(device, state)
-        drawn = Drawn() if self.samples is None else self.samples.draw(state.iteration)
         factors = device.update_factors(
-            state.W, state.factors, weights, self.update, samples=drawn.labels
+            state.W, state.factors, weights, self.update, samples=labels
         )
-        views = device.labels.views(factors, weights, samples=drawn.columns)
+        views = device.labels.views(factors, weights, samples=columns)
         ridge, blocks = device.problem.penalties.ridge, device.labels.blocks
         updated = update_rows(device.backend, state.W, views, ridge, blocks)
         return self.advance(state, updated.factor, factors, updated.values, began)
+
+    def _risen(
+        self,
+        before: State,
+        columns: Sequence[Sample | None],
+        now: Mapping[str, float],
+    ) -> str | None:
+        """Name the context that rose most, if the sweep has raised the gap.
+
+        The gap before it is computed from the same sample, so that the noise of both
+        cancels. That is a pass over all rows, which most sweeps do not need: they fall
+        below the gap that the sweep before them noted.
+        """
+        is_first = not before.history
+        if (
+            is_first
+            or self.reweigh is not None
+            or now["gap"] <= before.history[-1]["gap"]
+        ):
+            return None  # gaps of different weights cannot be compared
+        device, weights = self.device, before.weights
+        views = device.labels.views(before.factors, weights, samples=columns)
+        values = row_values(device.backend, before.W, views, device.labels.blocks)
+        penalties = device.penalties(before.W, before.factors)
+        then = self.terms(values, weights, penalties)
+        if now["gap"] <= then["gap"] + RISES * abs(then["gap"]):
+            return None
+        rises = {
+            context.name: now[key] - then[key]
+            for context in device.problem.contexts
+            for key in [f"{context.kind}:{context.name}"]
+        }
+        return max(rises, key=lambda name: rises[name])
 
     def update(
         self,
@@ -329,10 +398,14 @@ def run(
     State
         The state after the last sweep.
     """
-    while state.iteration < max_iter and not solver.converged(state):
+    while (
+        state.iteration < max_iter
+        and state.risen is None
+        and not solver.converged(state)
+    ):
         with _refuse_broken_algebra(solver.device, state, solver.remedy):
             state = solver.step(state)
-        if on_step is not None:
+        if on_step is not None and state.risen is None:
             on_step(state)
     return state
 

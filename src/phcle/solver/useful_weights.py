@@ -3,18 +3,14 @@
 A context is useful if the hidden cells of other tables are predicted better with it
 than without it, or if its own hidden cells are predicted: then it has a structure that
 vectors can hold. All useful contexts have the weight that they would have without the
-others ("equal" weights of the useful ones alone). Near-copies share one weight.
+others ("equal" weights of the useful ones alone).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
-from phcle.errors import some
 from phcle.solver.left_out import CERTAIN, LeaveOneOut, LeftOut
-from phcle.solver.near_copies import near_copies
 from phcle.solver.settings import Setting
 from phcle.solver.trials import FEWEST_CELLS, Question, Trials
 from phcle.solver.weights import BACKGROUND
@@ -54,11 +50,7 @@ def useful_weights(
         found = f"only {trials.n_hidden} cells" if trials.hidden else "no cell"
         reason = f"Weights are equal: {found} of readable tables could be hidden."
         return {}, (reason,)
-    contexts = trials.problem(setting).contexts
-    copies = near_copies(contexts, np.random.default_rng(question.seed))
-    first = {name: group[0] for group in copies for name in group}
-    doubles = {name for name, kept in first.items() if name != kept}
-    trial = LeaveOneOut(trials, setting, doubles)
+    trial = LeaveOneOut(trials, setting)
     if not trial.predicted:
         reason = "Weights are equal: no setting predicts hidden cells of any table."
         return {}, (reason,)
@@ -67,18 +59,11 @@ def useful_weights(
     n_contexts = len(question.aligned.contexts)
     for n_done, context in enumerate(question.aligned.contexts):
         progress(n_done, n_contexts)
-        if context.name not in doubles:
-            left_out = trial.leave_out({context.name})
-            shares[context.name], reasons[context.name] = _share(
-                context.name, trial, left_out
-            )
+        left_out = trial.leave_out(context.name)
+        shares[context.name], reasons[context.name] = _share(
+            context.name, trial, left_out
+        )
     shares = _with_every_label(question, shares, reasons)
-    for group in copies:
-        share, reason = shares[group[0]] / len(group), reasons[group[0]]
-        for name in group:
-            others = some([other for other in group if other != name])
-            shares[name] = share
-            reasons[name] = f"nearly the same as {others}, so they share one; {reason}"
     named = [c.name for c in question.aligned.contexts]
     return (
         {name: shares[name] for name in named},
@@ -117,7 +102,7 @@ def _with_every_label(
 ) -> dict[str, float]:
     """Leave a little weight to contexts that alone know some label."""
     found = dict(shares)
-    contexts = [c for c in question.aligned.contexts if c.name in shares]
+    contexts = question.aligned.contexts
     known = {
         label
         for context in contexts

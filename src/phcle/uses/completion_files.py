@@ -6,16 +6,16 @@ an answer with fields such as `label`, `column` and `value`.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from phcle.answers import as_json
 from phcle.embedding.cell_texts import probabilities_text, value_text
 from phcle.errors import BackendError, OptionError
+from phcle.files.csv_text import csv_lines
 from phcle.files.writing import write_whole
 
 __all__ = [
@@ -129,9 +129,8 @@ def _write_table(
     cells: Iterable[Any], path: Path, titles: Sequence[str], delimiter: str = ","
 ) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(titles)
-        writer.writerows(cell_texts(cell, titles) for cell in cells)
+        rows = (cell_texts(cell, titles) for cell in cells)
+        file.writelines(csv_lines(chain([titles], rows), delimiter))
 
 
 def _write_tsv(cells: Iterable[Any], path: Path, titles: Sequence[str]) -> None:

@@ -324,9 +324,7 @@ def _recipe(context: FittedContext) -> answers.HierarchyRecipe | None:
     recipe = getattr(context.data, "hierarchy", None)
     if recipe is None:
         return None
-    return answers.HierarchyRecipe(
-        recipe.kind, recipe.decay, recipe.radius, recipe.random_state
-    )
+    return answers.HierarchyRecipe(recipe.kind, recipe.decay, recipe.radius)
 
 
 def _neighbours(

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import TextIOWrapper
 from pathlib import Path
 
 from phcle.contexts.labels import normal
 from phcle.contexts.readers.delimited import MARK
+from phcle.contexts.readers.table_files import TextFormat
 from phcle.errors import FileError
+from phcle.files.csv_text import unmarked
 from phcle.files.writing import open_file
 
 __all__ = ["RawRow", "quoted", "raw_rows", "unquoted"]
+
+MOST_AT_ONCE = 1 << 16
+"""Bytes of a line that are read at once."""
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 @dataclass
@@ -24,6 +32,8 @@ class RawRow:
     ----------
     line : int
         The line where the row begins.
+    data : bytes
+        The row with its line end.
     before : str
         A byte order mark before the first row; otherwise empty.
     cells : list of str
@@ -33,56 +43,75 @@ class RawRow:
     """
 
     line: int
+    data: bytes
     before: str
     cells: list[str]
     end: str
 
-    def text(self, delimiter: str) -> str:
-        """Join the cells.
+    def replaced(self, texts: Mapping[int, str], form: TextFormat) -> bytes:
+        """Write the row with other texts in some cells.
 
         Parameters
         ----------
-        delimiter : str
-            What separates the cells.
+        texts : mapping from int to str
+            Raw cells by their position.
+        form : TextFormat
+            How the table is written.
 
         Returns
         -------
-        str
-            The row as it stands in the file.
+        bytes
+            The row. Everything but these cells stays as it stands in the file.
         """
-        return f"{self.before}{delimiter.join(self.cells)}{self.end}"
+        if not texts:
+            return self.data
+        pieces = [self.before]
+        for cell in self.cells:
+            pieces += [cell, form.delimiter]
+        pieces[-1] = self.end
+        encoding = form.encoding.name
+        found = _bytes_of(pieces, self.data, encoding)
+        for i, text in texts.items():
+            pieces[2 * i + 1] = text
+            found[2 * i + 1] = text.encode(encoding)
+        data = b"".join(found)
+        if data.decode(encoding, "replace") != "".join(pieces):
+            # In some old encodings a letter depends on what stands before it.
+            new = "".join(texts.values())
+            raise UnicodeEncodeError(encoding, new, 0, len(new), "its place matters")
+        return data
 
 
-def raw_rows(path: Path, delimiter: str, encoding: str = "utf-8") -> Iterator[RawRow]:
+def raw_rows(path: Path, form: TextFormat) -> Iterator[RawRow]:
     """Read a table row by row; a quoted cell may hold line ends.
 
     Parameters
     ----------
     path : Path
         The table.
-    delimiter : str
-        What separates the cells.
-    encoding : str, default "utf-8"
-        Encoding of the table.
+    form : TextFormat
+        How it is written.
 
     Yields
     ------
     RawRow
         Every row, also empty ones.
     """
-    waiting, first = "", 1
-    for line, text in enumerate(_lines(path, encoding), 1):
+    data, waiting, first, line = b"", "", 1, 0
+    for own, text in _lines(path, form.encoding.name):
+        data += own
         waiting += text
+        line += 1
         before = MARK if first == 1 and waiting.startswith(MARK) else ""
         body = waiting.removeprefix(before).rstrip("\r\n")
         end = waiting[len(before) + len(body) :]
-        cells = _split(body, delimiter, f"{path}, line {first}")
+        cells = _split(body, form.delimiter, f"{path}, line {first}")
         if cells is None and len(waiting) <= csv.field_size_limit():
             continue
         if cells is None:
             break
-        yield RawRow(first, before, cells, end)
-        waiting, first = "", line + 1
+        yield RawRow(first, data, before, cells, end)
+        data, waiting, first = b"", "", line + 1
     if waiting:
         raise FileError(
             f"{path}, line {first}: a quotation mark has no second one; add it, or "
@@ -90,15 +119,61 @@ def raw_rows(path: Path, delimiter: str, encoding: str = "utf-8") -> Iterator[Ra
         )
 
 
-def _lines(path: Path, encoding: str) -> Iterator[str]:
-    """Lines with their ends, of any kind, and a byte order mark if there is one."""
+def _lines(path: Path, encoding: str) -> Iterator[tuple[bytes, str]]:
+    """Lines with their ends, of any kind: their bytes and their text."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    data, text = b"", ""
     try:
-        with open_file(path) as raw, TextIOWrapper(raw, encoding, newline="") as file:
-            yield from file
+        with open_file(path) as file:
+            while block := file.readline(MOST_AT_ONCE):
+                data += block
+                text += decoder.decode(block)
+                # The rest of a character, or of a line end, may follow.
+                while (decoder.getstate()[0] or text.endswith("\r")) and (
+                    more := file.read(1)
+                ):
+                    data += more
+                    text += decoder.decode(more)
+                lines = _LINES.findall(text)
+                owns = _bytes_of(lines, data, encoding)
+                data, text = b"", ""
+                if lines and not lines[-1].endswith(("\r", "\n")):
+                    data, text = owns.pop(), lines.pop()
+                yield from zip(owns, lines, strict=True)
+            text += decoder.decode(b"", final=True)
     except UnicodeError as error:
         raise FileError(
             f"{path}: is not {encoding} text; give another --encoding."
         ) from error
+    if data:
+        yield data, text
+
+
+def _bytes_of(pieces: Sequence[str], data: bytes, encoding: str) -> list[bytes]:
+    """Divide the bytes of a text as its pieces do.
+
+    A character may have several codes, as in cp932, so encoding a piece again may give
+    other bytes. Then characters are counted byte by byte.
+    """
+    if len(pieces) == 1:
+        return [data]
+    try:
+        found = [piece.encode(encoding) for piece in pieces]
+    except UnicodeEncodeError:  # a character that is read but never written
+        found = []
+    if b"".join(found) == data:
+        return found
+    decoder = codecs.getincrementaldecoder(encoding)()
+    found, start, at = [], 0, 0
+    for piece in pieces:
+        missing = len(piece)
+        while missing > 0 and at < len(data):
+            at += 1
+            missing -= len(decoder.decode(data[at - 1 : at]))
+        found.append(data[start:at])
+        start = at
+    found[-1] += data[at:]
+    return found
 
 
 def _split(body: str, delimiter: str, where: str) -> list[str] | None:
@@ -142,7 +217,8 @@ def unquoted(cell: str) -> str:
     Returns
     -------
     str
-        Without quotation marks and spaces around, in Unicode's normal form C.
+        Without quotation marks, spaces around and the mark of `harmless`, in Unicode's
+        normal form C.
 
     Examples
     --------
@@ -151,7 +227,7 @@ def unquoted(cell: str) -> str:
     """
     if cell.startswith('"'):
         cell = cell[1:-1].replace('""', '"')
-    return normal(cell).strip()
+    return unmarked(normal(cell)).strip()
 
 
 def quoted(text: str, old: str, delimiter: str) -> str:

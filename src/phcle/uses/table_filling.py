@@ -6,6 +6,7 @@ fill it. Only one row is in memory at a time, and the labels with gaps.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
+from phcle.files.csv_text import harmless
 from phcle.files.writing import write_whole
 from phcle.uses.column_spelling import ColumnSpelling, Value
 from phcle.uses.raw_tables import RawRow, quoted, raw_rows, unquoted
@@ -45,10 +47,11 @@ def complete_table(
     columns: Sequence[str] | None = None,
     contexts: Sequence[str] | None = None,
     min_confidence: float = 0.0,
+    fill_markers: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
     reading: Reading | None = None,
 ) -> FilledTable:
-    """Fill the unknown cells of a user's table with an embedding's predictions.
+    """Fill the empty cells of a user's table with an embedding's predictions.
 
     Parameters
     ----------
@@ -67,6 +70,8 @@ def complete_table(
         Contexts whose columns are meant; by default all.
     min_confidence : float, default 0.0
         Leave cells empty whose value is less likely than this.
+    fill_markers : bool, default False
+        Also fill cells that say that they are unknown, such as `n/a`.
     progress : callable, optional
         Called with the rows done and in total.
     reading : Reading, optional
@@ -100,6 +105,7 @@ def complete_table(
         embedding.label_spelled,
         predict,
         wanted=wanted,
+        fill_markers=fill_markers,
         progress=progress,
         reading=reading,
     )
@@ -147,10 +153,13 @@ def fill_table(
     predict: Predict,
     *,
     wanted: Collection[str] | None = None,
+    fill_markers: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
     reading: Reading | None = None,
 ) -> FilledTable:
-    """Fill the unknown cells of a table, whose labels are in its first column.
+    """Fill the empty cells of a table, whose labels are in its first column.
+
+    Every other cell stays as it is, to the byte.
 
     Parameters
     ----------
@@ -168,6 +177,8 @@ def fill_table(
         label in the given order. Cells without a value stay empty.
     wanted : collection of str, optional
         Labels whose rows are filled; by default all.
+    fill_markers : bool, default False
+        Also fill cells that say that they are unknown, such as `n/a`.
     progress : callable, optional
         Called with the rows done and in total.
     reading : Reading, optional
@@ -180,29 +191,28 @@ def fill_table(
     """
     reading = reading or Reading()
     form = find_text_format(table, reading)
-    delimiter = form.delimiter
-    gaps = _Gaps(table, form, reading.markers, titles, label_of, wanted)
+    gaps = _Gaps(table, form, reading.markers, titles, label_of, wanted, fill_markers)
     values = _Values(predict(list(gaps.asked)), gaps.asked)
     n_filled = n_left = 0
     with (
         _errors_of_encoding(table, form),
         write_whole(out) as temporary,
-        temporary.open("w", encoding=form.encoding.name, newline="") as file,
+        temporary.open("wb") as file,
     ):
         header, rows = _header_and_rows(table, form)
-        file.write(header.text(delimiter))
+        file.write(header.data)
         for n_done, row in enumerate(rows, 1):
             label, empty = gaps.of(row)
             found = values.of(label) if empty else {}
+            new: dict[int, str] = {}
             for i in empty:
                 title = gaps.titles[i]
-                if title in found:
-                    text = gaps.spellings[title].text(found[title])
-                    row.cells[i] = quoted(text, row.cells[i], delimiter)
-                    n_filled += 1
-                else:
-                    n_left += 1
-            file.write(row.text(delimiter))
+                text = gaps.text(title, found[title]) if title in found else ""
+                if text:
+                    new[i] = quoted(text, row.cells[i], form.delimiter)
+            n_filled += len(new)
+            n_left += len(empty) - len(new)
+            file.write(row.replaced(new, form))
             if n_done % SOMETIMES == 0:
                 progress(n_done, max(n_done, gaps.n_rows))
     return FilledTable(
@@ -211,6 +221,7 @@ def fill_table(
         rows=gaps.n_rows,
         filled=n_filled,
         left_empty=n_left,
+        markers=gaps.n_markers,
         unknown_rows=gaps.n_unknown,
         unknown_labels=tuple(gaps.unknown),
     )
@@ -251,13 +262,13 @@ def table_titles(table: Path, reading: Reading | None = None) -> list[str]:
 
 def _header_and_rows(table: Path, form: TextFormat) -> tuple[RawRow, Iterator[RawRow]]:
     """The first row that is not empty, with what stands before it, and the others."""
-    rows = raw_rows(table, form.delimiter, form.encoding.name)
-    before = ""
+    rows = raw_rows(table, form)
+    before = b""
     for row in rows:
         if row.line > form.skip and any(map(unquoted, row.cells)):
-            row.before = before + row.before
+            row.data = before + row.data
             return row, rows
-        before += row.text(form.delimiter)
+        before += row.data
     raise FileError(f"{table}: is empty; a header and rows were expected.")
 
 
@@ -278,15 +289,17 @@ class _Gaps:
         titles: Sequence[str],
         label_of: Callable[[str], str | None],
         wanted: Collection[str] | None,
+        fill_markers: bool,
     ) -> None:
         header, rows = _header_and_rows(table, form)
         self.is_unknown = markers.is_unknown
         self.titles = _positions(header, titles)
         self.label_of, self.wanted = label_of, wanted
+        self.fill_markers = fill_markers
         self.spellings = {title: ColumnSpelling() for title in titles}
         self.asked: Counter[str] = Counter()  # labels with gaps
         self.unknown: list[str] = []
-        self.n_rows = self.n_unknown = 0
+        self.n_rows = self.n_unknown = self.n_markers = 0
         for row in rows:
             if not any(map(unquoted, row.cells)):
                 continue
@@ -313,6 +326,8 @@ class _Gaps:
             text = unquoted(row.cells[i])
             if not self.is_unknown(text):
                 self.spellings[title].see(text)
+            elif text and label and not self.fill_markers:
+                self.n_markers += 1
 
     def of(self, row: RawRow) -> tuple[str, list[int]]:
         """The label of a row, and the positions of its cells that are to be filled."""
@@ -322,9 +337,14 @@ class _Gaps:
             return "", []
         if self.wanted is not None and label not in self.wanted:
             return label, []
-        return label, [
-            i for i in self.titles if self.is_unknown(unquoted(row.cells[i]))
-        ]
+        texts = {i: unquoted(row.cells[i]) for i in self.titles}
+        is_gap = self.is_unknown if self.fill_markers else operator.not_
+        return label, [i for i, text in texts.items() if is_gap(text)]
+
+    def text(self, title: str, value: Value) -> str:
+        """A predicted value as its column writes it, and harmless in a spreadsheet."""
+        text = self.spellings[title].text(value)
+        return str(harmless(text)) if isinstance(value, str) else text
 
 
 class _Values:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ if DEVICE == "cpu":  # must be said before Triton is imported
 pytest.importorskip("triton", reason="Triton is not installed")
 
 from phcle.backends.dense import MOST_SAMPLED, Columns  # noqa: E402
-from phcle.backends.half_precision import HalfColumns  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
     Blocking,
     fused_dense,
@@ -24,7 +22,7 @@ from phcle.backends.kernels.fused_dense import (  # noqa: E402
     padded_width,
 )
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
-from phcle.backends.torch_dense import FusedColumns, FusedPart, MixedPart  # noqa: E402
+from phcle.backends.torch_dense import FusedColumns, FusedPart  # noqa: E402
 
 SMALL = Blocking(rows=16, columns=16, warps=4, stages=1)
 
@@ -126,13 +124,9 @@ def test_fused_part_answers_as_the_plain_one(precision, rng):
     columns = backend.columns(z, mass)
     fused = backend.dense_part(y, columns)
     assert isinstance(fused, FusedPart)
-    if precision == "mixed":
-        rounded = HalfColumns.of(columns, precise=False)
-        plain = MixedPart(backend, y, replace(columns, rounded=rounded))
-    else:
-        plain = TorchBackend("cpu").dense_part(
-            y.cpu(), TorchBackend("cpu").columns(z.cpu(), mass.cpu())
-        )
+    plain = TorchBackend("cpu").dense_part(
+        y.cpu(), TorchBackend("cpu").columns(z.cpu(), mass.cpu())
+    )
     tolerance = 2e-3 if precision == "mixed" else 2e-6
     for name in ("value", "spread", "gradient"):
         expected = getattr(plain, name).double().cpu().numpy()

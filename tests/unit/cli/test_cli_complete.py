@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from phcle.contexts.readers.table_files import open_table
+
 COLUMNS = ["label", "column", "value", "confidence", "low", "high", "family", "why"]
 
 
@@ -113,6 +115,7 @@ def test_wide_fills_the_gaps_of_the_own_table(phcle, fitted, zoo):
         "rows": 5,
         "filled": 1,
         "left_empty": 0,
+        "markers": 0,
         "unknown_rows": 0,
         "unknown_labels": [],
     }
@@ -127,6 +130,65 @@ def test_wide_leaves_rows_of_unknown_labels_and_counts_them(phcle, fitted, zoo):
     assert (zoo / "o.csv").read_text().endswith("unicorn,\n")
 
 
+def test_wide_fills_markers_of_the_unknown_only_if_asked(phcle, fitted, zoo):
+    (zoo / "more.csv").write_text("animal,stripes\nwolf,n/a\nhorse,\ncat,?\n")
+    command = ("complete", fitted, "--wide", "more.csv", "--out", "o.csv")
+    shown = phcle(*command).stdout
+    assert "o.csv: 1 cells filled" in shown
+    assert "2 cells of these columns hold a marker such as n/a and stay" in shown
+    _, *rows = (zoo / "o.csv").read_text().splitlines()
+    assert rows[0] == "wolf,n/a"
+    assert rows[1] in ("horse,no", "horse,yes")
+    shown = phcle(*command, "--fill-markers").stdout
+    assert "o.csv: 2 cells filled" in shown
+    assert "--fill-markers" not in shown
+    _, *rows = (zoo / "o.csv").read_text().splitlines()
+    assert rows[0] in ("wolf,no", "wolf,yes")
+    assert rows[2] == "cat,?"  # known to the embedding, so not predicted
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_no_table_that_a_command_writes_holds_a_live_formula(phcle, zoo, ending):
+    labels = ["=cmd|' /C calc'!A0", "@home", "-2+3", "+x", "-5", "cat"]
+    kinds = ["=SUM(A1)", "plain"]
+    edges = "".join(f"{x},{'odd' if i % 2 else 'even'}\n" for i, x in enumerate(labels))
+    (zoo / "t.csv").write_text(f"child,parent\n{edges}odd,all\neven,all\n")
+    cells = [f"{x},{kinds[i % 2]}\n" for i, x in enumerate(labels[:4])]
+    (zoo / "a.csv").write_text("label,kind\n" + "".join(cells))
+    phcle(
+        *("fit", "--hierarchy", "t.csv", "--attributes", "a.csv", "--dim", 2),
+        *("--out", "odd.phcle", "--quiet"),
+    )
+    out = f"out.{ending}"
+    commands = [
+        ("complete",),
+        ("nearest", "cat"),
+        ("describe", "cat"),
+        ("clusters", "-k", 2),
+        *([("export",)] if ending == "csv" else []),
+    ]
+    for name, *arguments in commands:
+        phcle(name, "odd.phcle", *arguments, "--out", out)
+        with (zoo / out).open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file, delimiter="," if ending == "csv" else "\t"))
+        cells = {cell for row in rows for cell in row}
+        marked = {x for x in cells if x.startswith("'")}
+        assert marked, name
+        live = {x for x in cells if x[:1] in ("=", "+", "-", "@")}
+        assert all(map(_is_number, live)), name
+        read = {x for _, own in open_table(zoo / out).rows() for x in own}
+        assert read.isdisjoint(marked), name
+        assert {x[1:] for x in marked} <= read, name
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -137,6 +199,7 @@ def test_wide_leaves_rows_of_unknown_labels_and_counts_them(phcle, fitted, zoo):
         (("--out", "filled.xlsx"), "the ending must be one of"),
         (("--out", "no/filled.csv"), "the folder no does not exist"),
         (("--wide", "looks.csv"), "--wide needs --out"),
+        (("--fill-markers", "--out", "o.csv"), "--fill-markers needs --wide"),
         (("--wide", "none.csv", "--out", "o.csv"), "none.csv: no such file"),
         (("--wide", "looks.csv", "--out", "looks.csv"), "is an input of this command"),
         (("--wide", "looks.csv", "--out", "zoo.phcle"), "is an input of this command"),

@@ -67,7 +67,7 @@ def test_flags_reach_the_model(phcle, zoo):
     assert embedding.vectors.dtype == "float64"
 
 
-@pytest.mark.parametrize("kind", ["ancestors", "path", "shared", "walks"])
+@pytest.mark.parametrize("kind", ["ancestors", "path"])
 def test_every_kind_of_hierarchy_can_be_chosen(phcle, zoo, kind):
     phcle(*FIT, "--hierarchy-kind", kind)
     (context,) = library.load(zoo / "out.phcle").contexts

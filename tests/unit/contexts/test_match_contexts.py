@@ -106,7 +106,7 @@ def test_nodes_that_become_one_keep_all_edges(tree):
     assert renamed.hierarchy.hierarchy.parents_of("Sofas") == ("Home",)
 
 
-@pytest.mark.parametrize("kind", ["ancestors", "path", "shared", "walks"])
+@pytest.mark.parametrize("kind", ["ancestors", "path"])
 def test_matched_fit_is_that_of_clean_contexts(kind):
     tree = RelationalContext.from_hierarchy(EDGES, name="tree", kind=kind)
     clean = tags(Beds=["soft"], Cots=["soft", "small"], Sofas=["sale"])

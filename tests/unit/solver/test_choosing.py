@@ -79,6 +79,12 @@ def test_choosing_can_be_turned_off():
     assert model.embedding_.dim == 100
 
 
+@pytest.mark.parametrize("choose", [True, False])
+def test_vectors_have_no_more_dimensions_than_columns_can_fill(choose):
+    values = np.random.default_rng(0).normal(size=(N, 28))
+    assert fit(table(values), choose=choose).embedding_.dim <= 28
+
+
 def test_the_same_seed_chooses_and_fits_the_same():
     one, again = (fit(tree(), table(family_values())) for _ in range(2))
     assert one.chosen_.to_dict() == again.chosen_.to_dict()

@@ -7,10 +7,6 @@ import pandas as pd
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, context_help, load
-from phcle.contexts.alignment import align
-from phcle.contexts.base.penalties import Penalties
-from phcle.solver.near_copies import near_copies
-from phcle.solver.problem import pose
 
 LABELS = tuple(f"label{i}" for i in range(150))
 
@@ -76,41 +72,3 @@ def test_without_readable_tables_it_says_why():
     found = context_help(model.embedding_)
     assert found.contexts == ()
     assert str(found).startswith("Nothing can be measured: only 0 known cells")
-
-
-def test_a_copy_is_named_and_left_out_with_its_original(contexts):
-    again = table("again", contexts[1].matrix.arrays[0])
-    model = PHCLE(calibrate=False).fit([contexts[1], contexts[2], again])
-    found = {x.context: x for x in context_help(model.embedding_).contexts}
-    assert "'again' says nearly the same" in found["first"].words
-    assert "without all of them" in found["first"].words
-    assert set(found["first"].tables) == {"second"}
-
-
-def copies_of(*contexts):
-    penalties = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
-    problem = pose(align(contexts), penalties, 2)
-    return near_copies(problem.contexts, np.random.default_rng(0))
-
-
-def test_copies_are_found_whatever_their_order_scale_and_gaps(rng):
-    values = rng.normal(size=(150, 6))
-    other = -2 * values[:, ::-1] + 5 + 0.01 * rng.normal(size=(150, 6))
-    other[rng.random(other.shape) < 0.3] = np.nan
-    noise = table("noise", rng.normal(size=(150, 6)))
-    assert copies_of(table("a", values), noise, table("b", other)) == [("a", "b")]
-
-
-def test_a_part_of_a_table_is_no_copy(rng):
-    values = rng.normal(size=(150, 6))
-    assert copies_of(table("a", values), table("b", values[:, :3])) == []
-
-
-def test_a_hierarchy_that_is_given_twice_is_found(contexts):
-    edges = [(x, f"parent{i // 5}") for i, x in enumerate(LABELS)]
-    others = [(x, f"parent{i % 30}") for i, x in enumerate(LABELS)]
-    trees = [
-        RelationalContext.from_hierarchy(pairs, name=name)
-        for name, pairs in (("a", edges), ("b", others), ("c", edges))
-    ]
-    assert copies_of(*trees, contexts[1]) == [("a", "c")]

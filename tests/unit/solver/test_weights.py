@@ -97,19 +97,6 @@ def test_labels_that_only_noise_knows_keep_a_little_of_it(rng):
     assert np.any(model.embedding_["stranger"])
 
 
-def test_near_copies_share_one_weight(rng):
-    contexts = planted_contexts(rng)[:2]
-    turned = DescriptiveContext(
-        "copy",
-        contexts[1].labels,
-        contexts[1].columns[::-1],
-        -3 * contexts[1].matrix.arrays[0][:, ::-1],
-    )
-    model = PHCLE(dim=10, weights="auto", calibrate=False).fit([*contexts, turned])
-    assert model.weights_ == {"matrix": 1.0, "signal": 0.5, "copy": 0.5}
-    assert "nearly the same as 'copy'" in model.chosen_.weighing[1]
-
-
 def test_a_random_relation_gets_less_weight_than_a_telling_one(rng):
     contexts = planted_contexts(rng)[:2]
     random = RelationalContext.from_matrix(

@@ -71,6 +71,17 @@ def test_probabilities_are_one_column_with_the_largest_first(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_no_cell_is_a_formula_and_numbers_stay_numbers(tmp_path, ending):
+    path = tmp_path / f"filled{ending}"
+    write_cells([cell(label="=cmd|x", value="@SUM(A1)", low=-5.0)], path)
+    delimiter = {".csv": ",", ".tsv": "\t"}[ending]
+    with path.open(newline="") as file:
+        (found,) = csv.DictReader(file, delimiter=delimiter)
+    assert (found["label"], found["value"]) == ("'=cmd|x", "'@SUM(A1)")
+    assert found["low"] == "-5"
+
+
 def test_tsv_is_separated_by_tabs(tmp_path):
     path = tmp_path / "filled.tsv"
     write_cells(CELLS, path)

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+from datetime import datetime
+from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from phcle.contexts.readers.table_files import find_text_format
+from phcle.contexts.descriptive.column_reading import read_column
+from phcle.contexts.descriptive.date_notations import decimal_year
+from phcle.contexts.readers.table_files import Reading, find_text_format, open_table
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import FileError
+from phcle.uses.column_spelling import ColumnSpelling
 from phcle.uses.raw_tables import raw_rows
 from phcle.uses.table_filling import fill_table, table_titles
 
-GAPS = ["", " ", '""', "nan", "NA", "n/a", "None", "null", '" "']
+EMPTY = ["", " ", '""', '" "']
+MARKERS = ["nan", "NA", "n/a", "None", "null", '"?"']
 """How tables write unknown cells."""
 
+TITLES = ("weight", "wild", "size")
 
-def filled(table, values, titles=("weight", "wild", "size"), labels=None):
+ENCODINGS = ["utf-8", "utf-16-le", "utf-16-be", "cp1252", "cp932", "gb18030", "big5"]
+
+
+def filled(table, values, titles=TITLES, labels=None, **options):
     """Fill a table with the same values for every label, or by label."""
     out = table.with_name("filled" + table.suffix)
 
@@ -33,12 +44,32 @@ def filled(table, values, titles=("weight", "wild", "size"), labels=None):
     def label_of(text):
         return text if labels is None or text in labels else None
 
-    return fill_table(table, out, titles, label_of, predict), out.read_bytes()
+    answer = fill_table(table, out, titles, label_of, predict, **options)
+    return answer, out.read_bytes()
 
 
 def is_known(text):
     """Whether a cell holds something, and no marker of the unknown."""
     return bool(text.strip()) and not UnknownMarkers().is_marker(text.strip())
+
+
+@cache
+def codes_of(encoding):
+    """All codes of a letter in an encoding of one or two bytes, also the odd ones."""
+    single = [bytes([first]) for first in range(0x21, 0x100)]
+    double = [bytes([first, second]) for first in range(0x81, 0xFF) for second in BYTES]
+    found = []
+    for code in [*single, *double]:
+        try:
+            text = code.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if len(text) == 1 and text not in ',;\t"' and text.isprintable():
+            found.append(code)
+    return found
+
+
+BYTES = range(0x30, 0x100)
 
 
 def plain_cell(delimiter):
@@ -53,53 +84,95 @@ def plain_cell(delimiter):
         text,
         text.map(lambda x: f'"{x}"'),
         odd.map(lambda x: '"' + x.replace('"', '""') + '"'),
-        st.sampled_from(["1.50", "yes", "No", "TRUE", 'a"b', " x ", "0"]),
+        st.sampled_from(["1.50", "yes", "No", "TRUE", 'a"b', " x ", "0", "'=1", "=1"]),
     )
 
 
 @st.composite
+def known_cells(draw, encoding, delimiter):
+    """The bytes of a known cell; in an old encoding with any codes of letters."""
+    if not encoding.startswith("utf"):
+        codes = st.lists(st.sampled_from(codes_of(encoding)), min_size=1, max_size=4)
+        cell = b"".join(draw(codes))
+        return cell if is_known(cell.decode(encoding)) else b"x"
+    return draw(plain_cell(delimiter)).encode(encoding)
+
+
+@st.composite
+def encoded_tables(draw):
+    """A table in some encoding, and the same with the gaps filled with `big`."""
+    encoding = draw(st.sampled_from(ENCODINGS))
+    delimiter, end = draw(st.sampled_from(",;\t")), draw(st.sampled_from(ENDS))
+    fill_markers = draw(st.booleans())
+    gaps = [*EMPTY, *MARKERS] if fill_markers else EMPTY
+    old = [[x.encode(encoding) for x in ("animal", "weight", '"wild"', "size", "note")]]
+    new = [list(old[0])]
+    for i in range(draw(st.integers(1, 5))):
+        label = f"label {i}".encode(encoding)
+        both = [(label, label)]
+        for position in range(1, 5):
+            gap = draw(st.sampled_from(["", *EMPTY, *MARKERS]))
+            cell = gap.encode(encoding)
+            if draw(st.booleans()):
+                cell = draw(known_cells(encoding, delimiter))
+            elif position < 4 and gap in gaps:
+                big = '"big"' if gap[:1] == '"' else "big"
+                both.append((cell, big.encode(encoding)))
+                continue
+            both.append((cell, cell))
+        if draw(st.booleans()):  # delimiters at the end of a row, and an empty row
+            both += [(b"", b"")] * 2
+            old.append([])
+            new.append([])
+        old.append([x for x, _ in both])
+        new.append([x for _, x in both])
+    mark = draw(st.sampled_from(["", "\ufeff"])) if encoding != "cp1252" else ""
+    mark = mark if encoding.startswith("utf") else ""
+    start, between = mark.encode(encoding), delimiter.encode(encoding)
+    last = draw(st.sampled_from(["", end, end + end])).encode(encoding)
+    end = end.encode(encoding)
+    written = [start + end.join(map(between.join, rows)) + last for rows in (old, new)]
+    return Reading(encoding, delimiter), fill_markers, *written
+
+
+ENDS = ["\n", "\r\n", "\r"]
+
+
+@st.composite
 def tables(draw):
-    """The bytes of a table, and of the same table with its gaps filled with `big`."""
+    """The bytes of a table."""
     delimiter = draw(st.sampled_from(",;\t"))
     end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
     mark = draw(st.sampled_from(["", "\ufeff"]))
     last = draw(st.sampled_from(["", end, end + end]))
-    cell = st.one_of(plain_cell(delimiter), st.sampled_from(GAPS))
-    old = [["animal", "weight", '"wild"', "size", "note"]]
+    cell = st.one_of(plain_cell(delimiter), st.sampled_from(EMPTY + MARKERS))
+    rows = [["animal", "weight", '"wild"', "size", "note"]]
     for i in range(draw(st.integers(1, 5))):
-        old.append([f"label {i}", *(draw(cell) for _ in range(4))])
-    new = [
-        [
-            ('"big"' if cell[:1] == '"' else "big")
-            if cell in GAPS and i in (1, 2, 3)
-            else cell
-            for i, cell in enumerate(row)
-        ]
-        for row in old
-    ]
-    both = [mark + end.join(map(delimiter.join, x)) + last for x in (old, new)]
-    return delimiter, *(text.encode() for text in both)
+        rows.append([f"label {i}", *(draw(cell) for _ in range(4))])
+    return delimiter, (mark + end.join(map(delimiter.join, rows)) + last).encode()
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables())
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(encoded_tables())
 def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
-    delimiter, old, new = drawn
+    reading, fill_markers, old, new = drawn
     table = tmp_path / "t.csv"
     table.write_bytes(old)
-    assert find_text_format(table).delimiter == delimiter
-    _, found = filled(table, dict.fromkeys(["weight", "wild", "size"], "big"))
+    values = dict.fromkeys(TITLES, "big")
+    options = {"reading": reading, "fill_markers": fill_markers}
+    _, found = filled(table, values, **options)
     assert found == new
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables())
 def test_raw_rows_are_those_of_the_standard_library(tmp_path, drawn):
-    delimiter, old, _ = drawn
+    delimiter, old = drawn
     table = tmp_path / "t.csv"
     table.write_bytes(old)
-    found = list(raw_rows(table, delimiter))
-    assert "".join(row.text(delimiter) for row in found).encode() == old
+    assert find_text_format(table).delimiter == delimiter
+    found = list(raw_rows(table, find_text_format(table)))
+    assert b"".join(row.data for row in found) == old
     text = io.StringIO(old.decode("utf-8-sig"), newline="")
     expected = [row for row in csv.reader(text, delimiter=delimiter) if row]
     plain = [
@@ -128,7 +201,7 @@ def test_values_are_written_as_the_column_writes_them(table):
     assert found == (
         b"animal,weight,wild,size\r\n"
         b'cat,4.25,No,"small"\r\n'
-        b'lion,188,Yes,"large, or ""big"""\r\n'
+        b'lion,187.65,Yes,"large, or ""big"""\r\n'
         b'dog,20.00,No,"large, or ""big"""\r\n'
         b"unicorn,,,\r\n"
     )
@@ -138,7 +211,7 @@ def test_values_are_written_as_the_column_writes_them(table):
 
 def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
     answer, found = filled(table, {"weight": 0.5})
-    assert b"lion,0.5,,\r\n" in found
+    assert b"lion,0.50,,\r\n" in found
     assert (answer.filled, answer.left_empty) == (2, 5)
 
 
@@ -157,14 +230,178 @@ def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
         (["0.001"], 0.00123456, "0.001"),
         (["5"], -0.2, "0"),
         ([], 2.71828, "2.72"),
+        (["ja", "ja"], False, "nein"),
+        (["x", "x"], True, "x"),
+        (["x", "x"], False, ""),  # an empty cell says no there
+        # Tiny and huge numbers.
+        (["1.2e-9", "3.45e-9"], 2.2222e-9, "2.22e-9"),
+        (["1.2E-09", "3.4E-09"], -2.2222e-9, "-2.2E-09"),
+        (["0.0000000012", "0.00000000345"], 2.2222e-9, "0.00000000222"),
+        (["0.0001", "1e-05"], 2.2222e-9, "2.22e-09"),
+        (["0.01", "0.25"], 0.00042, "0.0004"),
+        (["0.00", "0.25"], 0.00042, "0.00"),
+        (["1.2e+5", "3.4e+6"], 222_222.0, "2.2e+5"),
+        (["5"], math.inf, ""),
+        # Signs, currencies and units, and the spaces between.
+        (["CHF 20.00", "CHF 5.50"], 11.6, "CHF 11.60"),
+        (["CHF 20.00", "CHF 5.50"], -11.6, "-CHF 11.60"),
+        (["20.00CHF", "5.50CHF"], 11.6, "11.60CHF"),
+        (["-$20.00", "$5.00"], -11.7, "-$11.70"),
+        (["-$20.00", "-$5.00"], 11.7, "$11.70"),
+        (["$-20.00", "$5.00"], -11.7, "$-11.70"),
+        (["($20.00)", "$5.00"], -11.7, "($11.70)"),
+        (["($20.00)", "($5.00)"], 11.7, "$11.70"),
+        (["(20 kg)", "5 kg"], -11.7, "(12 kg)"),
+        (["\u22125 \u00b0C", "3 \u00b0C"], -11.7, "\u221212 \u00b0C"),
+        (["+5", "-3"], 11.7, "+12"),
+        (["12%", "5.5%"], 11.72, "11.7%"),
+        (["12\u00a0%", "5\u00a0%"], 11.72, "12\u00a0%"),
+        (["5 kg", "5 kg", "7kg"], 6.1, "6 kg"),
+        (["$5", "\u20ac7"], 6.1, "6"),  # not certain, so plain
+        # Thousands.
+        (['"1,299.50"', "12.25"], 123_456.789, '"123,456.79"'),
+        (["1.299.000", "1.500"], 1400.4, "1.400"),
+        (["1'299", "12"], 123_456.7, "123'457"),
+        (["1\u202f299", "12"], 123_456.7, "123\u202f457"),
+        (["1234", "1 299"], 123_456.7, "123457"),
+        (["007", "012"], 48.2, "048"),
+        # Dates.
+        (["25/12/2021", "01/02/2021"], 2021.5, "02/07/2021"),
+        (["12/25/2021", "01/02/2021"], 2021.5, "07/02/2021"),
+        (["01/02/2021", "03/04/2021"], 2021.5, "2021-07-02"),  # of either order
+        (["25/12/2021", "12/25/2021"], 2021.5, "2021-07-02"),
+        (["25/12/2021", "2021-12-25"], 2021.5, "2021-07-02"),
+        (["25/12/21", "1/2/21"], 2021.5, "2/7/21"),
+        (["25/12/21", "1/2/21"], 1950.5, "1950-07-02"),
+        (["25.12.2021", "1.2.2021"], 2021.5, "2.7.2021"),
+        (["2021/12/25"], 2021.5, "2021/07/02"),
+        (["2021-05", "2020-12"], 2021.5, "2021-07"),
+        (["2021-05-03 14:30:00"], 2021.5037, "2021-07-03 20:25:00"),
+        (["2021-05-03T14:30Z"], 2021.5037, "2021-07-03T20:25Z"),
+        (["3 May 2021", "12 Jun 2020"], 2021.5, "2 Jul 2021"),
+        (["3rd JUNE 2021"], 2021.5, "2nd JULY 2021"),
+        (["3 May 2021"], 2021.5, "2021-07-02"),  # May is long and short
+        (["3 June 2021", "3 Jul 2021"], 2021.5, "2021-07-02"),
     ],
 )
 def test_spelling_follows_the_known_cells(tmp_path, seen, value, text):
     path = tmp_path / "t.csv"
     rows = [f"l{i},{cell}\n" for i, cell in enumerate(seen)]
-    path.write_text("label,x\n" + "".join(rows) + "new,\n")
-    _, found = filled(path, {"x": value}, titles=("x",))
-    assert found.decode().splitlines()[-1] == f"new,{text}"
+    rows = [row if row.count(",") == 1 else row.replace("'", '"') for row in rows]
+    path.write_text("label,x\n" + "".join(rows) + 'new,""\n', encoding="utf-8")
+    reading = Reading(delimiter=",")
+    _, found = filled(path, {"x": value}, titles=("x",), reading=reading)
+    text = text.strip('"')
+    assert found.decode().splitlines()[-1] == f'new,"{text}"'
+
+
+@st.composite
+def notations(draw):
+    """A way to write numbers."""
+    decimals = draw(st.integers(0, 4))
+    mark = draw(st.sampled_from(".,"))
+    group = draw(st.sampled_from(["", " ", "'", ",."[mark == ","]]))
+    before = draw(st.sampled_from(["", "$", "CHF ", "\u20ac\u00a0"]))
+    after = draw(st.sampled_from(["", " kg", "%", " %"])) if not before else ""
+    negative = draw(st.sampled_from(["-{}", "({})", "\u2212{}"]))
+
+    def write(value):
+        text = f"{abs(value):,.{decimals}f}".replace(",", "_").replace(".", mark)
+        text = f"{before}{text.replace('_', group)}{after}"
+        return negative.format(text) if value < 0 else text
+
+    return write
+
+
+FAR = st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-2)
+
+
+@settings(max_examples=300)
+@given(notations(), FAR, st.lists(FAR, max_size=3))
+def test_a_number_is_written_as_the_others_are(write, value, others):
+    spelling = ColumnSpelling()
+    cells = [write(x) for x in (1234567.891, -1234.5678, 12.3456, *others)]
+    for cell in cells:
+        spelling.see(cell)
+    assume(any(x in "123456789" for x in write(value)))
+    assert spelling.text(value) == write(value)
+    assert not read_column([*cells, spelling.text(value)]).faults
+
+
+DATE_FORMATS = ["%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d %B %Y", "%b %d, %Y"]
+DATE_FORMATS += ["%Y/%m/%d", "%d/%m/%y", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M:00", "%B %Y"]
+
+
+@settings(max_examples=300)
+@given(
+    st.sampled_from(DATE_FORMATS),
+    st.datetimes(datetime(1970, 1, 1), datetime(2060, 1, 1)),
+)
+def test_a_date_is_written_as_the_others_are(form, moment):
+    moment = moment.replace(second=0, microsecond=0)
+    spelling = ColumnSpelling()
+    for seen in (datetime(2021, 12, 25), datetime(2020, 2, 1, 3, 4)):
+        spelling.see(seen.strftime(form))
+    assert spelling.text(decimal_year(moment)) == moment.strftime(form)
+
+
+def test_a_column_that_has_none_as_a_value_keeps_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("label,parking\na,none\nb,garage\nc,carport\nd,\n")
+    answer, found = filled(path, {"parking": "garage"}, titles=("parking",))
+    assert found == path.read_bytes().replace(b"d,", b"d,garage")
+    assert (answer.filled, answer.markers) == (1, 1)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_letters_with_several_codes_keep_theirs(tmp_path, end):
+    path = tmp_path / "t.csv"
+    # Some of these letters are written with other bytes than those that are read.
+    odd = b"\x87\x90\x81\xe0\xee\xf9\xfa\x4a\x95\x5c\x83\x5c"
+    assert odd.decode("cp932").encode("cp932") != odd
+    rows = [b"a,red," + odd, b"b,," + odd, b"c,,", odd + b",red,", b""]
+    old = b"label,x,note" + end.encode() + end.encode().join(rows) * 3_000
+    path.write_bytes(old)
+    reading = Reading("cp932", ",")
+    _, found = filled(path, {"x": "\u8d64"}, titles=("x",), reading=reading)
+    red = "\u8d64".encode("cp932")
+    assert found == old.replace(b"b,,", b"b," + red + b",").replace(
+        b"c,,", b"c," + red + b","
+    )
+
+
+def test_an_encoding_whose_letters_depend_on_their_place_keeps_the_others(tmp_path):
+    path = tmp_path / "t.csv"
+    old = "label,x,note\n\u732b,,\u732b\nb,\u8d64,\n".encode("iso2022_jp")
+    path.write_bytes(old)
+    reading = Reading("iso2022_jp", ",")
+    _, found = filled(path, {"x": "\u8d64"}, titles=("x",), reading=reading)
+    red = "\u8d64".encode("iso2022_jp")
+    assert found.decode("iso2022_jp") == old.decode("iso2022_jp").replace(
+        ",,", ",\u8d64,"
+    )
+    assert found.count(red) == 2
+
+
+def test_only_filled_cells_are_kept_from_running_as_formulas(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("label,x,y\n=a,=cmd|x,-5\n=b,,\n-c,'=cmd|x,-$7\n")
+    values = {"x": "=cmd|x", "y": -6.0}
+    asked = []
+
+    def label_of(text):
+        asked.append(text)
+        return text
+
+    out = tmp_path / "o.csv"
+    fill_table(
+        *(path, out, list(values), label_of),
+        lambda labels: [(x, *each) for x in labels for each in values.items()],
+    )
+    assert out.read_text() == path.read_text().replace("=b,,", "=b,'=cmd|x,-6")
+    cells = [cells for _, cells in open_table(out).rows()]
+    assert [x[1] for x in cells] == ["=cmd|x"] * 3
+    assert set(asked) == {"=a", "=b", "-c"}
 
 
 def test_only_wanted_labels_are_filled(table, tmp_path):
@@ -213,13 +450,18 @@ def test_encoding_delimiter_notation_and_markers_stay(tmp_path, encoding):
     path = tmp_path / "t.csv"
     old = (
         'label;price;opened;ready\r\ncaf\u00e9;"1.299,50 \u20ac";3.5.2021;Y\r\n'
-        "bar;12,25 \u20ac;25.12.2020;-\r\nx;n/a;?;N;;\r\n"
+        "bar;12,25 \u20ac;25.12.2020;-\r\nx;n/a;?;N;;\r\ny;;;;;\r\n"
     )
     path.write_bytes(old.encode(encoding))
     values = {"price": 17.128, "opened": 2021.5, "ready": True}
-    _, found = filled(path, values, tuple(values))
-    new = old.replace("-\r", "Y\r").replace("n/a;?", "17,1 \u20ac;2021-07-02")
+    answer, found = filled(path, values, tuple(values))
+    new = old.replace("y;;;", "y;17,13 \u20ac;2.7.2021;Y")
     assert found == new.encode(encoding)
+    assert (answer.filled, answer.left_empty, answer.markers) == (3, 0, 3)
+    answer, found = filled(path, values, tuple(values), fill_markers=True)
+    new = new.replace("-\r", "Y\r").replace("n/a;?", "17,13 \u20ac;2.7.2021")
+    assert found == new.encode(encoding)
+    assert (answer.filled, answer.left_empty, answer.markers) == (6, 0, 0)
 
 
 def test_a_failure_leaves_the_old_file(table, tmp_path):

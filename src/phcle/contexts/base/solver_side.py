@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.penalties import Penalties
-from phcle.contexts.matrices import most_used_columns
 from phcle.contexts.terms import FactorUpdate, StartTarget, Term
 from phcle.errors import ContextError
 
@@ -201,26 +200,6 @@ class SolverSide(ABC):
     def log_columns(self) -> tuple[str, ...]:
         """Columns that are fitted on a log scale."""
         return ()
-
-    def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
-        """Return the cells of some labels, to compare contexts with each other.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the labels.
-        most : int
-            Most columns to return; those with most cells are.
-
-        Returns
-        -------
-        values : array of shape (rows, columns)
-            Values; 0 where none is known.
-        known : array of bool of shape (rows, columns)
-            Which are known.
-        """
-        values = most_used_columns(self.entries[rows], most).toarray()
-        return values, np.broadcast_to(self.observed[rows][:, None], values.shape)
 
     def shrunk(self, shrinkage: float | None) -> Self:
         """Return the context with another shrinkage of its factor.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts.descriptive.confidence import Calibration, Curves, logit
+from phcle.contexts.descriptive.confidence import Calibration, Curves
 from phcle.files.tensor_store import TensorStore
 
 __all__ = ["pack_calibration", "unpack_calibration"]
@@ -43,7 +43,7 @@ def pack_calibration(calibration: Calibration, store: TensorStore) -> dict[str, 
 
 
 def unpack_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibration:
-    """Make the calibration that a file stores, or an older one with fewer curves.
+    """Make the calibration that a file stores.
 
     Parameters
     ----------
@@ -58,14 +58,6 @@ def unpack_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibra
         The calibration, not checked yet.
     """
     presence, deviation = store["presence"], store["deviation"]
-    if "slope" in packed:  # one curve for all columns
-        curves = Curves.plain(
-            packed["intercept"] + packed["prior"] * logit(presence),
-            np.full(len(presence), float(packed["slope"])),
-            1.0,
-            packed["n_values"],
-        )
-        return Calibration(presence, deviation, curves, curves)
     found = []
     for name in ("gaps", "alone"):
         arrays, numbers = store[name], packed[name]

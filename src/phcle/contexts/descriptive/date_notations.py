@@ -8,12 +8,19 @@ from __future__ import annotations
 import calendar
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
-__all__ = ["ReadDates", "date_of_year", "decimal_year", "read_dates"]
+__all__ = [
+    "ReadDates",
+    "day_first_vote",
+    "decimal_year",
+    "layout_of",
+    "moment_of_year",
+    "read_dates",
+]
 
 MONTHS = {
     name.lower(): number
@@ -23,11 +30,11 @@ MONTHS = {
 } | {"sept": 9}
 
 _TIME = (
-    r"(?:[T ,]+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::\d\d(?:\.\d+)?)?"
+    r"(?:[T ,]+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<seconds>\d\d(?:\.\d+)?))?"
     r"\s*(?:Z|UTC|[+-]\d\d:?\d\d)?)?"
 )
 _FIRST = r"(?P<first>\d{1,2})"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DAY = r"(?P<day>\d{1,2})(?P<ordinal>st|nd|rd|th)?"
 _NAME = r"(?P<name>[a-z]{3,9})\.?"
 _FORMS = [
     re.compile(form, re.IGNORECASE)
@@ -93,8 +100,8 @@ def decimal_year(moment: date) -> float:
     return round(moment.year + passed / days, 6)
 
 
-def date_of_year(value: float) -> date:
-    """Return the day of a year with decimals.
+def moment_of_year(value: float) -> datetime:
+    """Return the time that a year with decimals stands for, to the minute.
 
     Parameters
     ----------
@@ -103,18 +110,18 @@ def date_of_year(value: float) -> date:
 
     Returns
     -------
-    date
-        The day.
+    datetime
+        The time.
 
     Examples
     --------
-    >>> date_of_year(2020.5)
-    datetime.date(2020, 7, 2)
+    >>> moment_of_year(2020.5)
+    datetime.datetime(2020, 7, 2, 0, 0)
     """
     year = min(max(int(value), date.min.year), date.max.year)
-    days = 366 if calendar.isleap(year) else 365
-    passed = min(max(round((value - year) * days, 3), 0.0), days - 1.0)
-    return date.fromordinal(date(year, 1, 1).toordinal() + int(passed))
+    minutes = (366 if calendar.isleap(year) else 365) * 24 * 60
+    passed = min(max(round((value - year) * minutes), 0), minutes - 1)
+    return datetime(year, 1, 1) + timedelta(minutes=passed)
 
 
 def read_dates(cells: Sequence[Any]) -> ReadDates | None:
@@ -164,16 +171,68 @@ def read_dates(cells: Sequence[Any]) -> ReadDates | None:
 
 def _parts(cell: Any) -> dict[str, str] | None:
     """The parts of a date in a text; None if it is no date."""
-    if not isinstance(cell, str) or not any(x.isdecimal() for x in cell):
+    match = _match(cell) if isinstance(cell, str) else None
+    if match is None:
         return None
-    for form in _FORMS:
-        match = form.fullmatch(cell)
-        if match:
-            parts = {k: v for k, v in match.groupdict().items() if v is not None}
-            if parts.get("name", "may").lower() not in MONTHS:
-                return None
-            return parts
-    return None
+    return {name: part for name, part in match.groupdict().items() if part is not None}
+
+
+def _match(text: str) -> re.Match[str] | None:
+    if not any(x.isdecimal() for x in text):
+        return None
+    found = next((x for form in _FORMS if (x := form.fullmatch(text))), None)
+    if found and (found.groupdict().get("name") or "may").lower() not in MONTHS:
+        return None
+    return found
+
+
+def layout_of(text: str) -> tuple[str, dict[str, str]] | None:
+    """Tell how a date is written.
+
+    Parameters
+    ----------
+    text : str
+        A cell without spaces around it.
+
+    Returns
+    -------
+    (str, dict) or None
+        The text with the names of its parts in place of them, and the parts by name;
+        None if it is no date.
+
+    Examples
+    --------
+    >>> layout_of("25/12/2021")[0], layout_of("3rd May 2021")[0]
+    ('{first}/{second}/{year}', '{day}{ordinal} {name} {year}')
+    """
+    match, parts = _match(text), _parts(text)
+    if match is None or parts is None:
+        return None
+    layout = text
+    for name in sorted(parts.keys() - {"mark"}, key=match.start, reverse=True):
+        start, end = match.span(name)
+        layout = f"{layout[:start]}{{{name}}}{layout[end:]}"
+    return layout, parts
+
+
+def day_first_vote(parts: Mapping[str, str]) -> bool | None:
+    """Tell whether the day comes first in a date such as 25/4/2021.
+
+    Parameters
+    ----------
+    parts : mapping
+        The parts of the date.
+
+    Returns
+    -------
+    bool or None
+        None if the date leaves it open, or has no such parts.
+    """
+    if "first" not in parts:
+        return None
+    if parts.get("mark") == "." or int(parts["first"]) > 12:
+        return True
+    return False if int(parts["second"]) > 12 else None
 
 
 def _is_day_first(cells: Sequence[Any], parts: Sequence[Any], found: ReadDates) -> bool:
@@ -183,12 +242,7 @@ def _is_day_first(cells: Sequence[Any], parts: Sequence[Any], found: ReadDates) 
         for i, own in enumerate(parts)
         if isinstance(own, dict) and "first" in own
     }
-    votes: Counter[bool] = Counter()
-    for own in open_ones.values():
-        if own["mark"] == "." or int(own["first"]) > 12:
-            votes[True] += 1
-        elif int(own["second"]) > 12:
-            votes[False] += 1
+    votes = Counter(map(day_first_vote, open_ones.values()))
     day_first = votes[True] > votes[False]
     if votes[True] and votes[False]:
         for i, own in open_ones.items():
@@ -198,7 +252,7 @@ def _is_day_first(cells: Sequence[Any], parts: Sequence[Any], found: ReadDates) 
                     f"holds dates with the {first} first, but {cells[i]!r}",
                     "write dates like 2021-12-31",
                 )
-    elif open_ones and not votes:
+    elif open_ones and not (votes[True] or votes[False]):
         i = next(iter(open_ones))
         found.remarks.append(
             f"month taken to come first in {cells[i]!r}; no cell tells, so write dates "

@@ -139,17 +139,6 @@ class FittedDescriptive(DescriptivePredictions):
             values=values,
         )
 
-    def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
-        part = self.values.take(rows)
-        values = np.full(part.entries.shape, np.nan)
-        values[part.full_rows] = part.full.toarray()
-        found = sp.coo_array(part.entries)
-        values[found.coords] = found.data
-        known = ~np.isnan(values)
-        chosen = np.argsort(-known.sum(axis=0), kind="stable")[:most]
-        values, known = values[:, chosen], known[:, chosen]
-        return np.where(known, values, 0.0), known
-
     @property
     def is_shrunk(self) -> bool:
         return self.shrinkage is not None
@@ -347,7 +336,7 @@ class FittedDescriptive(DescriptivePredictions):
     def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedDescriptive:
         columns = store.names("columns")
         is_log = np.zeros(len(columns), dtype=bool)
-        is_log[packed.get("log_columns", [])] = True
+        is_log[packed["log_columns"]] = True
         data = None
         if packed["has_data"]:
             data = DescriptiveContext(
@@ -361,7 +350,7 @@ class FittedDescriptive(DescriptivePredictions):
                 tuple(columns[i] for i in np.flatnonzero(is_log)),
             )
         calibration = None
-        if packed.get("calibration") is not None:
+        if packed["calibration"] is not None:
             calibration = unpack_calibration(packed["calibration"], store)
         return cls(
             name=packed["name"],

@@ -229,7 +229,7 @@ class _LocalSquared(Local):
             return result
         return result + self.entries.bent(self.weights, z)
 
-    def mean_curvature(self, curvature: Curvature) -> Array:
+    def mean_curvature(self) -> Array:
         xp = self.xp
         level = xp.mean(self.full)
         if self.padded is not None:
@@ -237,9 +237,7 @@ class _LocalSquared(Local):
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
 
-    def split_curvature(
-        self, curvature: Curvature, most_entries: int
-    ) -> SplitCurvature | None:
+    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
         if self.padded is None or self.weights.shape[1] > most_entries:
             return None
         # Gaps only take away from what complete rows share, and a little of it.

@@ -79,7 +79,7 @@ _SPACES = str.maketrans(
 _NUMBER = re.compile(
     r"(?P<paren>\()?(?P<sign>[+-])?\s?(?P<before>[^\d\s.,'()+-]{1,4}\.?)?\s?"
     r"(?P<minus>[+-])?(?P<core>[\d.,][\d.,']*(?: \d{3}(?!\d)[.,\d]*)*)"
-    r"(?P<exponent>[eE][+-]?\d{1,4})?(?P<space>\s?)(?P<after>[^\d\s.,'()+-]\S{0,11})?\)?"
+    r"(?P<exponent>[eE][+-]?\d{1,4})?(?P<space>\s?)(?P<after>[^\d\s.,'()+-]\S{0,11}?)?\)?"
 )
 
 _MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
@@ -336,19 +336,25 @@ class Notation:
     Attributes
     ----------
     before : str
-        What stands before it, such as a currency, with a space if there is one.
+        What stands before its digits, such as a sign and a currency, with any spaces.
+    digits : str
+        The digits with the signs of decimals and thousands.
+    exponent : str
+        The exponent with its letter; empty without one.
     after : str
-        What stands behind it, such as a unit, with a space if there is one.
+        What stands behind it, such as a unit, with any space.
     mark : str
-        What starts its decimals; empty if it has none, or if that is open.
-    decimals : int
-        How many decimals it has.
+        What starts decimals, as far as this number tells; empty if it leaves that open.
+    is_negative : bool
+        Whether it is below zero.
     """
 
     before: str
+    digits: str
+    exponent: str
     after: str
     mark: str
-    decimals: int
+    is_negative: bool
 
 
 def notation_of(text: str) -> Notation | None:
@@ -357,7 +363,7 @@ def notation_of(text: str) -> Notation | None:
     Parameters
     ----------
     text : str
-        A cell.
+        A cell without spaces around it.
 
     Returns
     -------
@@ -366,25 +372,19 @@ def notation_of(text: str) -> Notation | None:
 
     Examples
     --------
-    >>> notation_of("12,50 kg")
-    Notation(before='', after=' kg', mark=',', decimals=2)
+    >>> notation_of("-$12,50")  # doctest: +NORMALIZE_WHITESPACE
+    Notation(before='-$', digits='12,50', exponent='', after='', mark=',',
+             is_negative=True)
     """
     cell = _parse(text)
-    match = _NUMBER.fullmatch(text.translate(_SPACES).strip())
+    match = _NUMBER.fullmatch(text.translate(_SPACES))
     if cell is None or match is None:
         return None
-    core, after = match["core"], match["after"] or ""
-    mark = cell.decides if len(cell.mark) == 1 and core.count(cell.mark) == 1 else ""
-    if len(cell.mark) == 2:
-        mark = cell.decides
-    decimals = len(core.rpartition(mark)[2]) if mark else 0
-    if match["exponent"]:
-        decimals = 6  # as many as numbers are shown with
-    elif not mark and cell.is_open:
-        decimals = 3  # 1.299 alone
+    start, end = match.span("core")
+    last = end + len(match["exponent"] or "")
+    known = cell.if_comma if cell.if_point is None else cell.if_point
     return Notation(
-        match["before"] or "",
-        f"{match['space']}{after}" if after else "",
-        mark,
-        decimals,
+        *(text[:start], text[start:end], text[end:last], text[last:]),
+        cell.decides,
+        known is not None and known < 0,
     )

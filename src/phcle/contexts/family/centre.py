@@ -89,7 +89,7 @@ class _LocalCentre(Local):
     def product(self, z: Array, curvature: Curvature) -> Array:
         return self.xp.zeros_like(z)
 
-    def mean_curvature(self, curvature: Curvature) -> Array:
+    def mean_curvature(self) -> Array:
         dim = self.gradient.shape[1]
         like = self.gradient
         return self.xp.zeros((dim, dim), dtype=like.dtype, device=like.device)

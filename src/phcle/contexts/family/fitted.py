@@ -30,7 +30,6 @@ from phcle.contexts.family.kinship import (
     unpack_kinship,
 )
 from phcle.contexts.labels import index_of
-from phcle.contexts.matrices import most_used_columns
 from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Evidence, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
@@ -117,10 +116,6 @@ class FittedFamily(FittedContext):
     @cached_property
     def _bonds(self) -> sp.csr_array:
         return self.data.kinship.bonds(self.columns)
-
-    def dense_cells(self, rows: Ints, most: int) -> tuple[Floats, Flags]:
-        values = most_used_columns(self.places[rows], most).toarray()
-        return values, np.ones(values.shape, dtype=bool)
 
     def take(self, rows: Ints) -> FittedFamily:
         return replace(self, places=self.places[rows], informed=self.informed[rows])

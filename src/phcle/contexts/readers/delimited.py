@@ -14,6 +14,7 @@ from pathlib import Path
 from phcle.contexts.labels import normal
 from phcle.contexts.readers.text_encodings import TextEncoding
 from phcle.errors import FileError
+from phcle.files.csv_text import unmarked
 from phcle.files.writing import open_file, read_bytes
 
 __all__ = [
@@ -50,8 +51,8 @@ def delimited_rows(
     Yields
     ------
     (int, list of str)
-        The line where a row begins, and its cells without spaces around them. Empty
-        rows are left out.
+        The line where a row begins, and its cells without spaces around them and
+        without the mark of `harmless`. Empty rows are left out.
     """
     lines = text_lines(path, encoding)
     for _ in range(skip):
@@ -60,7 +61,9 @@ def delimited_rows(
     line = skip + 1
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells = [
+                (unmarked(cell) if cell[:1] == "'" else cell).strip() for cell in row
+            ]
             if any(cells):
                 yield line, cells
             line = skip + reader.line_num + 1

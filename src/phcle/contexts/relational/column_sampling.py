@@ -6,14 +6,12 @@ the columns, drawn in proportion to their mass, gives an unbiased estimate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.terms import Sample
 
-__all__ = ["SHUFFLED", "draw_columns", "draw_in_parts", "draw_strata"]
+__all__ = ["SHUFFLED", "draw_columns", "draw_strata"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -85,44 +83,6 @@ def draw_strata(passed: Floats, n: int, rng: np.random.Generator) -> Sample:
     last = np.searchsorted(passed, passed[-1])
     at, times = np.unique(np.minimum(drawn, last), return_counts=True)
     return at, times * share
-
-
-def draw_in_parts(
-    mass: Floats,
-    parts: Sequence[tuple[int, int, int]],
-    n: float,
-    total: float,
-    seed: Sequence[int],
-) -> Sample:
-    """Draw columns from each part by itself, so that no process needs all masses.
-
-    Parameters
-    ----------
-    mass : array of shape (columns,)
-        Mass of each column of this process.
-    parts : sequence of tuple of int
-        Number, first column and end of each part of this process.
-    n : float
-        About how many columns to draw from all parts of all processes.
-    total : float
-        Mass of all columns of all processes.
-    seed : sequence of int
-        Seed of the draw; every part adds its number.
-
-    Returns
-    -------
-    tuple of two arrays
-        Positions of the drawn columns, and their masses divided by their chance.
-    """
-    drawn = []
-    for number, a, b in parts:
-        own = mass[a:b]
-        rng = np.random.default_rng([*seed, number])
-        at, weight = draw_columns(own, n * float(own.sum()) / total, rng)
-        drawn.append((at + a, weight))
-    none = np.empty(0)
-    at = np.concatenate([none.astype(np.int64), *(x for x, _ in drawn)])
-    return at, np.concatenate([none, *(x for _, x in drawn)])
 
 
 def _chances(mass: Floats, n: float) -> Floats:

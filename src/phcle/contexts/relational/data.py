@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.backends.distributed import current_processes
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.penalties import UNITS
 from phcle.contexts.labels import (
@@ -353,6 +354,7 @@ class RelationalContext(Context):
         contexts: Iterable[Any] | None = None,
         *,
         name: str = "matrix",
+        own_rows: bool = False,
     ) -> RelationalContext:
         """Make a context from blocks of rows, which are read one after the other.
 
@@ -369,11 +371,16 @@ class RelationalContext(Context):
             Names of the columns. By default the columns are the labels themselves.
         name : str, default "matrix"
             Name of the context.
+        own_rows : bool, default False
+            Whether each process of a fit under `torchrun` gives other rows. The rows of
+            the first process come first, then those of the second, and so on; every
+            process gets those of the others over the network. By default, each gives
+            all rows.
 
         Returns
         -------
         RelationalContext
-            The counts.
+            The counts of all rows.
 
         Examples
         --------
@@ -385,6 +392,8 @@ class RelationalContext(Context):
         """
         rows, columns = _axes(labels, contexts, name)
         counts = stacked(parts, len(columns), name)
+        if own_rows:
+            counts = _of_all_processes(counts)
         return cls(name, rows, columns, counts)
 
     @classmethod
@@ -579,7 +588,6 @@ class RelationalContext(Context):
         labels: Iterable[Any] | None = None,
         decay: float | None = None,
         radius: int | None = None,
-        random_state: int = 0,
         role: str = "auto",
     ) -> RelationalContext:
         """Make a context from a taxonomy.
@@ -594,25 +602,20 @@ class RelationalContext(Context):
             parents, and there may be several roots; cycles are an error.
         name : str, default "hierarchy"
             Name of the context.
-        kind : {"ancestors", "path", "shared", "walks"}, default "ancestors"
+        kind : {"ancestors", "path"}, default "ancestors"
             How labels are related. With "ancestors", the columns are the nodes above
             the labels, with weight exp(−distance/decay). With "path", the columns are
-            labels, with weight exp(−path/decay). With "shared", they are labels, and
-            the weight is the information content of the shared ancestors. With "walks",
-            they are the nodes that random walks from a label visit. The default works
-            well for most data and for any number of labels; above 5000 labels, "path"
-            and "shared" use only ancestors of at most 100 labels.
+            labels, with weight exp(−path/decay). The default works well for most data
+            and for any number of labels; above 5000 labels, "path" uses only ancestors
+            of at most 100 labels.
         labels : iterable of str, optional
             Nodes to embed. By default these are the leaves, and at the fit also the
             nodes that another context names.
         decay : float, optional
             How slowly the weight falls with distance. By default 4 for "ancestors" and
-            2 for "path"; the other kinds have no decay.
+            2 for "path".
         radius : int, optional
-            Longest path that counts ("path"; by default any), or length of a walk
-            ("walks"; by default 6).
-        random_state : int, default 0
-            Seed of the random walks.
+            Longest path that counts, only for "path". By default any.
         role : {"auto", "counts", "family", "both"}, default "auto"
             What the fit makes of the taxonomy. With "counts", as in the paper, it is
             predicted like any other context. With "family", labels are pulled to the
@@ -641,7 +644,6 @@ class RelationalContext(Context):
             kind=kind,
             decay=decay,
             radius=radius,
-            random_state=random_state,
             labels_are_fixed=labels is not None,
         )
         if labels is None:
@@ -673,6 +675,18 @@ def _from_hierarchy_counts(
     """Count the labels by the recipe and keep the recipe for later labels."""
     columns, counts = recipe.count(labels)
     return RelationalContext(name, labels, columns, counts, recipe, role)
+
+
+def _of_all_processes(own: sp.csr_array) -> sp.csr_array:
+    """Rows of all processes below each other, in the order of the processes."""
+    processes = current_processes()
+    lengths, indices, data = (
+        np.concatenate(processes.gather(part))
+        for part in (np.diff(own.indptr), own.indices, own.data)
+    )
+    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    shape = (len(lengths), own.shape[1])
+    return sp.csr_array((data, indices, indptr), shape=shape)
 
 
 def _without_diagonal(counts: sp.csr_array, name: str) -> sp.csr_array:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,7 @@ from phcle.contexts.reasons import (
     Reasons,
 )
 from phcle.contexts.relational.data import RelationalContext
-from phcle.contexts.relational.hierarchy import HierarchyCounts
+from phcle.contexts.relational.hierarchy import INSTEAD, HierarchyCounts
 from phcle.contexts.relational.loss import (
     LogisticTerm,
     floor_on_device,
@@ -39,7 +40,7 @@ from phcle.contexts.relational.loss import (
 )
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import StartTarget, Term
-from phcle.errors import ContextError
+from phcle.errors import ContextError, PhcleWarning
 from phcle.files.tensor_store import TensorStore
 
 __all__ = ["FittedRelational"]
@@ -53,7 +54,7 @@ BELOW = 2.5
 """Pairs without a count start this far below no association, x = −log k. At 2.5, their
 odds are a twelfth, so that the start already keeps unrelated labels apart."""
 
-RECIPE = ("kind", "decay", "radius", "random_state", "labels_are_fixed")
+RECIPE = ("kind", "decay", "radius", "labels_are_fixed")
 """Settings of a hierarchy's counts that a file stores."""
 
 
@@ -89,7 +90,6 @@ class FittedRelational(FittedContext):
 
     kind = "relational"
     updated_after_labels = False
-    term: ClassVar[Callable[..., Term]] = LogisticTerm
     data: RelationalContext | None
 
     @cached_property
@@ -142,14 +142,14 @@ class FittedRelational(FittedContext):
         self, backend: Backend, blocks: Sequence[Block], lam: Penalties
     ) -> Term:
         rate = self._row_rate(lam)
-        return self.term(backend, self._on(backend), rate, self.column_mass, blocks)
+        return LogisticTerm(backend, self._on(backend), rate, self.column_mass, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
         rate = lam.negatives * self.column_mass / self.total
         return ColumnUpdate(
             backend,
             self._on(backend),
-            lambda turned, blocks: self.term(
+            lambda turned, blocks: LogisticTerm(
                 backend, turned, rate, self.row_mass, blocks
             ),
             lam.context_ridge,
@@ -347,9 +347,7 @@ class FittedRelational(FittedContext):
         data = recipe = None
         if packed["has_data"]:
             if packed["hierarchy"] is not None:
-                tree = Hierarchy(store.names("nodes"), store["edges"])
-                settings = {key: packed["hierarchy"][key] for key in RECIPE}
-                recipe = HierarchyCounts(tree, **settings)
+                recipe = _stored_recipe(packed["name"], packed["hierarchy"], store)
             data = RelationalContext(
                 packed["name"],
                 store.names("labels"),
@@ -377,6 +375,22 @@ class FittedRelational(FittedContext):
             raise ContextError(f"the total and scale of {where} must be above zero")
         if self.recipe is not None:
             self.recipe.hierarchy.check(self.name)
+
+
+def _stored_recipe(
+    name: str, settings: Mapping[str, Any], store: TensorStore
+) -> HierarchyCounts | None:
+    """The recipe that a file stores; None, with a warning, if its kind is gone."""
+    if settings["kind"] in INSTEAD:
+        warnings.warn(
+            f"context {name!r} was counted with kind={settings['kind']!r}, which is "
+            "gone: labels cannot be added to its hierarchy; fit again to do so.",
+            PhcleWarning,
+            stacklevel=2,
+        )
+        return None
+    tree = Hierarchy(store.names("nodes"), store["edges"])
+    return HierarchyCounts(tree, **{key: settings[key] for key in RECIPE})
 
 
 def _on_columns(

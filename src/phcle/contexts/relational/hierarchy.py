@@ -7,7 +7,6 @@ context keeps it, so that labels added after the fit are counted in the same way
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,12 +28,6 @@ LARGE_GROUP = 100
 """Above `DENSE_LIMIT`, ancestors of more labels than this do not link pairs of labels.
 They are too general to say much, and their pairs would fill the memory."""
 
-N_WALKS = 40
-"""Random walks from each label. More walks give less noise but take longer."""
-
-LABELS_AT_ONCE = 20_000
-"""Number of labels whose walks are drawn together; it limits memory."""
-
 Named = tuple[tuple[str, ...], sp.csr_array]
 
 
@@ -46,14 +39,12 @@ class HierarchyCounts:
     ----------
     hierarchy : Hierarchy
         The taxonomy.
-    kind : {"ancestors", "path", "shared", "walks"}
+    kind : {"ancestors", "path"}
         How labels are related.
     decay : float or None
         How slowly weights fall with distance; None is the default of the kind.
     radius : int or None
-        Longest path that counts, or length of a walk; None is the default of the kind.
-    random_state : int
-        Seed of random walks.
+        Longest path that counts; None counts any.
     labels_are_fixed : bool
         Whether the user chose the labels. If not, other contexts may add nodes as
         labels.
@@ -63,14 +54,17 @@ class HierarchyCounts:
     kind: str = "ancestors"
     decay: float | None = None
     radius: int | None = None
-    random_state: int = 0
     labels_are_fixed: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
+            instead = INSTEAD.get(str(self.kind))
+            advice = did_you_mean(str(self.kind), KINDS)
+            if instead is not None:
+                advice = f" This kind is gone; {instead!r} comes closest to it."
             raise OptionError(
                 f"kind must be one of {', '.join(map(repr, KINDS))}. "
-                f"Got {self.kind!r} instead.{did_you_mean(str(self.kind), KINDS)}"
+                f"Got {self.kind!r} instead.{advice}"
             )
         if self.decay is not None and not self.decay > 0:
             raise OptionError(f"decay must be above 0. Got {self.decay!r} instead.")
@@ -81,16 +75,11 @@ class HierarchyCounts:
                 "radius must be a whole number, 1 or more. "
                 f"Got {self.radius!r} instead."
             )
-        if self.random_state < 0:
+        if self.radius is not None and self.kind != "path":
             raise OptionError(
-                f"random_state must be 0 or more. Got {self.random_state!r} instead."
+                f"radius has no meaning for kind={self.kind!r}, only for 'path'; leave "
+                "it out."
             )
-        for option, kinds in USED_BY.items():
-            if getattr(self, option) is not None and self.kind not in kinds:
-                raise OptionError(
-                    f"{option} has no meaning for kind={self.kind!r}, only for "
-                    f"{some(kinds)}; leave it out."
-                )
 
     def count(self, labels: Sequence[str]) -> Named:
         """Count labels.
@@ -108,7 +97,7 @@ class HierarchyCounts:
             Their weights.
         """
         columns, counts = KINDS[self.kind](self, labels)
-        if self.kind in LABELS_ARE_COLUMNS:
+        if self.kind == "path":  # the columns are labels
             return columns, counts
         # A node of a single label says nothing about how labels relate.
         n_labels = np.bincount(counts.indices, minlength=len(columns))
@@ -152,7 +141,7 @@ class HierarchyCounts:
             The counts of the new labels.
         """
         everyone = tuple(labels)
-        if self.kind in LABELS_ARE_COLUMNS:
+        if self.kind == "path":
             at_fit = (label for label in trained if label in self.hierarchy.index)
             everyone = tuple(dict.fromkeys((*at_fit, *labels)))
         found, counts = KINDS[self.kind](self, everyone)
@@ -183,61 +172,16 @@ def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
     )
 
 
-def _count_walks(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
-    """Columns are nodes: how often random walks from each label visit them."""
-    tree = recipe.hierarchy
-    visits, n_visits = [], []
-    for start in range(0, len(labels), LABELS_AT_ONCE):
-        some_visits, some_counts = _walk(recipe, labels[start : start + LABELS_AT_ONCE])
-        visits.append(some_visits + start * len(tree.nodes))
-        n_visits.append(some_counts)
-    rows, nodes = np.divmod(np.concatenate(visits), len(tree.nodes))
-    return _on_nodes(tree, len(labels), rows, nodes, np.concatenate(n_visits))
-
-
-def _walk(recipe: HierarchyCounts, labels: Sequence[str]) -> tuple[Ints, Ints]:
-    """Visited nodes, as row × number of nodes + node, and how often."""
-    tree, length = recipe.hierarchy, recipe.radius or 6
-    ends = np.concatenate([tree.edges, tree.edges[:, ::-1]])
-    ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-    first = np.searchsorted(ends[:, 0], np.arange(len(tree.nodes) + 1))
-    degree = np.diff(first)
-    start = np.array([tree.index[label] for label in labels], dtype=np.int64)
-    # Every label has its own seed, so its walks do not depend on the other labels: a
-    # label that is folded in later gets the walks that it would have had at the fit.
-    draws = np.stack(
-        [
-            np.random.default_rng(
-                [recipe.random_state, zlib.crc32(label.encode())]
-            ).random((length, N_WALKS))
-            for label in labels
-        ],
-        axis=1,
-    )  # (length, labels, walks)
-    here = np.repeat(start, N_WALKS)
-    walker = np.repeat(np.arange(len(labels)), N_WALKS)
-    visited = []
-    for draw in draws.reshape(length, -1):
-        here = ends[first[here] + (draw * degree[here]).astype(np.int64), 1]
-        visited.append(walker * len(tree.nodes) + here)
-    visits, n_visits = np.unique(np.concatenate(visited), return_counts=True)
-    rows, nodes = np.divmod(visits, len(tree.nodes))
-    elsewhere = nodes != start[rows]
-    return visits[elsewhere], n_visits[elsewhere]
-
-
 def _on_nodes(
     tree: Hierarchy,
     n_labels: int,
     rows: Ints,
     nodes: Ints,
-    weights: npt.NDArray[np.float64] | Ints,
+    weights: npt.NDArray[np.float64],
 ) -> Named:
     """A matrix whose columns are the nodes that occur."""
     used, columns = np.unique(nodes, return_inverse=True)
-    counts = sp.csr_array(
-        (weights.astype(np.float64), (rows, columns)), shape=(n_labels, len(used))
-    )
+    counts = sp.csr_array((weights, (rows, columns)), shape=(n_labels, len(used)))
     return tuple(tree.nodes[i] for i in used), counts
 
 
@@ -276,18 +220,6 @@ def _count_paths(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
     return tuple(labels), counts
 
 
-def _count_shared(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
-    """Columns are labels: the information −log(share of labels) of shared ancestors."""
-    under = _linking_ancestors(recipe.hierarchy, labels)  # (labels, nodes)
-    under.data = np.ones(under.nnz)
-    n_labels = np.bincount(under.indices, minlength=under.shape[1])
-    information = np.log(len(labels) / np.maximum(n_labels, 1))
-    counts = sp.csr_array((under * information) @ under.T)
-    counts.setdiag(0.0)  # a label does not occur with itself
-    counts.eliminate_zeros()
-    return tuple(labels), counts
-
-
 def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
     """Steps up to each node that links labels, plus one: (labels, nodes).
 
@@ -319,13 +251,8 @@ def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
 KINDS: dict[str, Callable[[HierarchyCounts, Sequence[str]], Named]] = {
     "ancestors": _count_ancestors,
     "path": _count_paths,
-    "shared": _count_shared,
-    "walks": _count_walks,
 }
 """Functions that count, by kind. The first kind is the default."""
 
-LABELS_ARE_COLUMNS = ("path", "shared")
-"""Kinds that count labels against labels; the others count them against nodes."""
-
-USED_BY = {"decay": ("ancestors", "path"), "radius": ("path", "walks")}
-"""Kinds that each option applies to."""
+INSTEAD = {"shared": "path", "walks": "ancestors"}
+"""Kinds that are gone, and what comes closest to them."""

@@ -22,7 +22,6 @@ from phcle.backends.dense import (
     DensePart,
     n_sampled_columns,
 )
-from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
 from phcle.contexts.relational.column_sampling import draw_columns
@@ -45,10 +44,6 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.floating[Any]]
-
-REPAIRED = 64
-"""Columns in a sample for each dimension from which on `_SampleRepair` is used. Of
-fewer, the Gram matrix is so far off that steps may not settle."""
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
@@ -95,23 +90,6 @@ class LogisticTerm(Term):
             for number, block in enumerate(blocks)
         ]
 
-    def known_mass(self, block: int, columns: Array) -> Array:
-        """Find the mass at the known columns of a block.
-
-        Parameters
-        ----------
-        block : int
-            Number of the block.
-        columns : array of shape (rows, width)
-            Positions of the columns.
-
-        Returns
-        -------
-        array of shape (rows, width)
-            Their masses.
-        """
-        return self.mass[columns]
-
     def on(self, backend: Backend) -> LogisticTerm:
         term = copy(self)
         term.backend = backend
@@ -131,7 +109,6 @@ class LogisticTerm(Term):
 class LogisticView(View):
     """The term with given other factor, for all blocks."""
 
-    is_repaired = False  # whether sums over a sample are corrected
     trace: Any  # of the Gram matrix
 
     def __init__(
@@ -153,12 +130,6 @@ class LogisticView(View):
             self.columns = term.backend.columns(other, term.mass)
             return
         self.columns = self._pick(*sample)
-        self.is_repaired = len(sample[0]) >= REPAIRED * other.shape[1]
-        # What the sample misses of the first two moments, for `_SampleRepair`.
-        part = self.columns
-        self.sum = xp.sum(weighted, axis=0)
-        self.missed_sum = self.sum - xp.sum(part.weighted, axis=0)
-        self.missed_gram = self.gram - xp.matmul(part.weighted.T, part.other)
 
     @cached_property
     def _probe(self) -> tuple[Array, Columns] | None:
@@ -187,52 +158,13 @@ class LogisticView(View):
         """The curvature of a dense part."""
         return dense if self._probe is None else dense.curvature_at(*self._probe)
 
-    def known_entries(self, block: int, columns: Array) -> KnownEntries:
-        """Rows of the other factor at the known columns of a block."""
-        return self.term.backend.known_entries(columns, self.other)
-
     @cached_property
-    def _squares(self) -> Array:
+    def squares(self) -> Array:
         """Squared length of every row of the other factor: (columns,)."""
         return self.term.backend.xp.sum(self.other * self.other, axis=1)
 
-    def near_trace(self, local: LocalLogistic, weights: Array) -> Array:
-        """Trace of Σ_c weight_c z zᵀ over the known columns of each row: (r,)."""
-        assert local.padded is not None
-        squares = self._squares[local.padded.columns]
-        return self.term.backend.xp.sum(weights * squares, axis=1)
-
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
-
-
-class _SampleRepair:
-    """The part of a sampled sum's error that two exact moments of all columns show.
-
-    Near the typical x of a row, softplus is a parabola. Its sum over all columns needs
-    only Σ mass z and Σ mass z zᵀ, which are exact. So its gradient over all columns,
-    less that over the sample, is added to the gradient over the sample, which leaves
-    half of the error or less. During a step this is a constant, so that the row's
-    objective stays convex: the parabola itself may fall without limit, because the
-    sample's Gram matrix can be larger than that of all columns.
-    """
-
-    def __init__(self, view: LogisticView, y: Array, dense: DensePart) -> None:
-        xp = self.xp = view.term.backend.xp
-        total = xp.clip(view.total_mass, min=_tiny(view.term.backend))
-        level = 1 - xp.exp(-dense.value / total)  # σ where softplus has its mean
-        # No more than the row's own curvature, or steps would not settle.
-        bend = xp.minimum(level * (1 - level), dense.spread)
-        slope = level - bend * xp.matmul(y, view.sum) / total  # at x = 0
-        straight = slope[:, None] * view.missed_sum
-        bent = bend[:, None] * xp.matmul(y, view.missed_gram)
-        self.y, self.gradient = y, straight + bent  # (r, d) each
-        self.here = xp.sum((straight + 0.5 * bent) * y, axis=1)  # (r,): the value at y
-
-    def value(self, y: Array, chosen: Array | slice) -> Array:
-        """What is missing from the value at rows on the way: (r,)."""
-        way = self.gradient[chosen] * (y - self.y[chosen])
-        return self.here[chosen] + self.xp.sum(way, axis=1)
 
 
 class LocalLogistic(Local):
@@ -243,25 +175,19 @@ class LocalLogistic(Local):
     ) -> None:
         term, backend = view.term, view.term.backend
         xp = backend.xp
-        self.view, self.xp, self.y, self.block = view, xp, y, block
+        self.view, self.xp = view, xp
         rates, self.padded = term.rates[block], term.padded[block]
         if chosen is not None:
             rates = rates[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
         self.dense = view.dense(y)
-        value, gradient = self.dense.value, self.dense.gradient
-        self.repair = None
-        if view.is_repaired:
-            self.repair = _SampleRepair(view, y, self.dense)
-            value = value + self.repair.here
-            gradient = gradient + self.repair.gradient
-        self.value = self.rate * value
-        self.gradient = self.rate[:, None] * gradient
+        self.value = self.rate * self.dense.value
+        self.gradient = self.rate[:, None] * self.dense.gradient
         if self.padded is None:
             return
         self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.entries = view.known_entries(block, self.padded.columns)
+        self.entries = backend.known_entries(self.padded.columns, view.other)
         self.near_x = self.entries.dots(y)  # (r, width)
         self.near_sigmoid, softplus = backend.logistic(self.near_x)
         self.value = self.value + xp.sum(
@@ -279,7 +205,7 @@ class LocalLogistic(Local):
     def _near_dense(self) -> Array:
         """Curvature of the dense part at the known entries: (r, width)."""
         assert self.padded is not None
-        mass = self.view.term.known_mass(self.block, self.padded.columns)
+        mass = self.view.term.mass[self.padded.columns]
         known = self.rate[:, None] * mass * self.padded.known
         return known * self.near_sigmoid * (1 - self.near_sigmoid)
 
@@ -297,7 +223,8 @@ class LocalLogistic(Local):
         spread = self.rate * self.dense.spread
         if self.padded is None:
             return spread
-        near = self.view.near_trace(self, self._near_dense)
+        squares = self.view.squares[self.padded.columns]
+        near = self.xp.sum(self._near_dense * squares, axis=1)
         trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
         return self.xp.clip(spread - near / trace, min=0.0)
 
@@ -306,18 +233,6 @@ class LocalLogistic(Local):
         """The curvature of the dense part."""
         return self.view.probed(self.dense)
 
-    def _shared(self, curvature: Curvature) -> Array:
-        """What multiplies the shared Gram matrix: (r,)."""
-        is_bound = curvature is Curvature.BOUND
-        return 0.25 * self.rate if is_bound else self._elsewhere
-
-    def _entries(self, curvature: Curvature) -> Array:
-        """Curvature of each known entry, of the counts and the dense part: (r, width).
-
-        The bound has that of the dense part in the shared Gram matrix.
-        """
-        return 0.25 * self.weights if curvature is Curvature.BOUND else self._near
-
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
         if curvature is Curvature.PROBED:
@@ -325,35 +240,31 @@ class LocalLogistic(Local):
             if self.padded is None:
                 return result
             return result + self.entries.bent(self._near_counts, z)
-        result = self._shared(curvature)[:, None] * xp.matmul(z, self.view.gram)
+        result = self._elsewhere[:, None] * xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
-        return result + self.entries.bent(self._entries(curvature), z)
+        return result + self.entries.bent(self._near, z)
 
-    def _level(self, curvature: Curvature) -> Array:
+    @cached_property
+    def _level(self) -> Array:
         """The mean of what multiplies the shared Gram matrix."""
-        return self.xp.sum(self._shared(curvature)) / max(self.y.shape[0], 1)
+        return self.xp.mean(self._elsewhere)
 
-    def mean_curvature(self, curvature: Curvature) -> Array:
-        xp = self.xp
-        n_rows = max(self.y.shape[0], 1)
-        level = self._level(curvature)
+    def mean_curvature(self) -> Array:
+        xp, level = self.xp, self._level
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
             mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
-            level = level + xp.sum(self._entries(curvature)) / (n_rows * mass)
+            level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
         return level * self.view.gram
 
-    def split_curvature(
-        self, curvature: Curvature, most_entries: int
-    ) -> SplitCurvature | None:
+    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
         if self.padded is None or self.weights.shape[1] > most_entries:
             return None
-        roots = self.xp.sqrt(self._entries(curvature))
-        vectors = self.entries.scaled(roots)
+        vectors = self.entries.scaled(self.xp.sqrt(self._near))
         if vectors is None:
             return None
-        return SplitCurvature(self._level(curvature) * self.view.gram, vectors)
+        return SplitCurvature(self._level * self.view.gram, vectors)
 
     def bound_trace(self) -> Array:
         trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
@@ -367,18 +278,14 @@ class LocalLogistic(Local):
 
 class _LogisticLine(Line):
     def __init__(self, local: LocalLogistic, direction: Array) -> None:
-        self.local, self.direction = local, direction
+        self.local = local
         self.dense = local.dense.along(direction)
         if local.padded is not None:
             self.near_slope = local.entries.dots(direction)
 
     def value(self, step: Array, chosen: Array | slice) -> Array:
         local, xp = self.local, self.local.xp
-        value = self.dense(step, chosen)
-        if local.repair is not None:
-            moved = local.y[chosen] + step[:, None] * self.direction[chosen]
-            value = value + local.repair.value(moved, chosen)
-        total = local.rate[chosen] * value
+        total = local.rate[chosen] * self.dense(step, chosen)
         if local.padded is None:
             return total
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]

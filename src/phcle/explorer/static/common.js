@@ -143,9 +143,10 @@
     element("p", { class: "failed", role: "alert" }, error.message);
 
   // CSV made in the browser, without a request. A text that a spreadsheet would run as a
-  // formula begins with an apostrophe, as in csv_export.py.
-  const LIVE = /^[=+\-@\t\r\n＝＋－＠]/;
-  const NUMBER = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/;
+  // formula begins with an apostrophe: these are the patterns of files/csv_text.py.
+  const LIVE =
+    /^'*([\t\r\n]|[\x00-\x20\x7f\u00a0\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])/;
+  const NUMBER = /^'*[+\-]?[0-9.,]*[0-9][.,]?([eE][+\-]?[0-9]+)?%?$/;
   function as_csv(rows) {
     const cell = (value) => {
       let text = String(value ?? "");
@@ -154,7 +155,7 @@
     };
     const keys = Object.keys(rows[0] || {});
     const lines = [keys, ...rows.map((row) => keys.map((key) => row[key]))];
-    return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+    return lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
   }
 
   Phcle.downloads = function (rows, name) {

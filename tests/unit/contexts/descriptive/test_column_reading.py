@@ -10,7 +10,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, fold_in
 from phcle.contexts.descriptive.column_reading import read_column
-from phcle.contexts.descriptive.date_notations import date_of_year, decimal_year
+from phcle.contexts.descriptive.date_notations import decimal_year, moment_of_year
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, GuessWarning
 
@@ -106,7 +106,7 @@ def test_dates_are_years(cells):
     found = read_column(cells)
     assert found.kind == "date"
     assert found.numbers[:2] == [decimal_year(date(2021, 7, 2)), 2020.0]
-    assert date_of_year(found.numbers[0]) == date(2021, 7, 2)
+    assert moment_of_year(found.numbers[0]).date() == date(2021, 7, 2)
     assert "dates read as years" in found.remarks[-1]
 
 

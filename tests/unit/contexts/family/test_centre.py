@@ -58,7 +58,7 @@ def test_value_gradient_and_line_of_the_term_agree_with_its_plain_loss(
             line = local.along(backend.asarray(step[block.rows]))
             lengths = backend.asarray(np.full(len(block.rows), 0.3))
             after += float(line.value(lengths, slice(None)).sum())
-            zero = local.product(backend.asarray(step[block.rows]), Curvature.BOUND)
+            zero = local.product(backend.asarray(step[block.rows]), Curvature.MATCHED)
             assert not backend.to_numpy(zero).any()
             assert not backend.to_numpy(local.bound_trace()).any()
         assert value == pytest.approx(loss(W))
