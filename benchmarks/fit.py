@@ -4,7 +4,7 @@
     python benchmarks/fit.py stages --data nouns.npz --device cuda
     python benchmarks/fit.py stages --labels 1000000 --device cuda --mixed
     python benchmarks/fit.py stages --data tree --labels 20000 --dim 100
-    python benchmarks/fit.py growth --json growth.json --plot growth.png
+    python benchmarks/fit.py growth --json growth.json
     python benchmarks/fit.py choosing --sizes 1000 10000
     python benchmarks/fit.py transform --known 10000 --new 10000
 
@@ -42,7 +42,6 @@ from phcle import PHCLE, RelationalContext
 from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning, PhcleWarning
 from phcle.solver import hidden_trials
-from phcle.solver.column_samples import EXACT_PAIRS
 from phcle.solver.sweep import MajoriseSolver, State
 
 STAGES = {
@@ -315,57 +314,7 @@ def growth(options: argparse.Namespace) -> dict[str, Any]:
                 f"fit {line['fit_cpu_seconds']:7.2f} cpu s, {line['extra_mb']:5.0f} MB",
                 flush=True,
             )
-    if options.plot:
-        plot_growth(report, options.plot)
     return report
-
-
-def is_sampled(line: dict[str, Any]) -> bool:
-    """Whether a fit of this size takes a sample of the columns."""
-    return line["labels"] ** 2 > EXACT_PAIRS
-
-
-def power(lines: list[dict[str, Any]], varied: str, cost: str) -> float:
-    """The exponent of the growth over the larger half of the exact sizes."""
-    exact = [line for line in lines if not is_sampled(line)]
-    upper = exact[(len(exact) - 1) // 2 :]
-    sizes, costs = ([line[key] for line in upper] for key in (varied, cost))
-    return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
-
-
-def plot_growth(report: dict[str, Any], path: Path) -> None:
-    """Seconds of a sweep and of a fit, one panel for what is varied."""
-    from matplotlib.figure import Figure
-
-    panels = report["lines"]
-    figure = Figure(figsize=(3 * len(panels), 3.4), layout="constrained")
-    names = {"labels": "labels", "nonzeros": "known entries per label"}
-    names |= {"dim": "dimensions", "contexts": "contexts"}
-    costs = {"fit_cpu_seconds": "whole fit", "sweep_cpu_seconds": "a sweep"}
-    places = figure.subplots(1, len(panels), sharey=True)
-    for axes, (varied, lines) in zip(places, panels.items(), strict=True):
-        sizes = [line[varied] for line in lines]
-        sampled = [line for line in lines if is_sampled(line)]
-        for cost, label in costs.items():
-            (drawn,) = axes.plot(
-                sizes, [line[cost] for line in lines], "o-", label=label
-            )
-            axes.plot(
-                [line[varied] for line in sampled],
-                [line[cost] for line in sampled],
-                "o",
-                color=drawn.get_color(),
-                markerfacecolor="white",
-            )
-        grown = power(lines, varied, "sweep_cpu_seconds")
-        axes.set(xscale="log", yscale="log", xlabel=names[varied])
-        axes.set_title(f"time of a sweep ∝ size^{grown:.1f}", fontsize="medium")
-        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
-        axes.minorticks_off()
-        axes.grid(alpha=0.3)
-    places[0].set_ylabel("CPU seconds")
-    places[0].legend(fontsize="small", loc="upper left")
-    figure.savefig(path, dpi=110)
 
 
 def choosing(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -501,7 +450,6 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     own.add_argument("--vary", choices=VARIED, action="append")
     own.add_argument("--sizes", type=int, nargs="+", help="with one --vary")
     own.add_argument("--sweeps", type=int, default=6)
-    own.add_argument("--plot", type=Path)
 
     own = command(choosing)
     own.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000])

@@ -174,65 +174,15 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str, cuts: list) -> dic
     }
 
 
-SPECIAL, INSTRUCTIONS = 2.5, 12.0
-"""Of one pair in mixed precision, d = 128: read off the compiled loop."""
-
-
-def plot(report: dict, path: Path) -> None:
-    """Draw the measured rates and the limits of the hardware (a roofline)."""
-    import matplotlib.pyplot as plt
-
-    lines = [x for x in report["lines"] if x["rows"] == x["columns"]]
-    mixed, full = ([x for x in lines if x["kind"] == k] for k in ("mixed", "full"))
-    clock = 1e9 * sum(x["clock_ghz"] for x in mixed) / len(mixed)
-    cycles = report["multiprocessors"] * clock
-    dims = np.geomspace(32, 640, 50)
-    figure, axes = plt.subplots(figsize=(7, 4.5), constrained_layout=True)
-    roofs = {
-        "matrix product of the same run": np.full_like(dims, mixed[0]["matrix_tflops"]),
-        "special functions": 4 * dims * cycles * 16 / SPECIAL / 1e12,
-        "instructions": 4 * dims * cycles * 128 / INSTRUCTIONS / 1e12,
-    }
-    for (name, roof), style in zip(roofs.items(), ("-", "--", ":"), strict=True):
-        axes.plot(dims, roof, style, color="0.4", label=name)
-    for points, marker, name in (
-        (mixed, "o", "fused kernel, mixed precision"),
-        (full, "s", "fused kernel, full precision"),
-    ):
-        points = sorted(points, key=lambda x: x["dim"])
-        rates = [x["best"]["tflops"] for x in points]
-        axes.plot([x["dim"] for x in points], rates, marker, label=name, ms=8)
-    single = full[0]["matrix_tflops"]
-    axes.axhline(single, color="0.7")
-    axes.text(33, 1.05 * single, "matrix product in float32", color="0.4", fontsize=8)
-    axes.set(xscale="log", yscale="log", xlabel="d", ylabel="TFLOP/s (4 d per pair)")
-    axes.minorticks_off()
-    for side, ticks in (
-        (axes.xaxis, [32, 64, 128, 256, 512]),
-        (axes.yaxis, [20, 50, 100, 200, 500, 1000]),
-    ):
-        side.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-    axes.set_ylim(20, 1600)
-    axes.set_title(f"Dense half-step on {report['device']}: rates and limits")
-    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
-    figure.savefig(path, dpi=150)
-
-
 def main() -> None:
-    """Measure all and print a table, or plot what was measured."""
+    """Measure all and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
-    parser.add_argument(
-        "--plot", type=Path, help="draw what --json holds; needs no GPU"
-    )
     parser.add_argument(
         "--search", type=int, nargs="*", default=[], help="widths to try blockings of"
     )
     parser.add_argument("--kind", choices=["mixed", "full"], help="only this precision")
     options = parser.parse_args()
-    if options.plot:
-        plot(json.loads(options.json.read_text()), options.plot)
-        return
     if not torch.cuda.is_available():
         sys.exit("no CUDA device here.")
     cases = [(*size, "mixed") for size in SIZES]

@@ -1,7 +1,7 @@
 """Time to the objective that a peer reaches, and peak memory.
 
     python benchmarks/speed.py --json speed.json
-    python benchmarks/speed.py --labels 1000 --labels 10000 --plot scale.png
+    python benchmarks/speed.py --labels 1000 --labels 10000
 
 The data are the hypernyms of the 1000 ImageNet labels, which come with phcle, or, with
 --labels, those of WordNet's nouns, drawn at random. Every method runs in a process of
@@ -225,32 +225,6 @@ def measure(
     return {"labels": mm["labels"], "dim": dim, "mm": mm, "peers": lines}
 
 
-def plot(results: list[dict[str, Any]], path: Path) -> None:
-    """The gap against the processor's seconds, one panel per size."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5 * len(results), 4), layout="constrained")
-    for axes, result in zip(
-        np.atleast_1d(figure.subplots(1, len(results))), results, strict=True
-    ):
-        points = result["mm"]["timeline"]
-        axes.plot(
-            [p["cpu_seconds"] for p in points],
-            [p["gap"] for p in points],
-            "o-",
-            label="mm, after each sweep",
-        )
-        for line in result["peers"]:
-            if "gap" in line:
-                axes.plot(line["cpu_seconds"], line["gap"], "s", label=line["method"])
-        axes.set(xscale="log", yscale="log", xlabel="CPU seconds")
-        title = f"{result['labels']:,} labels; {result['mm']['method']}"
-        axes.set(ylabel="objective − floor", title=title)
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2 * len(results))
-    figure.savefig(path, dpi=120)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Measure all and print a table."""
     parser = argparse.ArgumentParser(
@@ -262,7 +236,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--limit", type=float, default=600.0, help="processor seconds")
     parser.add_argument("--repeat", type=int, default=1, help="runs of each method")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--plot", type=Path)
     options = parser.parse_args(arguments)
     peers = options.peers.split(",")
     results = [
@@ -271,8 +244,6 @@ def main(arguments: list[str] | None = None) -> None:
     ]
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
-    if options.plot:
-        plot(results, options.plot)
     for result in results:
         show(result)
 

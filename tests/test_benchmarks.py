@@ -32,8 +32,8 @@ def test_speed_writes_when_mm_came_to_the_gap_of_every_method(
 ):
     import speed
 
-    file, picture = tmp_path / "speed.json", tmp_path / "speed.png"
-    tiny = f"--dim 4 --limit 0.5 --peers pmi,paper,fit --json {file} --plot {picture}"
+    file = tmp_path / "speed.json"
+    tiny = f"--dim 4 --limit 0.5 --peers pmi,paper,fit --json {file}"
     speed.main(tiny.split())
     (report,) = json.loads(file.read_text(encoding="utf-8"))
     assert (report["labels"], report["dim"]) == (1000, 4)
@@ -43,7 +43,6 @@ def test_speed_writes_when_mm_came_to_the_gap_of_every_method(
     assert end < pmi["gap"] < lines["paper, safe step"]["gap"]
     assert pmi["times_faster"] == pytest.approx(pmi["seconds"] / pmi["mm_seconds"])
     assert lines["PHCLE().fit, to its own end"]["gap"] < 1.05 * end
-    assert picture.stat().st_size > 1000
     printed = capsys.readouterr().out
     assert "mm is within 5 % of its end" in printed
     assert "PMI + SVD" in printed
@@ -133,15 +132,13 @@ def test_growth_measures_every_size(benchmarks, tmp_path, monkeypatch):
     import fit
 
     monkeypatch.setattr(fit, "BASE", {**fit.BASE, "labels": 50, "nonzeros": 5})
-    file, picture = tmp_path / "growth.json", tmp_path / "growth.png"
+    file = tmp_path / "growth.json"
     fit.main(["growth", "--vary", "dim", "--sizes", "2", "4", "--sweeps", "3"])
     monkeypatch.setattr(fit, "VARIED", {"dim": [2, 4], "contexts": [1, 2]})
-    given = f"growth --sweeps 3 --json {file} --plot {picture}"
-    fit.main(given.split())
+    fit.main(["growth", "--sweeps", "3", "--json", str(file)])
     lines = json.loads(file.read_text(encoding="utf-8"))["lines"]
     assert [line["contexts"] for line in lines["contexts"]] == [1, 2]
     assert all(line["fit_cpu_seconds"] > 0 for line in lines["dim"])
-    assert picture.stat().st_size > 1000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
