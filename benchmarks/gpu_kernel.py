@@ -5,24 +5,18 @@
 For every width and precision it checks the kernel against float64 on a part of the
 rows, times it with the gradient and for the value alone, and prints its rate as a share
 of a large matrix product's. Work counted: 4 · rows · columns · d, the two products.
---search 128 also times other blockings of that width, which all processors compile
-first. Needs torch and Triton, nothing else that is not in the core.
+--search 128 also times other blockings of that width, which takes minutes to compile.
+Needs torch and Triton, nothing else that is not in the core.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import multiprocessing
-import os
 import subprocess
 import sys
-import time
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import torch
 import triton
 
@@ -126,15 +120,6 @@ def operands(n_rows: int, n_columns: int, dim: int, kind: str):
     return y, FusedColumns.of(columns, precise=kind == "full").every, made
 
 
-def compile_one(case: tuple[int, str, Blocking | None]) -> None:
-    """Leave a kernel in Triton's cache on disk; one that does not fit is left out."""
-    dim, kind, cut = case
-    rows, columns, _ = operands(1031, 4096, dim, kind)
-    for with_gradient in (True, False):
-        with contextlib.suppress(Exception):
-            fused_dense(rows, columns, with_gradient=with_gradient, blocking=cut)
-
-
 def try_all(rows, columns, made, cuts: list, *, with_gradient: bool) -> list[dict]:
     """Time and error of every blocking, the fastest first."""
     products = 2 if with_gradient else 1
@@ -188,65 +173,15 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str, cuts: list) -> dic
     }
 
 
-SPECIAL, INSTRUCTIONS = 2.5, 12.0
-"""Of one pair in mixed precision, d = 128: read off the compiled loop."""
-
-
-def plot(report: dict, path: Path) -> None:
-    """Draw the measured rates and the limits of the hardware (a roofline)."""
-    import matplotlib.pyplot as plt
-
-    lines = [x for x in report["lines"] if x["rows"] == x["columns"]]
-    mixed, full = ([x for x in lines if x["kind"] == k] for k in ("mixed", "full"))
-    clock = 1e9 * sum(x["clock_ghz"] for x in mixed) / len(mixed)
-    cycles = report["multiprocessors"] * clock
-    dims = np.geomspace(32, 640, 50)
-    figure, axes = plt.subplots(figsize=(7, 4.5), constrained_layout=True)
-    roofs = {
-        "matrix product of the same run": np.full_like(dims, mixed[0]["matrix_tflops"]),
-        "special functions": 4 * dims * cycles * 16 / SPECIAL / 1e12,
-        "instructions": 4 * dims * cycles * 128 / INSTRUCTIONS / 1e12,
-    }
-    for (name, roof), style in zip(roofs.items(), ("-", "--", ":"), strict=True):
-        axes.plot(dims, roof, style, color="0.4", label=name)
-    for points, marker, name in (
-        (mixed, "o", "fused kernel, mixed precision"),
-        (full, "s", "fused kernel, full precision"),
-    ):
-        points = sorted(points, key=lambda x: x["dim"])
-        rates = [x["best"]["tflops"] for x in points]
-        axes.plot([x["dim"] for x in points], rates, marker, label=name, ms=8)
-    single = full[0]["matrix_tflops"]
-    axes.axhline(single, color="0.7")
-    axes.text(33, 1.05 * single, "matrix product in float32", color="0.4", fontsize=8)
-    axes.set(xscale="log", yscale="log", xlabel="d", ylabel="TFLOP/s (4 d per pair)")
-    axes.minorticks_off()
-    for side, ticks in (
-        (axes.xaxis, [32, 64, 128, 256, 512]),
-        (axes.yaxis, [20, 50, 100, 200, 500, 1000]),
-    ):
-        side.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-    axes.set_ylim(20, 1600)
-    axes.set_title(f"Dense half-step on {report['device']}: rates and limits")
-    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
-    figure.savefig(path, dpi=150)
-
-
 def main() -> None:
-    """Measure all and print a table, or plot what was measured."""
+    """Measure all and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
-    parser.add_argument(
-        "--plot", type=Path, help="draw what --json holds; needs no GPU"
-    )
     parser.add_argument(
         "--search", type=int, nargs="*", default=[], help="widths to try blockings of"
     )
     parser.add_argument("--kind", choices=["mixed", "full"], help="only this precision")
     options = parser.parse_args()
-    if options.plot:
-        plot(json.loads(options.json.read_text()), options.plot)
-        return
     if not torch.cuda.is_available():
         sys.exit("no CUDA device here.")
     cases = [(*size, "mixed") for size in SIZES]
@@ -257,13 +192,6 @@ def main() -> None:
         (dim, kind): [None, *(candidates(dim) if dim in options.search else [])]
         for dim, kind in first
     }
-    began = time.perf_counter()
-    with ProcessPoolExecutor(
-        os.cpu_count(), multiprocessing.get_context("spawn")
-    ) as pool:
-        every = [(*key, cut) for key, some in cuts.items() for cut in some]
-        list(pool.map(compile_one, every))
-    print(f"{len(every)} kernels compiled in {time.perf_counter() - began:.0f} s")
     lines = []
     for n, m, dim, kind in cases:
         is_first = first[dim, kind] == (n, m)

@@ -14,17 +14,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from trees import noun_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.name_arrays import NameArray
-from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
-from phcle.fit_speed import noun_contexts
 from phcle.options import OPTIONS
-from phcle.solver.problem import Problem, pose
 from phcle.solver.settings import Setting
 
 ALL_NOUNS = 82_115
@@ -154,14 +151,9 @@ def warm_up(backend: str) -> None:
         PHCLE(dim=2, max_iter=2, backend=backend).fit(random_tree_context(60, 4))
 
 
-def posed(contexts: list[Context], dim: int) -> Problem:
-    """The problem of a fit with default penalties."""
-    return pose(align(contexts), default_penalties(), dim)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--labels", type=int, default=ALL_NOUNS)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    save_contexts(noun_contexts(load_wordnet_nouns(), options.labels), options.out)
+    save_contexts(noun_contexts(options.labels), options.out)

@@ -132,27 +132,15 @@ def _grid(axes: Any, x: float, y: float, shade: Any, hole: Any, colour: str) -> 
     for i in range(rows):
         for j in range(columns):
             is_hole = bool(hole[i, j])
-            axes.add_patch(
-                Rectangle(
-                    (x + j, y + rows - 1 - i),
-                    1,
-                    1,
-                    fc="white" if is_hole else colour,
-                    alpha=1.0 if is_hole else 0.15 + 0.75 * min(shade[i, j], 1.0),
-                    ec="none",
-                )
-            )
-            axes.add_patch(
-                Rectangle(
-                    (x + j, y + rows - 1 - i),
-                    1,
-                    1,
-                    fc="none",
-                    ec=GREY,
-                    lw=0.7,
-                    ls=":" if is_hole else "-",
-                )
-            )
+            corner = (x + j, y + rows - 1 - i)
+            fill = {
+                "fc": "white" if is_hole else colour,
+                "alpha": 1.0 if is_hole else 0.15 + 0.75 * min(shade[i, j], 1.0),
+                "ec": "none",
+            }
+            edge = {"fc": "none", "ec": GREY, "lw": 0.7, "ls": ":" if is_hole else "-"}
+            for style in (fill, edge):
+                axes.add_patch(Rectangle(corner, 1, 1, **style))
 
 
 def loss() -> Figure:
@@ -174,45 +162,6 @@ def loss() -> Figure:
                 text, (best, low), (best, low + aside), ha="center", color=colour
             )
     axes.set(xlabel="x = w · c", ylabel="loss of the pair, B = 2", ylim=(-3, 25))
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def convergence() -> Figure:
-    """Objective minus floor after each sweep, for both solvers."""
-    import warnings
-
-    from phcle import PHCLE
-    from phcle.datasets import load_imagenet1k
-    from phcle.errors import ConvergenceWarning
-
-    data = load_imagenet1k()
-    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
-    axes = figure.subplots()
-    runs = (
-        ("mm (default)", {"solver": "mm", "max_iter": 15, "tol": 0.0}, BLUE, "-"),
-        (
-            "gradient descent, safe step",
-            {"solver": "paper", "max_iter": 50, "tol": 0.0},
-            RED,
-            "--",
-        ),
-    )
-    for name, options, colour, style in runs:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = PHCLE(
-                dim=50, init="random", calibrate=False, backend="numpy", **options
-            )
-            model.fit(data.hierarchy())
-        gaps = [record["gap"] for record in model.history_]
-        axes.plot(gaps, color=colour, ls=style, label=name)
-    axes.set(
-        xlabel="sweep (mm) or gradient step",
-        ylabel="objective − floor",
-        yscale="log",
-    )
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
@@ -348,7 +297,6 @@ FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
     "architecture": (architecture, "svg"),
     "factors": (factors, "svg"),
     "loss": (loss, "svg"),
-    "convergence": (convergence, "svg"),
     "shapes": (shapes, "png"),
     "label-map": (label_map, "png"),
     "mammals": (mammals, "svg"),
