@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.io
 from sklearn.metrics import roc_auc_score
 
+from phcle import read_contexts
+from phcle.datasets import load_feature_folder
 from phcle.errors import OptionError
 from phcle_paper.studies import picture_understanding as understanding
 from phcle_paper.studies.described_objects import (
     APY_LABELS,
     METHODS,
+    DescribedObjects,
     Penalties,
     apy_objects,
     attribute_auc,
     predictions,
-    shape_objects,
 )
 from phcle_paper.studies.novel_classes import novel_panels
 from phcle_paper.studies.picture_panels import Panel, draw_panels
@@ -28,14 +31,40 @@ OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}
 ONE = Penalties([1.0], [0.1], [1.0], [0.01])
 
 
-@pytest.fixture(scope="module")
-def shapes():
-    return shape_objects(4)
+SHAPES = Path(__file__).parents[3] / "examples" / "shapes"
 
 
 @pytest.fixture(scope="module")
-def unseen(shapes):
-    return tuple(dict.fromkeys(shapes.y.tolist()))[-understanding._n_unseen_shapes() :]
+def pictures():
+    return load_feature_folder(SHAPES)
+
+
+@pytest.fixture(scope="module")
+def shapes(pictures):
+    """Drawn shapes; an object has the attributes of its class."""
+    tree, known = read_contexts(
+        hierarchy=SHAPES / "taxonomy.csv", attributes=SHAPES / "attributes.csv"
+    )
+    (truth,) = read_contexts(attributes=SHAPES / "truth" / "attributes.csv")
+    rows = np.sort(
+        np.concatenate([np.arange(i, len(pictures.labels), 10) for i in range(4)])
+    )
+    labels = pictures.labels[rows]
+    own = [truth.labels.index(label) for label in labels.tolist()]
+    return DescribedObjects(
+        name="shapes",
+        X=pictures.features[rows],
+        y=labels,
+        attributes=np.array(truth.values)[own],
+        classes=known,
+        hierarchy=tree,
+        names={},
+    )
+
+
+@pytest.fixture(scope="module")
+def unseen(pictures):
+    return pictures.splits["unseen"]
 
 
 def test_areas_are_those_of_scikit_learn():
@@ -114,10 +143,8 @@ def test_penalties_are_chosen_without_the_hidden_classes(shapes, unseen, monkeyp
 def test_figures_are_written_twice_the_same(tmp_path):
     pytest.importorskip("matplotlib", reason="extra figures is missing")
     panels = [
-        Panel(
-            "cow", (("ox", 0.6), ("dog", 0.4)), (("Horn", True), ("Wing", False)), None
-        ),
-        Panel("ring", (("circle", 1.0),), (), np.zeros((4, 4, 3), np.uint8)),
+        Panel("cow", (("ox", 0.6), ("dog", 0.4)), (("Horn", True), ("Wing", False))),
+        Panel("ring", (("circle", 1.0),), ()),
     ]
     for name in ("one", "two"):
         draw_panels(panels, tmp_path / name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from phcle.errors import PhcleError
 from phcle.files import write_whole
-from phcle.uses.stable_svg import svg_of
+from phcle_paper.studies.stable_svg import svg_of
 
 __all__ = ["draw_curves"]
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.datasets import load_shapes
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, did_you_mean
 from phcle.uses.pictures import ImageMap
@@ -28,7 +27,6 @@ from phcle_paper.studies.described_objects import (
     apy_objects,
     attribute_auc,
     predictions,
-    shape_objects,
 )
 from phcle_paper.studies.novel_classes import novel_panels
 from phcle_paper.studies.picture_panels import Panel, draw_panels, panel_of
@@ -60,7 +58,6 @@ class Settings:
     fewest_objects: int
     split_seed: int
     draws: int
-    shape_images: int
     n_related: int
     options: Mapping[str, Any]
 
@@ -101,16 +98,11 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
             settings, held_out=settings.held_out[:1], n_validation=1, draws=20
         )
     apy = apy_objects(request.data / "apy")
-    shapes = shape_objects(settings.shape_images)
-    unseen = tuple(dict.fromkeys(shapes.y.tolist()))[-_n_unseen_shapes() :]
-    plans = [
-        *((apy, _labels(apy, classes)) for classes in settings.held_out),
-        (shapes, unseen),
-    ]
     outcomes = []
-    for objects, hidden in plans:
-        request.tell(f"{objects.name} without {_named(objects, hidden)}")
-        outcomes.append(_outcome(objects, hidden, settings))
+    for classes in settings.held_out:
+        hidden = _labels(apy, classes)
+        request.tell(f"{apy.name} without {_named(apy, hidden)}")
+        outcomes.append(_outcome(apy, hidden, settings))
     request.tell("tiny-imagenet: labels related to pictures of unseen classes")
     related = related_rows(
         request.data,
@@ -121,10 +113,6 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     )
     figures = _figures(outcomes, settings, request)
     return _table(settings, outcomes, related, figures)
-
-
-def _n_unseen_shapes() -> int:
-    return len(load_shapes(n_images=1).unseen)
 
 
 def _labels(objects: DescribedObjects, classes: Sequence[str]) -> tuple[str, ...]:
@@ -250,16 +238,12 @@ def _figures(
     outcomes: Sequence[Outcome], settings: Settings, request: Request
 ) -> list[dict[str, str]]:
     """Draw the figures."""
-    apy, shapes = outcomes[0], outcomes[-1]
+    apy = outcomes[0]
     made = {
         "understanding-apy": (
             "Objects of hidden classes of aPY: the median and the lower quartile of "
             "their class",
             _typical_panels(apy, (0.5, 0.25)),
-        ),
-        "understanding-shapes": (
-            "Shapes in combinations never seen: the median picture of each class",
-            _typical_panels(shapes, (0.5,), _shape_pictures(settings)),
         ),
     }
     if has_features("apy", request.data):
@@ -279,15 +263,7 @@ def _figures(
     ]
 
 
-def _shape_pictures(settings: Settings) -> npt.NDArray[np.uint8]:
-    return load_shapes(n_images=settings.shape_images).images
-
-
-def _typical_panels(
-    outcome: Outcome,
-    quantiles: Sequence[float],
-    pictures: npt.NDArray[np.uint8] | None = None,
-) -> list[Panel]:
+def _typical_panels(outcome: Outcome, quantiles: Sequence[float]) -> list[Panel]:
     """Objects in the middle of their class, by how well their attributes are told."""
     objects, image_map = outcome.objects, outcome.image_map()
     rows = np.flatnonzero(np.isin(objects.y, list(outcome.hidden)))
@@ -311,7 +287,6 @@ def _typical_panels(
                             strict=True,
                         )
                     ),
-                    None if pictures is None else pictures[row],
                 )
             )
     return panels
@@ -325,7 +300,7 @@ def _table(
 ) -> dict[str, Any]:
     return {
         "title": "What pictures of classes never seen show",
-        "dataset": "aPY objects, rendered shapes, tiny-imagenet",
+        "dataset": "aPY objects, tiny-imagenet",
         "lead": [
             "Area under the ROC curve of predicted attributes against the objects' "
             "own: the mean over attributes (of each, over objects) and over objects "

@@ -11,14 +11,15 @@ and a ridge regression predicts t − s from the features.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import OptionError, some
-from phcle.uses.zero_shot.classifier import positive
-from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
+from phcle.embedding import LabelEmbedding
+from phcle.errors import OptionError
+from phcle.uses.pictures import ImageMap
+from phcle.uses.zero_shot import Spectrum, TrainingImages
 
 __all__ = ["PictureAttributes"]
 
@@ -26,7 +27,7 @@ Floats = npt.NDArray[np.floating]
 
 
 class PictureAttributes:
-    """Known attributes of training pictures, prepared for `ImageMap.corrected`.
+    """Known attributes of training pictures, and the correction that they give.
 
     Parameters
     ----------
@@ -58,8 +59,7 @@ class PictureAttributes:
         *,
         pull: float = 0.1,
     ) -> None:
-        positive("pull", pull)
-        own = _context_of(embedding, context)
+        own = next(x for x in embedding.predicting if x.name == context)
         table = np.asarray(values, dtype=np.float64)
         if table.shape != (len(images.X), len(own.columns)):
             raise OptionError(
@@ -95,17 +95,25 @@ class PictureAttributes:
         ndarray of shape (features, dim)
             The weights.
         """
-        positive("ridge", ridge)
         return self._spectrum.ridge_weights(ridge)
 
+    def improve(self, image_map: ImageMap, ridge: float) -> ImageMap:
+        """Return the map with the correction, which `ridge` penalises as in `weights`.
 
-def _context_of(embedding: LabelEmbedding, name: str) -> PredictingContext:
-    """The descriptive context of this name."""
-    described = embedding.predicting
-    for context in described:
-        if context.name == name:
-            return context
-    raise OptionError(
-        f"the embedding has no descriptive context {name!r}; it has "
-        f"{some(x.name for x in described) or 'none'}."
-    )
+        Parameters
+        ----------
+        image_map : ImageMap
+            A map that was learned from the same pictures.
+        ridge : float
+            Penalty of the correction.
+
+        Returns
+        -------
+        ImageMap
+            A new map.
+        """
+        return replace(
+            image_map,
+            weights=image_map.weights + self.weights(ridge),
+            offset=image_map.offset + self.mean,
+        )

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from phcle.uses.stable_svg import svg_of, with_counted_names
+from phcle_paper.studies.stable_svg import svg_of, with_counted_names
 
 figure = pytest.importorskip("matplotlib.figure", reason="extra figures is missing")
 
