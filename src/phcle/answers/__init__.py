@@ -74,7 +74,6 @@ from phcle.answers.file_contents import (
     FitSummary,
     HierarchyRecipe,
     ImageMapInfo,
-    IndexInfo,
 )
 from phcle.answers.label_groups import (
     Agreement,
@@ -97,7 +96,6 @@ from phcle.answers.label_pages import (
 from phcle.answers.measurements import (
     ContextHelp,
     Evaluation,
-    FitSpeed,
     LeftOutContext,
     TuningResult,
 )
@@ -125,7 +123,6 @@ from phcle.answers.written_files import (
     CompletedFile,
     ExportedFile,
     FilledTable,
-    IndexFile,
     WrittenReport,
 )
 
@@ -173,14 +170,11 @@ __all__ = [
     "FailureText",
     "FileInfo",
     "FilledTable",
-    "FitSpeed",
     "FitSummary",
     "FittingLabel",
     "FittingLabels",
     "HierarchyRecipe",
     "ImageMapInfo",
-    "IndexFile",
-    "IndexInfo",
     "KnownContext",
     "LabelCell",
     "LabelPage",

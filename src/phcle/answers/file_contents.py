@@ -1,4 +1,4 @@
-"""What a file holds: an embedding, a checkpoint, a map of pictures, an index."""
+"""What a file holds: an embedding, a checkpoint, a map of pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ __all__ = [
     "FitSummary",
     "HierarchyRecipe",
     "ImageMapInfo",
-    "IndexInfo",
 ]
 
 
@@ -240,21 +239,4 @@ class ImageMapInfo(FileInfo):
     classes: tuple[str, ...]
     penalties: dict[str, float]
     network: str | None
-    format_version: int
-
-
-@dataclass(frozen=True)
-class IndexInfo(FileInfo):
-    """What a file with an index of an embedding holds.
-
-    Attributes
-    ----------
-    cells, centers : tuple of int
-        Shapes of the two arrays of the index.
-    format_version : int
-        Version of the file format.
-    """
-
-    cells: tuple[int, ...]
-    centers: tuple[int, ...]
     format_version: int

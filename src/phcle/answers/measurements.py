@@ -11,56 +11,9 @@ from phcle.answers.answer import Answer
 __all__ = [
     "ContextHelp",
     "Evaluation",
-    "FitSpeed",
     "LeftOutContext",
     "TuningResult",
 ]
-
-
-@dataclass(frozen=True)
-class FitSpeed(Answer):
-    """Time, memory and progress of one fit.
-
-    Attributes
-    ----------
-    labels : int
-        Number of labels.
-    columns : int
-        Number of columns of all contexts.
-    nonzeros : int
-        Number of counts and known values of all contexts.
-    dim : int
-        Dimensions of the vectors.
-    seconds : float
-        Time of the whole fit.
-    seconds_near : float
-        Time until the gap was within 5 % of the last one.
-    sweeps : int
-        Sweeps of the whole fit.
-    sweeps_near : int
-        Sweeps until the gap was within 5 % of the last one.
-    gap : float
-        Objective − floor at the end.
-    peak_mb : float or None
-        Most memory that this process has used so far; None on Windows.
-    gflops : float
-        Speed of a float32 matrix product just before the fit.
-    timeline : list of (float, float)
-        Seconds since the start, and the gap, after each sweep.
-    """
-
-    labels: int
-    columns: int
-    nonzeros: int
-    dim: int
-    seconds: float
-    seconds_near: float
-    sweeps: int
-    sweeps_near: int
-    gap: float
-    peak_mb: float | None
-    gflops: float
-    timeline: list[tuple[float, float]]
 
 
 @dataclass(frozen=True)

@@ -12,25 +12,8 @@ __all__ = [
     "CompletedFile",
     "ExportedFile",
     "FilledTable",
-    "IndexFile",
     "WrittenReport",
 ]
-
-
-@dataclass(frozen=True)
-class IndexFile(Answer):
-    """What `phcle index` wrote.
-
-    Attributes
-    ----------
-    labels : int
-        Number of labels in the index.
-    file : str
-        The new file.
-    """
-
-    labels: int
-    file: str
 
 
 @dataclass(frozen=True)

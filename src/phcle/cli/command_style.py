@@ -59,8 +59,6 @@ GROUPS = {
         "wide",
         "data",
         "dataset",
-        "nouns",
-        "wordnet",
     ),
     WANT: (
         "out",
@@ -77,23 +75,15 @@ GROUPS = {
         "generalised",
         "format",
         "title",
-        "score",
-        "trials",
-        "plot",
         "methods",
         "split",
     ),
     TUNING: (
         "hierarchy_kind",
         "role",
-        "classifier",
         "classifiers",
         "splits",
-        "metric",
-        "hide",
-        "search",
         "seed",
-        "prune",
         "feature_ridge",
         "class_ridge",
         "quick",
@@ -104,7 +94,6 @@ GROUPS = {
         "checkpoint",
         "checkpoint_every",
         "resume",
-        "storage",
         "jobs",
         "port",
         "host",
@@ -131,7 +120,6 @@ GROUP_OF |= dict.fromkeys(("dim", "choose", "calibrate", "complete_only"), WANT)
 RENAMED = {
     "fit": {"--random-state": "--seed"},
     "clusters": {"--n": "--count"},
-    "bench": {"--labels": "--count"},
     "report": {"--labels-shown": "--labels"},
 }
 """Spellings of version 0.1.0 that still work, by command; no help page shows them."""

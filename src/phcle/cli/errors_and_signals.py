@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from phcle.cli.command_style import UsageError, hide_type, usage_message
+from phcle.cli.gone_commands import GONE
 from phcle.errors import PhcleError, PhcleWarning, did_you_mean
 
 __all__ = [
@@ -143,7 +144,7 @@ class GuardedGroup(TyperGroup):
             return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find a command by its name, or suggest the nearest.
+        """Find a command by its name, or suggest the nearest or what took its place.
 
         Parameters
         ----------
@@ -157,9 +158,12 @@ class GuardedGroup(TyperGroup):
         tuple
             Name, command and other arguments.
         """
-        if args[0] not in self.commands and not args[0].startswith("-"):
-            hint = did_you_mean(args[0], self.commands)
-            raise UsageError(f"no command {args[0]!r}.{hint}", ctx)
+        name = args[0]
+        if name in GONE and name not in self.commands:
+            raise PhcleError(f"the command {name!r} is gone; {GONE[name]}.")
+        if name not in self.commands and not name.startswith("-"):
+            hint = did_you_mean(name, self.commands)
+            raise UsageError(f"no command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

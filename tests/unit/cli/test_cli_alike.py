@@ -10,10 +10,11 @@ import typer
 
 from phcle.cli.app import NEEDS, NO_JSON, app
 from phcle.cli.command_style import EVERYWHERE, GROUPS, HAVE, MACHINE, TUNING, WANT
+from phcle.cli.gone_commands import GONE
 
 COMMANDS = dict(typer.main.get_command(app).commands)
 
-NOT_ABOUT_AN_EMBEDDING = {"demo", "check", "fit", "tune", "bench", "reproduce"}
+NOT_ABOUT_AN_EMBEDDING = {"demo", "check", "fit", "bench", "reproduce"}
 """Commands that make embeddings or need none."""
 
 
@@ -50,8 +51,8 @@ def test_a_flag_takes_the_same_kind_of_value_in_all_commands():
         for option in _options(command):
             for flag in option.opts:
                 kinds.setdefault(flag, {})[name] = (option.is_flag, option.metavar)
-    # A file or a folder; some labels; bench has no "auto"; a context or all of them.
-    both = {"--out", "--labels", "--dim", "--complete"}
+    # A file or a folder; some labels; bench has no "auto".
+    both = {"--out", "--labels", "--dim"}
     differ = {flag for flag, found in kinds.items() if len(set(found.values())) > 1}
     assert differ <= both
 
@@ -72,7 +73,7 @@ def test_help_names_the_extras_that_a_command_needs(phcle):
 
 
 def test_commands_that_cannot_run_without_an_extra_say_so(phcle):
-    for name in ("index", "explore", "report", "tune"):
+    for name in ("explore", "report"):
         shown = phcle(name, "--help").stdout
         assert f" Needs: pip install 'phcle[{name}]'" in shown
 
@@ -121,6 +122,16 @@ def test_wrong_usage_looks_like_any_other_error(phcle, arguments, message):
     (line,) = result.stderr.splitlines()
     assert line.startswith("phcle: ")
     assert message in line
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["a.phcle", "--old-flag", 3]])
+@pytest.mark.parametrize("name", sorted(set(GONE) - set(COMMANDS)))
+def test_a_command_that_is_gone_names_what_takes_its_place(phcle, name, words):
+    result = phcle(name, *words, code=2)
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line == f"phcle: the command {name!r} is gone; {GONE[name]}."
+    assert f" {name} " not in phcle("--help").stdout
 
 
 def test_old_spellings_still_work(phcle, fitted, zoo):

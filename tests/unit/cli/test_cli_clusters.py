@@ -1,4 +1,4 @@
-"""`phcle clusters`, `phcle index`, and the files that `nearest` takes."""
+"""`phcle clusters`, and the files that `nearest` takes."""
 
 from __future__ import annotations
 
@@ -89,13 +89,3 @@ def test_wrong_vectors_exit_with_2(phcle, fitted, zoo):
         assert message in error
     (zoo / "x.npy").write_text("no numbers")
     assert "x.npy" in phcle("nearest", fitted, "--vector", "x.npy", code=2).stderr
-
-
-def test_index_is_written_beside_and_used(phcle, fitted, zoo):
-    pytest.importorskip("faiss", reason="the extra 'index' is not installed")
-    before = phcle("nearest", fitted, "cat", "dog", "--json").stdout
-    assert "zoo.phcle.index" in phcle("index", fitted).stdout
-    assert phcle("nearest", fitted, "cat", "dog", "--json").stdout == before
-    library.load(fitted).select(["cat", "dog", "lion"]).save(fitted)
-    stale = phcle("nearest", fitted, "cat", code=2).stderr
-    assert "index of another embedding" in stale

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import pytest
 
 import phcle as library
@@ -128,16 +126,3 @@ def test_an_ontology_is_a_context(phcle, zoo):
     (zoo / "zoo.owl").write_text(OWL)
     phcle("fit", "--owl", "zoo.owl", "--dim", 2, "--out", "b.phcle")
     assert library.load(zoo / "b.phcle").labels == ("cat", "lion", "dog")
-
-
-def test_tuning_writes_the_vocabulary_and_its_language(phcle, zoo, beasts):
-    (zoo / "own.py").write_text("def score(embedding):\n    return embedding.dim\n")
-    phcle(
-        *("tune", "--skos", beasts, "--language", "de", "--score", "own.py:score"),
-        *("--search", "dim=2:3", "--trials", 1, "--out", "best.toml"),
-    )
-    written = tomllib.loads((zoo / "best.toml").read_text())["fit"]
-    assert written["skos"] == [beasts]
-    assert written["language"] == "de"
-    phcle("fit", "--config", "best.toml", "--out", "b.phcle")
-    assert library.load(zoo / "b.phcle").name_of("cat") == "Katze"

@@ -1,4 +1,4 @@
-"""The commands clusters and index: groups of labels, and an index for large files."""
+"""The command clusters: groups of similar labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
     from phcle.uses.clusters import Clusters
 
-__all__ = ["clusters", "index"]
+__all__ = ["clusters"]
 
 COLUMNS = ("cluster", "cluster_name", "label", "name")
 """Columns of a table of clusters."""
@@ -73,24 +73,6 @@ def clusters(
     show(answer, _show, as_json=as_json)
     if out is not None and not as_json:
         show_written(out)
-
-
-def index(file: EmbeddingFile, as_json: Json = False) -> None:
-    """Write an approximate index beside a large embedding; `nearest` then uses it.
-
-    It has no --out: `nearest` looks for the index beside the embedding.
-    """
-    from phcle.answers import IndexFile
-    from phcle.embedding import load
-    from phcle.uses.neighbour_search import Neighbours, index_file
-
-    path = index_file(file)
-    check_can_write(path, [file])
-    embedding = load(file)
-    with progress_bar("building the index"):
-        Neighbours(embedding, exact=False).save(path)
-    answer = IndexFile(len(embedding), str(path))
-    show(answer, lambda _: show_written(path), as_json=as_json)
 
 
 def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
