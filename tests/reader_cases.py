@@ -29,7 +29,6 @@ from phcle.datasets import load_feature_folder
 from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.files.archive import checksum
 from phcle.solver.checkpoint import Checkpoint
-from phcle_paper.datasets import men
 from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import XLSA17
@@ -458,13 +457,6 @@ def _others() -> list[Reader]:
         ),
         Reader(
             "labels", "lists", "ids.txt", readers.read_labels, lambda: [b"cat\r\ndog\n"]
-        ),
-        Reader(
-            "men",
-            "lists",
-            "men.txt",
-            men.load_men,
-            lambda: [b"cat dog 30\nox cow 44.5\n"],
         ),
         Reader(
             "json",

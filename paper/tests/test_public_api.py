@@ -26,7 +26,6 @@ PUBLIC = {
     "phcle.files",
     "phcle.optional_imports",
     "phcle.report",
-    "phcle.tuning.completion",
     "phcle.uses.clusters",
     "phcle.uses.pictures",
     "phcle.uses.similarity_heatmap",

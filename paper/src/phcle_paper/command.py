@@ -38,9 +38,8 @@ def reproduce(
         typer.Argument(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
-            "(partial, partial-zero-shot, completion, confidence, similarity, "
-            "retrieval, clusters, understanding, debian, debian-facets, pantheria, "
-            "grambank, sigtyp, shop), or all.",
+            "(partial, partial-zero-shot, confidence, retrieval, clusters, "
+            "understanding, debian-facets, pantheria, grambank, sigtyp, shop), or all.",
         ),
     ] = "all",
     data: Annotated[

@@ -1,4 +1,4 @@
-"""LAD, ImNet and MEN: contexts that know some of the ImageNet labels."""
+"""LAD and ImNet: contexts that know some of the ImageNet labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from phcle.errors import ContextError, FileError
 from phcle_paper.datasets import (
     load_imnet_attributes,
     load_lad,
-    load_men,
     match_lad,
     match_names,
     match_wnids,
@@ -123,21 +122,6 @@ def test_malformed_tags_are_refused(tmp_path, text, message):
         load_imnet_attributes(path)
 
 
-def test_word_pairs_keep_their_order(tmp_path):
-    path = tmp_path / "men.txt"
-    path.write_text("sun\tsunlight\t50.0\n\nbakery zebra 0\n")
-    assert load_men(path) == [("sun", "sunlight", 50.0), ("bakery", "zebra", 0.0)]
-    assert load_men(path)[0].score == 50.0
-
-
-@pytest.mark.parametrize("text", ["sun 50\n", "sun light much\n", "a b nan\n"])
-def test_malformed_word_pairs_are_refused(tmp_path, text):
-    path = tmp_path / "men.txt"
-    path.write_text(text)
-    with pytest.raises(FileError, match="line 1: must be two words and a score"):
-        load_men(path)
-
-
 def test_partial_contexts_load_as_released(shared_data):
     lad = load_lad(shared_data / "lad")
     assert lad.attributes.values.shape == (230, 320)  # 359 with namesakes
@@ -145,4 +129,3 @@ def test_partial_contexts_load_as_released(shared_data):
     assert str(found) == "45 of 230 labels are ImageNet-1K labels"
     tags = match_wnids(load_imnet_attributes(shared_data / "imnet-attributes"))
     assert str(tags) == "38 of 115 labels are ImageNet-1K labels"
-    assert len(load_men(shared_data / "word-sim" / "EN-MEN-TR-3k.txt")) == 3000

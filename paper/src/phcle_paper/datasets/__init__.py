@@ -11,7 +11,6 @@ from phcle_paper.datasets.imagenet_matches import (
 )
 from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
 from phcle_paper.datasets.lad import load_lad, match_lad
-from phcle_paper.datasets.men import WordPair, load_men
 from phcle_paper.datasets.noun_matches import match_nouns
 from phcle_paper.datasets.paper_splits import (
     APY_PAPER,
@@ -32,7 +31,6 @@ __all__ = [
     "DebianPackages",
     "ImageNetMatch",
     "PaperSplit",
-    "WordPair",
     "load_apy",
     "load_apy_objects",
     "load_awa",
@@ -41,7 +39,6 @@ __all__ = [
     "load_debian",
     "load_imnet_attributes",
     "load_lad",
-    "load_men",
     "load_xlsa17",
     "match_lad",
     "match_names",

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import scipy.linalg
 
+from phcle.contexts import Context, DescriptiveContext, RelationalContext
 from phcle.contexts.family_means import TIE, FamilyMeans
 from phcle.contexts.masked import masked_matrix
-from phcle.tuning.completion import Floats
+from phcle_paper.context_values import Floats, column_means, dense_values
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
-from phcle_paper.studies.completion_rivals import context_block
 
 __all__ = [
     "RIVALS",
@@ -235,6 +235,20 @@ def _ridges(
             weights = scipy.linalg.solve(ridged, values - centre, assume_a="pos")
             found[penalty][:, own] = centre + kernel[:, rows] @ weights
     yield from found.items()
+
+
+def context_block(context: Context, labels: Sequence[str]) -> Floats:
+    """A context as features: centred, unit energy, a label it lacks at the centre."""
+    if isinstance(context, RelationalContext):
+        rows = np.asarray(context.naming_also(labels).rows_for(labels).toarray())
+        mass = rows.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            values = rows / mass  # NaN where the label has no count
+    else:
+        values = dense_values(cast(DescriptiveContext, context), labels)
+    centred = np.nan_to_num(values - column_means(values), nan=0.0)
+    energy = float((centred**2).sum()) / len(labels)
+    return np.asarray(centred / (energy**0.5 or 1.0))
 
 
 def gradient_boosting(task: CellTask, rng: Rng) -> Floats:

@@ -15,13 +15,9 @@ import numpy.typing as npt
 
 from phcle import PHCLE, LabelEmbedding
 from phcle.contexts import Context
+from phcle.embedding.read import read_predictions
 from phcle.errors import ConvergenceWarning, OptionError, check_choice
-from phcle.tuning.completion import (
-    Floats,
-    column_means,
-    predicted_values,
-    scores_against,
-)
+from phcle_paper.context_values import Floats, column_means
 from phcle_paper.datasets.debian import load_debian
 from phcle_paper.datasets.debian_index import INDEX
 from phcle_paper.datasets.grambank import load_grambank
@@ -42,6 +38,7 @@ __all__ = [
 ]
 
 Mask = npt.NDArray[np.bool_]
+Row = dict[str, float]
 
 SIGTYP = "sigtyp2020"  # the folder
 RMSE = "RMSE of "
@@ -150,8 +147,9 @@ class CellTask:
             Predictions (labels, columns) in the units of the table.
         """
         table = self.table
-        fitted = next(x for x in embedding.contexts if x.name == table.name)
-        found = predicted_values(embedding, table.name, table.labels)
+        fitted = next(x for x in embedding.predicting if x.name == table.name)
+        vectors = embedding.select(table.labels).vectors
+        found = read_predictions(embedding, fitted, vectors, table.labels).values
         position = {column: i for i, column in enumerate(fitted.columns)}
         # A value without a known cell has no column, and is never predicted.
         rare = np.where(np.isnan(column_means(self.left)), -np.inf, self.means)
@@ -230,8 +228,7 @@ class CellTask:
         if any(field.kind == TAGS for field in self.table.fields):
             asked = self.hidden[:, self.table.field_of]
             truth = np.where(asked, self.truth, np.nan)
-            r2, auc = scores_against(truth, self.means, predicted)
-            return {"r2": r2, "auc": auc}
+            return scores_against(truth, self.means, predicted)
         asked = (self.hidden & ~is_class)[:, self.table.field_of]
         if asked.any():
             truth = ((self.truth - self.means) / self.spreads)[asked]
@@ -320,6 +317,42 @@ def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
         return mean, moves
     root = float(np.sqrt(mean))
     return root, np.asarray(moves / (2 * max(root, 1e-12)))
+
+
+def scores_against(truth: Floats, means: Floats, predicted: Floats) -> Row:
+    """R² against given column means, and the mean AUC of the columns.
+
+    Parameters
+    ----------
+    truth : array
+        True values (rows, columns), NaN where not asked for.
+    means : array
+        What to compare with, one value per column.
+    predicted : array
+        Predicted values (rows, columns).
+
+    Returns
+    -------
+    dict
+        `r2`, which is 0 for the means, and `auc`, over the columns that some rows have
+        more of than the mean, and some less.
+    """
+    from sklearn.metrics import roc_auc_score  # slow to import
+
+    judged = ~np.isnan(truth)
+    centred = np.where(judged, truth - means, 0.0)
+    error = np.where(judged, truth - predicted, 0.0)
+    total = float((centred**2).sum())
+    areas = []
+    for column in range(truth.shape[1]):
+        rows = judged[:, column]
+        is_high = centred[rows, column] > 0
+        if is_high.any() and not is_high.all():
+            areas.append(roc_auc_score(is_high, predicted[rows, column]))
+    return {
+        "r2": 1 - float((error**2).sum()) / total if total > 0 else np.nan,
+        "auc": float(np.mean(areas)) if areas else np.nan,
+    }
 
 
 def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:

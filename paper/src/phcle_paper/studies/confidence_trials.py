@@ -19,7 +19,7 @@ from phcle import PHCLE, LabelEmbedding
 from phcle.contexts import DescriptiveContext
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import ContextError, ConvergenceWarning, check_choice
-from phcle.tuning.completion import Floats
+from phcle_paper.context_values import Floats
 from phcle_paper.studies.cell_tasks import CellTask, cell_task, score_of
 
 __all__ = [
