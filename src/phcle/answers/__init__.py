@@ -76,7 +76,6 @@ from phcle.answers.file_contents import (
     ImageMapInfo,
 )
 from phcle.answers.label_groups import (
-    Agreement,
     ClusteredLabels,
     DrawnClusters,
 )
@@ -128,7 +127,6 @@ from phcle.answers.written_files import (
 
 __all__ = [
     "AddedLabels",
-    "Agreement",
     "Answer",
     "Attribute",
     "AttributeChance",

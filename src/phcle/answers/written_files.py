@@ -100,7 +100,7 @@ class WrittenReport(Answer):
         Labels of the heat map.
     left_out : str
         What cards and filters of the page had no room for, with the remedy; or nothing.
-    summary, coverage, context_help, convergence : mapping
+    summary, coverage, convergence : mapping
         Data of the sections, as `phcle.report.section_data` makes them.
     sparsity, retrieval : sequence of mapping
         Data of the sections with one entry for each context or label.
@@ -114,7 +114,6 @@ class WrittenReport(Answer):
     left_out: str
     summary: Mapping[str, Any]
     coverage: Mapping[str, Any]
-    context_help: Mapping[str, Any]
     convergence: Mapping[str, Any]
     sparsity: Sequence[Mapping[str, Any]]
     retrieval: Sequence[Mapping[str, Any]]

@@ -19,6 +19,11 @@ from phcle_paper.datasets.paper_splits import (
     AWA_PAPER,
     PaperSplit,
 )
+from phcle_paper.datasets.wordnet_nouns import (
+    WORDNET_FOLDER,
+    WordNetNouns,
+    load_wordnet_nouns,
+)
 from phcle_paper.datasets.xlsa17 import load_class_attributes, load_xlsa17
 
 __all__ = [
@@ -26,11 +31,13 @@ __all__ = [
     "AWA_ANIMALS_OUTSIDE",
     "AWA_CORRECTED",
     "AWA_PAPER",
+    "WORDNET_FOLDER",
     "AnnotatedObjects",
     "ClassAttributes",
     "DebianPackages",
     "ImageNetMatch",
     "PaperSplit",
+    "WordNetNouns",
     "load_apy",
     "load_apy_objects",
     "load_awa",
@@ -39,6 +46,7 @@ __all__ = [
     "load_debian",
     "load_imnet_attributes",
     "load_lad",
+    "load_wordnet_nouns",
     "load_xlsa17",
     "match_lad",
     "match_names",
