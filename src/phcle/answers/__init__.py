@@ -99,7 +99,6 @@ from phcle.answers.measurements import (
     Evaluation,
     FitSpeed,
     LeftOutContext,
-    TuningResult,
 )
 from phcle.answers.neighbours import (
     AddedLabels,
@@ -209,7 +208,6 @@ __all__ = [
     "Status",
     "SuspiciousCell",
     "TaxonomyPlace",
-    "TuningResult",
     "UnderstoodAttribute",
     "UnderstoodFile",
     "UnderstoodPicture",
