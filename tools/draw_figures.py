@@ -88,10 +88,9 @@ def architecture() -> Figure:
     box(axes, 2.7, 1.9, 4.8, 1.1, "backends", words, GREY)
     arrow(axes, (5.1, 3.05), (5.1, 3.55))
     box(axes, 0.2, 0.2, 13.8, 1.1, "errors · files", "used by all", GREY)
-    box(axes, 0.2, 6.2, 4.2, 1.1, "tuning", "search for options", GREY)
-    box(axes, 4.9, 6.2, 4.2, 1.1, "report", "one HTML page", GREY)
-    box(axes, 9.6, 6.2, 4.4, 1.1, "cli · explorer", "commands and browser", GREY)
-    for x in (2.3, 7.0, 11.8):
+    box(axes, 0.2, 6.2, 6.6, 1.1, "report", "one HTML page", GREY)
+    box(axes, 7.4, 6.2, 6.6, 1.1, "cli · explorer", "commands and browser", GREY)
+    for x in (3.5, 10.7):
         arrow(axes, (x, 5.65), (x, 6.15))
     return figure
 

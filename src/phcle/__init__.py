@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from phcle.solver.sharded_fit import fit_shards
     from phcle.solver.sharded_problem import CountRows
     from phcle.solver.suspicious_cells import suspicious_cells
-    from phcle.tuning import tune
 
 __version__ = "0.1.0"
 
@@ -46,7 +45,6 @@ __all__ = [
     "load",
     "read_contexts",
     "suspicious_cells",
-    "tune",
 ]
 
 _HOMES = {
@@ -64,7 +62,6 @@ _HOMES = {
     "load": "phcle.embedding",
     "read_contexts": "phcle.contexts.readers.files_to_contexts",
     "suspicious_cells": "phcle.solver.suspicious_cells",
-    "tune": "phcle.tuning",
 }
 
 

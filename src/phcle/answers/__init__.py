@@ -96,7 +96,6 @@ from phcle.answers.measurements import (
     ContextHelp,
     Evaluation,
     LeftOutContext,
-    TuningResult,
 )
 from phcle.answers.neighbours import (
     AddedLabels,
@@ -201,7 +200,6 @@ __all__ = [
     "Status",
     "SuspiciousCell",
     "TaxonomyPlace",
-    "TuningResult",
     "UnderstoodAttribute",
     "UnderstoodFile",
     "UnderstoodPicture",

@@ -12,7 +12,6 @@ __all__ = [
     "ContextHelp",
     "Evaluation",
     "LeftOutContext",
-    "TuningResult",
 ]
 
 
@@ -113,41 +112,3 @@ class Evaluation(Answer):
     left_out: tuple[str, ...]
     chance: float
     classifiers: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class TuningResult(Answer):
-    """The best options of a search.
-
-    Attributes
-    ----------
-    measured : str
-        What was measured, in words.
-    score : float
-        Best score of the search.
-    default_score : float or None
-        Score of the default options; None if they were not tried.
-    trials, pruned : int
-        Numbers of all trials, and of those that were stopped early.
-    options : mapping of str to Any
-        The best options.
-    importances : mapping of str to float
-        Share of each option in the differences between trials.
-    test : mapping of str to float, or None
-        Scores of the default and the best options on data that was never searched on.
-    storage : str
-        Where the trials are kept.
-    file : str
-        The configuration that was written.
-    """
-
-    measured: str
-    score: float
-    default_score: float | None
-    trials: int
-    pruned: int
-    options: Mapping[str, Any]
-    importances: Mapping[str, float]
-    test: Mapping[str, float] | None
-    storage: str
-    file: str

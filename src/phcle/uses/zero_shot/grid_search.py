@@ -30,7 +30,6 @@ __all__ = [
     "Search",
     "Variants",
     "select",
-    "select_by_split",
     "shared_images",
 ]
 
@@ -196,55 +195,20 @@ def select(
     dict of str to Choice
         The choice for each embedding.
     """
-    *_, choices = select_by_split(
-        search, embeddings, splits, seed=seed, prepare=prepare
-    )
-    return choices
-
-
-def select_by_split(
-    search: Search,
-    embeddings: Variants,
-    splits: Sequence[ZeroShotTask],
-    *,
-    seed: int = 0,
-    prepare: Prepare = _prepare,
-) -> Iterator[dict[str, Choice]]:
-    """Yield what `select` would choose from the splits so far, after each split.
-
-    Parameters
-    ----------
-    search : Search
-        The classifier and its grid.
-    embeddings : mapping of str to mapping of str to LabelEmbedding
-        Variants of each embedding by name.
-    splits : sequence of ZeroShotTask
-        Validation tasks, as `validation_splits` returns them.
-    seed : int, default 0
-        Seed of the classifiers.
-    prepare : callable, optional
-        Returns the `TrainingImages` of a split.
-
-    Yields
-    ------
-    dict of str to Choice
-        The choice for each embedding.
-    """
     shape = (len(search.feature_grid), len(search.class_grid))
     found = {
         (name, variant): np.zeros(shape)
         for name, variants in embeddings.items()
         for variant in variants
     }
-    for n_done, split in enumerate(splits, 1):
+    for split in splits:
         trials = _trials(search, embeddings, split, prepare(split), seed)
         for key, place, accuracy in trials:
             found[key][place] += accuracy / len(splits)
-        so_far = len(splits) / n_done
-        yield {
-            name: _best(search, {v: found[name, v] * so_far for v in variants})
-            for name, variants in embeddings.items()
-        }
+    return {
+        name: _best(search, {v: found[name, v] for v in variants})
+        for name, variants in embeddings.items()
+    }
 
 
 def _trials(
