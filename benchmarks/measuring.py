@@ -1,12 +1,18 @@
-"""Measure in a process of its own, so that the peak memory is that of one method."""
+"""Time, memory and the speed of the machine, for all benchmarks."""
 
 from __future__ import annotations
 
 import multiprocessing
 import resource
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+NEAR = 1.05
+"""A fit is "near" its end once objective − floor is at most this times the last."""
 
 
 class Stopwatch:
@@ -37,7 +43,8 @@ class Stopwatch:
 
 def peak_mb() -> float:
     """The most memory that this process has held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def run_apart(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -48,3 +55,14 @@ def run_apart(function: Callable[..., Any], *arguments: Any) -> Any:
     finally:
         pool.close()
         pool.join()
+
+
+def yardstick(size: int = 2000, repeats: int = 3) -> float:
+    """GFLOP/s of a float32 matrix product, to compare machines by; the best counts."""
+    a = np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
+    seconds = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        _ = a @ a
+        seconds.append(time.perf_counter() - began)
+    return 2 * size**3 / min(seconds) / 1e9
