@@ -36,6 +36,9 @@ OUT_OF_MEMORY = (
     "programs"
 )
 
+NO_MEMORY_TEXTS = ("failed to map segment", "can't start new thread")
+"""What other errors than MemoryError say when a library or a thread gets no memory."""
+
 START_MB, THREAD_MB = 350, 80
 """Addresses that the libraries of a small fit take, and those of each further thread of
 the two copies of OpenBLAS that NumPy and SciPy bring. Measured; most stay unused."""
@@ -263,8 +266,8 @@ def guard() -> Iterator[None]:
         except MemoryError as error:
             say(f"{OUT_OF_MEMORY}{f' ({error})' if str(error) else ''}.")
             raise typer.Exit(BAD_INPUT) from error
-        except ImportError as error:
-            if "failed to map segment" not in str(error):
+        except (ImportError, RuntimeError) as error:
+            if not any(text in str(error) for text in NO_MEMORY_TEXTS):
                 raise
             say(f"{OUT_OF_MEMORY} ({error}).")
             raise typer.Exit(BAD_INPUT) from error

@@ -57,18 +57,16 @@ def test_a_limit_too_low_to_start_names_what_is_needed(zoo):
     )
 
 
-def test_memory_that_ends_in_the_middle_of_a_fit_is_one_line_and_no_file(tmp_path):
-    rows = (f"x{i},{','.join(str(i * j % 97) for j in range(500))}" for i in range(6000))
-    title = ",".join(["label", *(f"c{j}" for j in range(500))])
-    (tmp_path / "wide.csv").write_text("\n".join([title, *rows]))
-    run = phcle_within(
-        *(600, tmp_path, "fit", "--attributes", "wide.csv", "--dim", "50"),
-        *("--out", "out.phcle", "--quiet"),
-    )
+@pytest.mark.parametrize("megabytes", [360, 450])
+def test_memory_that_ends_in_a_fit_is_one_line_and_no_file(tmp_path, megabytes):
+    edges = [*(f"x{i},g{i % 500}" for i in range(8000)), "g0,r", "g1,r"]
+    (tmp_path / "tree.csv").write_text("\n".join(["child,parent", *edges]))
+    wide = [*FIT, "--dim", "3000", "--quiet"]  # its vectors take 183 MB
+    run = phcle_within(megabytes, tmp_path, *wide, threads="1")
     assert run.returncode == 2, run.stderr
     assert run.stderr.startswith("phcle: not enough memory; lower --dim")
     assert run.stderr.count("\n") == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["wide.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["tree.csv"]
 
 
 def test_sigterm_ends_a_process_that_hangs_while_libraries_load(zoo):
