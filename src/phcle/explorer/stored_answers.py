@@ -11,18 +11,23 @@ from collections import OrderedDict
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["KEPT", "StoredAnswers"]
+__all__ = ["StoredAnswers"]
 
-KEPT = frozenset(
+CHANGING = frozenset(
     {
-        *("/label", "/node", "/table", "/complete", "/compare", "/match"),
-        *("/api/label", "/api/node", "/api/table", "/api/gaps", "/api/compare"),
-        *("/api/match", "/api/rows", "/api/facets", "/api/colour", "/api/explain"),
-        *("/api/describe", "/api/search", "/api/nodes", "/api/attributes"),
+        *("/embeddings", "/api/differences", "/api/colour/differences"),
+        *("/api/map", "/api/two-maps"),
     }
 )
-"""Addresses whose answers depend on nothing but the question. Those about the state of
-the background work are not among them."""
+"""Costly answers that are not kept: they change with the background work."""
+
+QUICK = frozenset(
+    {
+        *("/label", "/api/label", "/api/explain", "/api/describe"),
+        *("/api/search", "/api/nodes", "/api/attributes"),
+    }
+)
+"""Answers that are not costly but asked for so often that they are kept."""
 
 MOST_BYTES = 32 << 20
 """All answers that are kept: some 160 colourings of a map with 50,000 labels."""
@@ -41,12 +46,17 @@ class StoredAnswers:
     ----------
     app : ASGI application
         What answers new questions.
+    costly : frozenset of str
+        Paths of the costly answers, which are kept.
     most_bytes : int, default=33554432
         Size of all answers that are kept; the ones used longest ago go first.
     """
 
-    def __init__(self, app: ASGIApp, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, app: ASGIApp, costly: frozenset[str], most_bytes: int = MOST_BYTES
+    ) -> None:
         self.app = app
+        self.kept_paths = costly - CHANGING | QUICK
         self.most_bytes = most_bytes
         self.n_bytes = 0
         self._kept: OrderedDict[Key, tuple[Message, bytes]] = OrderedDict()
@@ -55,7 +65,7 @@ class StoredAnswers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from what is kept, or pass the question on (ASGI)."""
         is_kept = scope["type"] == "http" and scope["method"] == "GET"
-        if not is_kept or scope["path"] not in KEPT:
+        if not is_kept or scope["path"] not in self.kept_paths:
             await self.app(scope, receive, send)
             return
         key = (scope["path"], scope["query_string"])

@@ -10,6 +10,8 @@ pytest.importorskip("starlette", reason="the explorer is not installed")
 
 from phcle.explorer.stored_answers import LARGEST, StoredAnswers
 
+COSTLY = frozenset({"/table", "/embeddings", "/api/map"})
+
 
 class Answering:
     """An application that counts the questions, and waits before it answers."""
@@ -30,7 +32,7 @@ class Answering:
             await send({"type": "http.response.body", "body": body, "more_body": more})
 
 
-async def ask(app, path="/label", query=b"label=a", method="GET"):
+async def ask(app, path="/table", query=b"label=a", method="GET"):
     """Status, headers and body of an answer."""
     messages = []
 
@@ -45,7 +47,7 @@ async def ask(app, path="/label", query=b"label=a", method="GET"):
 
 def test_an_equal_question_gets_the_answer_that_was_kept():
     inner = Answering()
-    app = StoredAnswers(inner)
+    app = StoredAnswers(inner, COSTLY)
     first, again = (asyncio.run(ask(app)) for _ in range(2))
     assert first == again
     assert inner.n == 1
@@ -55,7 +57,7 @@ def test_an_equal_question_gets_the_answer_that_was_kept():
 
 def test_equal_questions_at_the_same_time_are_computed_once():
     inner = Answering()
-    app = StoredAnswers(inner)
+    app = StoredAnswers(inner, COSTLY)
 
     async def all_at_once():
         return await asyncio.gather(*(ask(app) for _ in range(8)))
@@ -72,14 +74,15 @@ def test_equal_questions_at_the_same_time_are_computed_once():
         (Answering(parts=2), {}),
         (Answering(size=LARGEST + 1), {}),
         (Answering(), {"path": "/api/status"}),
+        (Answering(), {"path": "/embeddings"}),
         (Answering(), {"path": "/api/map"}),
         (Answering(), {"path": "/api/suspicious"}),
         (Answering(), {"method": "POST"}),
     ],
-    ids=["not ready", "unknown", "in parts", "large", "state", "map", "work", "post"],
+    ids=["not ready", "unknown", "in parts", "large", "state", "two", "map", "work", "post"],
 )
 def test_what_may_change_or_is_large_is_not_kept(inner, asked):
-    app = StoredAnswers(inner)
+    app = StoredAnswers(inner, COSTLY)
     for _ in range(2):
         asyncio.run(ask(app, **asked))
     assert inner.n == 2
@@ -87,7 +90,7 @@ def test_what_may_change_or_is_large_is_not_kept(inner, asked):
 
 
 def test_headers_that_one_request_adds_do_not_reach_the_next():
-    app = StoredAnswers(Answering())
+    app = StoredAnswers(Answering(), COSTLY)
     for _ in range(2):
         _, headers, _ = asyncio.run(ask(app))
         assert headers == []
@@ -96,7 +99,7 @@ def test_headers_that_one_request_adds_do_not_reach_the_next():
 
 def test_answers_used_longest_ago_go_first():
     inner = Answering(size=100)
-    app = StoredAnswers(inner, most_bytes=250)
+    app = StoredAnswers(inner, COSTLY, most_bytes=250)
     for query in (b"a", b"b", b"a", b"c"):  # c takes the room of b
         asyncio.run(ask(app, query=query))
     assert (inner.n, app.n_bytes) == (3, 200)
@@ -113,7 +116,7 @@ def test_a_question_that_fails_does_not_hold_up_the_next():
             raise ValueError("no")
 
     inner = Failing()
-    app = StoredAnswers(inner)
+    app = StoredAnswers(inner, COSTLY)
     for _ in range(2):
         with pytest.raises(ValueError, match="no"):
             asyncio.run(ask(app))
