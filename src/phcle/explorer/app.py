@@ -22,7 +22,6 @@ from phcle.explorer.label_lookup import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules, failure_response
-from phcle.explorer.stored_answers import StoredAnswers
 from phcle.explorer.work_lanes import costly_paths
 from phcle.explorer.workspace import Workspace
 
@@ -107,9 +106,7 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
         answer.headers.update(error.headers or {})
         return answer
 
-    costly = costly_paths(*routers)
-    app.add_middleware(StoredAnswers, costly=costly)
-    app.add_middleware(Guard, rules=rules, costly=costly)  # the last one checks first
+    app.add_middleware(Guard, rules=rules, costly=costly_paths(*routers))
     return app
 
 
