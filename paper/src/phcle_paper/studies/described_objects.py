@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from phcle import PHCLE
 from phcle.contexts import Context, DescriptiveContext, RelationalContext
-from phcle.datasets import load_imagenet1k, load_shapes
+from phcle.datasets import load_imagenet1k
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
 from phcle.uses.pictures import ImageMap, PictureAttributes
@@ -37,7 +37,6 @@ __all__ = [
     "attribute_auc",
     "imagenet_hierarchy",
     "predictions",
-    "shape_objects",
 ]
 
 Floats = npt.NDArray[np.floating]
@@ -129,22 +128,6 @@ def imagenet_hierarchy(nodes: Collection[str]) -> RelationalContext:
         name="hierarchy",
         kind="ancestors",
         labels=[*imagenet.labels, *above],
-    )
-
-
-def shape_objects(n_images: int) -> DescribedObjects:
-    """Drawn shapes; an object has the attributes of its class."""
-    shapes = load_shapes(n_images=n_images)
-    truth = shapes.all_attributes
-    rows = [truth.labels.index(label) for label in shapes.labels.tolist()]
-    return DescribedObjects(
-        name="rendered shapes",
-        X=shapes.features,
-        y=shapes.labels,
-        attributes=np.array(truth.values)[rows],
-        classes=shapes.attributes,
-        hierarchy=shapes.hierarchy(),
-        names={},
     )
 
 
