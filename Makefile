@@ -62,7 +62,7 @@ spark: $(VENV)/dev
 
 bench: $(VENV)/dev
 	$(PIP) -e '.[benchmarks]'
-	$(BIN)/python benchmarks/fit_speed.py
+	$(BIN)/python benchmarks/speed.py
 
 # Three minutes for each family of readers; what is found lies in faults/.
 fuzz: $(VENV)/dev

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from own_process import Stopwatch, peak_mb, run_apart
+from measuring import Stopwatch, peak_mb, run_apart
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts import Context

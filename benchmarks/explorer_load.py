@@ -10,8 +10,8 @@ that `many_labels.py` makes, and prints a table. It needs `phcle[explore]` and l
 the final map. The time of a matrix product stands beside the figures: on busy cores it
 is longer, and so are they. The others ask for nearest labels only, or open the map.
 
-Without a file the labels are WordNet's nouns (PMI + SVD of their hypernyms), made once
-in the folder --work. The server is the command line's own, in a process of its own. The
+Without a file an embedding of 82,115 labels is made once in the folder --work. The
+server is the command line's own, in a process of its own. The
 load comes from this process, over connections that stay open, each asking for the
 nearest labels of a random label as soon as it has its answer. Both share the machine's
 cores, so what the load itself costs is printed beside what the server costs.
@@ -42,6 +42,9 @@ import numpy as np
 from many_labels import made_file
 
 from phcle import load
+
+N_LABELS = 82_115
+"""Labels of the embedding that is made if no file is given."""
 
 N_CHECKED = 200
 """Labels whose neighbours are compared with an exact search."""
@@ -443,17 +446,6 @@ def measure_page(file: Path, repeats: int) -> dict[str, Any]:
     }
 
 
-def noun_file(work: Path) -> Path:
-    """All nouns of WordNet by their hypernyms."""
-    from retrieval import noun_embedding
-
-    work.mkdir(parents=True, exist_ok=True)
-    file = work / "nouns.phcle"
-    if not file.exists():
-        noun_embedding(64).save(file)
-    return file
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -502,7 +494,7 @@ def main(arguments: list[str] | None = None) -> None:
             )
             print(as_table(found), flush=True)
     else:
-        file = given.file or noun_file(given.work)
+        file = given.file or made_file(given.work, N_LABELS)
         if given.page:
             found = measure_page(file, given.repeats)
         else:

@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from trees import noun_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.name_arrays import NameArray
-from phcle.datasets import load_wordnet_nouns
 from phcle.errors import ConvergenceWarning
-from phcle.fit_speed import noun_contexts
 from phcle.options import OPTIONS
 from phcle.solver.problem import Problem, pose
 from phcle.solver.settings import Setting
@@ -164,4 +163,4 @@ if __name__ == "__main__":
     parser.add_argument("--labels", type=int, default=ALL_NOUNS)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    save_contexts(noun_contexts(load_wordnet_nouns(), options.labels), options.out)
+    save_contexts(noun_contexts(options.labels), options.out)

@@ -14,7 +14,7 @@ problem is not convex, so cold fits differ, too. The score is that of hidden cel
     OMP_NUM_THREADS=1 python benchmarks/refit.py 1000 10000
     OMP_NUM_THREADS=1 python benchmarks/refit.py shop pantheria awa nouns --data DATA
 
-Numbers are made-up trees and tables of so many labels (`choosing_cost.py`). The second
+Numbers are made-up trees and tables of so many labels (`trees.py`). The second
 line needs the second package, `pip install ./paper`, its data, and WordNet.
 """
 
@@ -27,12 +27,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from choosing_cost import make_contexts
+from measuring import yardstick
+from trees import noun_contexts, table_contexts
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding
 from phcle.contexts.alignment import align
 from phcle.errors import ConvergenceWarning, PhcleWarning
-from phcle.fit_speed import noun_contexts, yardstick
 from phcle.solver.setting_choice import SettingChoice
 from phcle.solver.settings import Chosen
 
@@ -59,7 +59,7 @@ def score_nothing(embedding: LabelEmbedding) -> str:
 
 def planted_changes(n: int) -> Iterator[Change]:
     """Changes of a made-up tree and table."""
-    tree, table = make_contexts(n)
+    tree, table = table_contexts(n)
     rng = np.random.default_rng(1)
     values = np.array(table.matrix.arrays[0])
     hidden = ~np.isnan(values) & (rng.random(values.shape) < 0.1)
@@ -93,9 +93,7 @@ def planted_changes(n: int) -> Iterator[Change]:
 
 def noun_changes() -> Iterator[Change]:
     """New nouns of WordNet: hypernyms, glosses and parts."""
-    from phcle.datasets import load_wordnet_nouns
-
-    now = noun_contexts(load_wordnet_nouns(), N_NOUNS)
+    now = noun_contexts(N_NOUNS)
     rng = np.random.default_rng(1)
     early = [x for x in align(now).labels if rng.random() > NEW_ROWS]
     yield Change("5 % new rows", now, early, now, score_nothing)

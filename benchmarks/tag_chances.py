@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from trees import noun_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.datasets import load_imagenet1k, load_wordnet_nouns
+from phcle.datasets import load_imagenet1k
 from phcle.embedding.read import read_predictions
 from phcle.errors import PhcleWarning
-from phcle.fit_speed import noun_contexts
 
 Tags = Mapping[str, Sequence[str]]
 N_NOUNS = 9_000
@@ -46,7 +46,7 @@ def tables(data: Path) -> Iterator[tuple[str, list, Tags]]:
     tags = {k: v for x in sorted(files) for k, v in json.loads(x.read_text()).items()}
     yield "ImageNet attributes", [load_imagenet1k().hierarchy()], tags
 
-    *others, parts = noun_contexts(load_wordnet_nouns(), N_NOUNS)
+    *others, parts = noun_contexts(N_NOUNS)
     matrix = sp.csr_array(parts.matrix.values)
     at = np.split(matrix.indices, matrix.indptr[1:-1])
     tags = {

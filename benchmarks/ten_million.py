@@ -1,4 +1,4 @@
-"""Ten million labels on one GPU: a fit, its error, and a search in the result.
+"""Ten million labels on one GPU: a fit, and its error.
 
     PYTHONPATH=src python benchmarks/ten_million.py --json ten_million.json
 
@@ -7,14 +7,12 @@ other the leaves that it occurs with, most of them near it: 50 entries a label i
 Both are made on the GPU in blocks of rows and read by `RelationalContext.from_parts`.
 Then `PHCLE.fit` runs as for any user. Its last solve takes a sample of the columns, so
 its error is measured: `transform` solves some of the same labels exactly, from zero.
-At last `Neighbours` builds an index, whose answers are compared with an exact search.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import time
 import warnings
 from collections.abc import Iterator
@@ -24,13 +22,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
+from fit import WARM_UP, measure, show
+from measuring import peak_mb
 from noun_problem import random_tree_context
-from stage_times import measure, show
 
-from phcle import PHCLE, LabelEmbedding, RelationalContext
+from phcle import PHCLE, RelationalContext
 from phcle.contexts.name_arrays import NameArray
 from phcle.errors import ConvergenceWarning
-from phcle.uses.neighbour_search import Neighbours
 
 BRANCHING = 4
 """Branches that one of the next level joins, on average."""
@@ -42,9 +40,6 @@ FEWEST = 8
 """Branches of the highest level that counts."""
 
 ROWS_AT_ONCE = 500_000
-
-WARM_UP = 10_000
-"""Labels of a fit before the clock starts, which loads torch and compiles kernels."""
 
 
 class RandomTree:
@@ -142,11 +137,6 @@ class RandomTree:
         )
 
 
-def host_gb() -> float:
-    """The most memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-
-
 def make_contexts(options: argparse.Namespace) -> list[RelationalContext]:
     """Both contexts, read in parts."""
     tree = RandomTree(options.labels, options.device)
@@ -189,59 +179,6 @@ def solve_error(
     }
 
 
-def exact_cosines(
-    units: np.ndarray, rows: np.ndarray, k: int, device: str
-) -> np.ndarray:
-    """The k-th best cosine of each row with any other, compared with all."""
-    queries = torch.from_numpy(units[rows]).to(device)
-    own = torch.from_numpy(rows).to(device)
-    best = torch.full((len(rows), 0), 0.0, device=device)
-    for start in range(0, len(units), ROWS_AT_ONCE):
-        part = torch.from_numpy(units[start : start + ROWS_AT_ONCE]).to(device)
-        cosine = queries @ part.T
-        inside = torch.nonzero((own >= start) & (own < start + len(part)))[:, 0]
-        cosine[inside, own[inside] - start] = -1.0
-        best = torch.topk(torch.cat([best, cosine], dim=1), k, dim=1).values
-    return best[:, -1].cpu().numpy()
-
-
-def search(embedding: LabelEmbedding, options: argparse.Namespace) -> dict[str, Any]:
-    """Build an index and ask it, for some numbers of visited cells."""
-    began = time.perf_counter()
-    units = embedding.unit_vectors
-    seconds = {"unit vectors": time.perf_counter() - began}
-    began = time.perf_counter()
-    near = Neighbours(embedding, exact=False, device=options.device)
-    seconds["build"] = time.perf_counter() - began
-    rng = np.random.default_rng(2)
-    rows = np.sort(rng.choice(len(embedding), options.queries, replace=False))
-    began = time.perf_counter()
-    last = exact_cosines(units, rows, 10, options.device)
-    seconds["exact search"] = time.perf_counter() - began
-    labels = [embedding.labels[i] for i in rows.tolist()]
-    near.nearest_many(labels[:10])
-    asked = []
-    for visited in (16, 64, 256):
-        object.__setattr__(near.index, "visited", visited)
-        began = time.perf_counter()
-        answers = near.nearest_many(labels, k=10)
-        took = time.perf_counter() - began
-        # Equal vectors tie: any label as near as the tenth is right.
-        right = [
-            sum(cosine >= least - 1e-6 for _, cosine in answer)
-            for answer, least in zip(answers, last, strict=True)
-        ]
-        asked.append(
-            {
-                "visited": visited,
-                "recall@10": float(np.mean(right) / 10),
-                "ms a query": 1000 * took / len(labels),
-            }
-        )
-    cells = len(near.index.centers)
-    return {"seconds": seconds, "cells": cells, "asked": asked}
-
-
 def main() -> None:
     """Make, fit, measure and search."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -251,7 +188,6 @@ def main() -> None:
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--sweep-until", type=float, default=float("inf"))
     parser.add_argument("--solved", type=int, default=10_000)
-    parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     chosen = {"dim": options.dim, "backend": "torch", "device": options.device}
@@ -264,7 +200,7 @@ def main() -> None:
 
     def keep(**parts: Any) -> None:
         report.update(parts)
-        print(json.dumps(parts), f"{host_gb():.1f} GB host", flush=True)
+        print(json.dumps(parts), f"{peak_mb() / 1000:.1f} GB host", flush=True)
         if options.json:
             options.json.write_text(json.dumps(report, indent=1))
 
@@ -284,9 +220,6 @@ def main() -> None:
     if options.device == "cuda":
         torch.cuda.empty_cache()
     keep(error=solve_error(model, contexts, options.solved))
-    if options.device == "cuda":
-        torch.cuda.empty_cache()
-    keep(search=search(model.embedding_, options))
 
 
 if __name__ == "__main__":

@@ -259,18 +259,6 @@ def looked_at(found: Any) -> None:
     found.vectors(np.ones((1, len(found.weights))))
 
 
-def read_index(path: Path) -> Any:
-    from phcle.uses.neighbour_search import Neighbours
-
-    return Neighbours.load(small_embedding(), path).nearest("cat", 2)
-
-
-def index(path: Path) -> None:
-    from phcle.uses.neighbour_search import Neighbours
-
-    Neighbours(small_embedding(), exact=False).save(path)
-
-
 def read_parquet(path: Path) -> Any:
     return RelationalContext.from_annotation_table(path, name=path.name)
 
@@ -439,7 +427,6 @@ def _sealed() -> list[Reader]:
         ("embedding", "embedding", "a.phcle", load, small_embedding().save, asked),
         ("map", "maps", "a.map", read_map, image_map, looked_at),
         ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, lambda x: x),
-        ("index", "maps", "a.index", read_index, index, lambda x: x),
     ]
     return [
         Reader(

@@ -1,7 +1,6 @@
 """The benchmarks run, judge every method alike, and write what they promise."""
 
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -14,42 +13,45 @@ pytest.importorskip("sklearn")
 
 @pytest.fixture
 def benchmarks(monkeypatch):
-    """Make the scripts importable, with a smaller product and a single back end."""
+    """Make the scripts importable, with a smaller product and no other processes."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     for name in (path.stem for path in BENCHMARKS.glob("*.py")):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    import fit_speed
+    import measuring
 
-    whole = fit_speed.yardstick
-    monkeypatch.setattr(fit_speed, "yardstick", lambda: whole(size=50))
-    monkeypatch.setattr(fit_speed, "MM_CASES", fit_speed.MM_CASES[:1])
+    whole = measuring.yardstick
+    monkeypatch.setattr(measuring, "yardstick", lambda: whole(size=50))
+    monkeypatch.setattr(
+        measuring, "run_apart", lambda function, *given: function(*given)
+    )
     return BENCHMARKS
 
 
-def test_fit_speed_writes_finite_gaps_and_the_promised_keys(
+def test_speed_writes_when_mm_came_to_the_gap_of_every_method(
     benchmarks, tmp_path, capsys
 ):
-    import fit_speed
+    import speed
 
-    file = tmp_path / "speed.json"
-    tiny = "--dim 4 --paper-seconds 0.2 --repeats 1 --reference-tol 1e-2"
-    fit_speed.main([*tiny.split(), "--only", "mm,paper,pmi", "--json", str(file)])
-    report = json.loads(file.read_text(encoding="utf-8"))
-
-    keys = {"machine", "problem", "reference", "target", "floor", "results"}
-    assert report.keys() == keys
-    assert {"cpu", "cores", "blas_threads", "versions"} <= report["machine"].keys()
-    results = {result["method"]: result for result in report["results"]}
-    assert all(math.isfinite(r["gap"]) and r["gflops"] > 0 for r in results.values())
-    assert results["mm, NumPy float32"]["reached"]
-    constant = results["one constant, for scale"]["gap"]
-    assert report["target"] < results["PMI + SVD, scikit-learn"]["gap"] < constant
-    assert "PMI + SVD" in capsys.readouterr().out
+    file, picture = tmp_path / "speed.json", tmp_path / "speed.png"
+    tiny = f"--dim 4 --limit 0.5 --peers pmi,paper,fit --json {file} --plot {picture}"
+    speed.main(tiny.split())
+    (report,) = json.loads(file.read_text(encoding="utf-8"))
+    assert (report["labels"], report["dim"]) == (1000, 4)
+    end = report["mm"]["timeline"][-1]["gap"]
+    lines = {line["method"]: line for line in report["peers"]}
+    pmi = lines["PMI + SVD, scikit-learn"]
+    assert end < pmi["gap"] < lines["paper, safe step"]["gap"]
+    assert pmi["times_faster"] == pytest.approx(pmi["seconds"] / pmi["mm_seconds"])
+    assert lines["PHCLE().fit, to its own end"]["gap"] < 1.05 * end
+    assert picture.stat().st_size > 1000
+    printed = capsys.readouterr().out
+    assert "mm is within 5 % of its end" in printed
+    assert "PMI + SVD" in printed
 
 
 def test_a_peer_that_fails_is_a_line_of_the_table(benchmarks, monkeypatch):
-    import fit_speed
     import peers
+    import speed
 
     def missing():
         raise ImportError("no module named 'nowhere'")
@@ -57,33 +59,53 @@ def test_a_peer_that_fails_is_a_line_of_the_table(benchmarks, monkeypatch):
     def broken():
         return lambda data, dim: 1 / 0
 
-    monkeypatch.setitem(fit_speed.PEERS, "missing", peers.Peer("Missing", missing))
-    monkeypatch.setitem(fit_speed.PEERS, "broken", peers.Peer("Broken", broken))
-    bench = fit_speed.Bench(2, reference_tol=0.1)
-    assert "not installed" in fit_speed.time_peer(bench, "missing").note
-    assert "ZeroDivisionError" in fit_speed.time_peer(bench, "broken").note
+    monkeypatch.setitem(speed.PEERS, "missing", peers.Peer("Missing", missing))
+    monkeypatch.setitem(speed.PEERS, "broken", peers.Peer("Broken", broken))
+    assert "not installed" in speed.run_peer(None, 2, "missing")["failed"]
+    assert "ZeroDivisionError" in speed.run_peer(None, 2, "broken")["failed"]
 
 
 def test_the_map_undoes_what_a_peer_did_to_the_scale(benchmarks):
-    import fit_speed
     import numpy as np
+    import speed
 
-    bench = fit_speed.Bench(2, reference_tol=0.1)
-    start = bench.start("spectral")
+    problem = speed.hypernym_problem(None, 2)
+    weights = speed.equal_weights(problem)
+    rng = np.random.default_rng(0)
+    start = speed.start_factors(problem, weights, "spectral", rng)
     W, C = start.W, start.of_contexts[0]
-    plain, *_ = fit_speed.judge_mapped(bench, W, C)
-    scaled, *_ = fit_speed.judge_mapped(bench, 30 * W, C / 2)
-    assert np.isclose(plain["gap"], scaled["gap"], rtol=1e-3)
-    assert plain["gap"] <= bench.judge(W, C)["gap"]
+    plain = speed.gap_of_peer(problem, W, C)
+    scaled = speed.gap_of_peer(problem, 30 * W, C / 2)
+    assert np.isclose(plain, scaled, rtol=1e-3)
+    assert plain <= speed.objective_terms(problem, W, [C], weights)["gap"]
 
 
-def test_memory_reports_time_gap_and_peak(benchmarks, capsys):
-    import memory
+@pytest.mark.parametrize("data", ["random", "tree", "table"])
+def test_stages_of_a_fit_sum_to_its_time(benchmarks, tmp_path, capsys, data):
+    import fit
 
-    memory.main(["--labels", "50", "--dim", "4"])
+    file = tmp_path / "stages.json"
+    tiny = f"stages --data {data} --labels 60 --nonzeros 4 --dim 3 --device cpu"
+    fit.main([*tiny.split(), "--json", str(file)])
+    line = json.loads(file.read_text(encoding="utf-8"))
+    assert line["labels"] == 60
+    assert line["stages"]["sweeps"] > 0
+    assert sum(line["stages"].values()) == pytest.approx(line["seconds"])
+    assert line["stages"].keys() == line["cpu_stages"].keys()
     printed = capsys.readouterr().out
-    assert "50 labels" in printed
-    assert "peak resident memory" in printed
+    assert "| sweeps | " in printed
+    assert "GB host" in printed
+
+
+def test_choosing_is_compared_with_a_plain_fit(benchmarks, tmp_path, capsys):
+    import fit
+
+    file = tmp_path / "choosing.json"
+    fit.main(["choosing", "--sizes", "60", "--repeat", "1", "--json", str(file)])
+    (line,) = json.loads(file.read_text(encoding="utf-8"))
+    assert line["labels"] == 60
+    assert 0 < line["plain"] < line["defaults"]
+    assert "| 60 | " in capsys.readouterr().out
 
 
 def test_completion_reports_time_and_peak_of_every_way(benchmarks, capfd):
@@ -96,42 +118,26 @@ def test_completion_reports_time_and_peak_of_every_way(benchmarks, capfd):
     assert "cells" in printed
 
 
-def test_retrieval_reports_ratio_and_recall(benchmarks, tmp_path, capsys):
-    pytest.importorskip("faiss", reason="the extra 'index' is not installed")
-    import retrieval
-
-    file = tmp_path / "retrieval.json"
-    tiny = "--labels 300 --dim 8 --queries 60"
-    retrieval.main([*tiny.split(), "--json", str(file)])
-    (row,) = json.loads(file.read_text(encoding="utf-8")).values()
-    assert row["labels"] == 300
-    assert 0.5 < row["recall"] <= 1
-    assert row["ratio"] > 0
-    assert "recall@10" in capsys.readouterr().out
-
-
 def test_transform_times_the_labels_that_arrive_later(benchmarks, tmp_path, capsys):
-    import transform
+    import fit
 
     file = tmp_path / "transform.json"
     tiny = "--known 200 --new 20 --nonzeros 20 --dim 3 --sweeps 60 --device cpu"
-    transform.main([*tiny.split(), "--json", str(file)])
+    fit.main(["transform", *tiny.split(), "--json", str(file)])
     report = json.loads(file.read_text(encoding="utf-8"))
     assert (report["known"], report["new"], len(report["transform"])) == (200, 20, 3)
     assert "20 new labels beside 200" in capsys.readouterr().out
 
 
-def test_growth_measures_every_size_in_a_process_of_its_own(
-    benchmarks, tmp_path, monkeypatch
-):
-    import growth
+def test_growth_measures_every_size(benchmarks, tmp_path, monkeypatch):
+    import fit
 
-    monkeypatch.setattr(growth, "run_apart", lambda function, *given: function(*given))
-    monkeypatch.setattr(growth, "BASE", {**growth.BASE, "labels": 50, "nonzeros": 5})
+    monkeypatch.setattr(fit, "BASE", {**fit.BASE, "labels": 50, "nonzeros": 5})
     file, picture = tmp_path / "growth.json", tmp_path / "growth.png"
-    growth.main(["--vary", "dim", "--sizes", "2", "4", "--sweeps", "3"])
-    monkeypatch.setattr(growth, "VARIED", {"dim": [2, 4], "contexts": [1, 2]})
-    growth.main(["--sweeps", "3", "--json", str(file), "--plot", str(picture)])
+    fit.main(["growth", "--vary", "dim", "--sizes", "2", "4", "--sweeps", "3"])
+    monkeypatch.setattr(fit, "VARIED", {"dim": [2, 4], "contexts": [1, 2]})
+    given = f"growth --sweeps 3 --json {file} --plot {picture}"
+    fit.main(given.split())
     lines = json.loads(file.read_text(encoding="utf-8"))["lines"]
     assert [line["contexts"] for line in lines["contexts"]] == [1, 2]
     assert all(line["fit_cpu_seconds"] > 0 for line in lines["dim"])

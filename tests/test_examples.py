@@ -29,9 +29,9 @@ MAY_NOT_RUN = (
 )
 # Examples that need a library which not every Python here has.
 NEEDS = {
+    "docs/ecosystem.md": "torch",
     "docs/howto/gpu.md": "torch",
     "docs/tutorials/sentences-and-hierarchy.md": "sentence_transformers",
-    "phcle.uses.torch_head": "torch",
 }
 
 

@@ -20,13 +20,10 @@ from phcle.explorer import precomputed
 from phcle.explorer.second_layout import SecondLayout
 from phcle.files.archive import read_sealed
 from phcle.solver import shard_files
-from phcle.uses.neighbour_search import Neighbours
 from phcle.uses.pictures import load_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"
-REFUSED = {"phcle.label-index-1"}
-"""Versions that are made anew: an index can always be, from its embedding."""
 
 
 def module_at(path):
@@ -148,19 +145,6 @@ def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):
         PHCLE(**made.OPTIONS, complete_only=True).fit(
             made.contexts()[:1], checkpoint=copy, resume=True
         )
-
-
-@pytest.mark.parametrize("name", versions("phcle.label-index"))
-def test_every_index_answers_as_it_did_or_is_made_anew(name):
-    pytest.importorskip("faiss", reason="the extra 'index' is not installed")
-    path, about = kept(name)
-    embedding = load(FORMATS / "phcle.label-embedding-1.bin")
-    if name in REFUSED:
-        with pytest.raises(FileError, match=r"version 1, .* make the file anew"):
-            Neighbours.load(embedding, path)
-        return
-    found = Neighbours.load(embedding, path)
-    assert [label for label, _ in found.nearest("cat", 2)] == about["nearest"]
 
 
 @pytest.mark.parametrize("name", versions("phcle.explorer"))

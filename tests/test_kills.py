@@ -16,7 +16,7 @@ SHORT = "--forked 5 --real 1 --seed 3 --only fit --leaves 60"
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks and kills")
 def test_killed_commands_damage_nothing_and_resumed_fits_end_the_same():
-    for module in ("faiss", "jinja2", "matplotlib", "openTSNE", "pyarrow"):
+    for module in ("jinja2", "matplotlib", "openTSNE", "pyarrow"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     done = subprocess.run(
         [sys.executable, HARNESS, *SHORT.split()],

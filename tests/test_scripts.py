@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
@@ -32,12 +31,3 @@ def test_scripts_import_what_exists(path):
             pytest.skip(f"{error.name} is not installed")
         if not hasattr(found, name):
             assert importlib.util.find_spec(f"{module}.{name}"), (module, name)
-
-
-@pytest.mark.parametrize("script", ["stage_times", "fit_stages"])
-def test_timed_stages_exist(script, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    monkeypatch.delitem(sys.modules, script, raising=False)
-    stages = importlib.import_module(script).STAGES
-    missing = [name for name, (owner, own) in stages.items() if not hasattr(owner, own)]
-    assert missing == []

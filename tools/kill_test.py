@@ -39,7 +39,7 @@ FIT = (
     "--out out.phcle"
 )
 IMPORTED = (
-    "faiss jinja2 matplotlib.backends.backend_agg matplotlib.backends.backend_svg "
+    "jinja2 matplotlib.backends.backend_agg matplotlib.backends.backend_svg "
     "matplotlib.figure openTSNE pyarrow.parquet pydantic safetensors.numpy "
     "scipy.cluster.hierarchy sklearn.decomposition phcle.cli.app phcle.report "
     "phcle.uses.similarity_heatmap phcle.uses.pictures"
@@ -52,8 +52,6 @@ COMMANDS = {
     "export-npz": f"export {LEARNED} --out labels.npz",
     "export-parquet": f"export {LEARNED} --out labels.parquet",
     "export-safetensors": f"export {LEARNED} --out labels.safetensors",
-    "export-projector": f"export {LEARNED} --out logs --format projector",
-    "index": "index labels.phcle",
     "map": f"map {LEARNED} --features ../features.npz --out pictures.map",
     "clusters": f"clusters {LEARNED} --count 4 --out clusters.png",
     "report": f"report {LEARNED} --out page",
@@ -149,8 +147,6 @@ class Case:
         folder = self.work / "here"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        if self.name == "index":
-            shutil.copy(self.work / "labels.phcle", folder)
         if old:
             for name in self.files:
                 if name != "fit.ckpt":  # fit refuses to overwrite another's
@@ -178,8 +174,6 @@ class Case:
             process.wait()
             self.life[real] = time.monotonic() - began
             found = contents(folder)
-            if self.name == "index":
-                del found["labels.phcle"]
             self.files = self.files or found
             self.writings = max(self.writings, len(seen))
             if different(found, self.files):
@@ -253,7 +247,7 @@ def check_nothing_is_damaged(case: Case, folder: Path) -> None:
     """Every file is the old one or the new one, or an open temporary file of ours."""
     for name, found in contents(folder).items():
         is_ours = Path(name).name.startswith(".") and name.endswith(".phcle-part")
-        if is_ours or (case.name, name) == ("index", "labels.phcle"):
+        if is_ours:
             continue
         if name == "fit.ckpt":  # `contents` has read it whole; its sweep may be any
             case.counts["checkpoints"] += 1
@@ -272,8 +266,6 @@ def check_next_start(case: Case, folder: Path, *, real: bool) -> None:
     case.counts["resumed"] += (folder / "fit.ckpt").exists()
     case.start(folder, real=real).wait()
     found = contents(folder)
-    if case.name == "index":
-        del found["labels.phcle"]
     wrong = different(found, case.files)
     if wrong:
         raise Lost(f"after the next start not as it should be: {', '.join(wrong)}")

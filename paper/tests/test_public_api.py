@@ -29,7 +29,6 @@ PUBLIC = {
     "phcle.uses.clusters",
     "phcle.uses.pictures",
     "phcle.uses.similarity_heatmap",
-    "phcle.uses.stable_svg",
     "phcle.uses.zero_shot",
 }
 

@@ -12,9 +12,8 @@ import typer
 from phcle import __version__
 from phcle.backends.torchrun import is_shared_run
 from phcle.cli.add import add
-from phcle.cli.bench import bench
 from phcle.cli.check import check
-from phcle.cli.clusters_and_index import clusters, index
+from phcle.cli.clusters import clusters
 from phcle.cli.command_style import AlikeCommand
 from phcle.cli.complete import complete
 from phcle.cli.config_file import with_config
@@ -119,10 +118,9 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "phcle clusters labels.phcle --count 12 --out clusters.csv",
         "phcle clusters labels.phcle pets.txt --out pets.png",
     ),
-    index: ("phcle index labels.phcle",),
     export: (
         "phcle export labels.phcle --out labels.vec",
-        "phcle export labels.phcle --out logs --format projector",
+        "phcle export labels.phcle --format atlas --out labels.parquet",
     ),
     evaluate: (
         "phcle evaluate labels.phcle --features my_images",
@@ -146,12 +144,8 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "phcle report labels.phcle --out report",
         "phcle report labels.phcle --out report --labels coffeepot --labels violin",
     ),
-    bench: ("phcle bench --count 1000 --count 10000", "phcle bench --nouns --json"),
 }
 """Every command, in the order of the help page, with its examples."""
-
-RUN_ALONE = (demo, bench)
-"""Commands that do something without arguments; others then show their help."""
 
 FILES = {
     "parquet": "Parquet files need",
@@ -165,14 +159,12 @@ NEEDS: dict[Callable[..., None], dict[str, str]] = {
     complete: {"parquet": "Parquet files need"},
     add: FILES,
     clusters: {"figures": "A heat map needs"},
-    index: {"index": "Needs"},
     export: {"parquet": "parquet and atlas need"},
     evaluate: {"frames": "--features needs"},
     map_pictures: {"vision": "--photos needs"},
     understand: {"vision": "Photos need"},
     explore: {"explore": "Needs"},
     report: {"report": "Needs"},
-    bench: {"torch": "A GPU needs"},
 }
 """Extras that a command needs, and what for."""
 
@@ -186,7 +178,7 @@ for command, examples in COMMANDS.items():
     app.command(
         cls=AlikeCommand,
         epilog=_epilog(command, examples),
-        no_args_is_help=command not in RUN_ALONE,
+        no_args_is_help=command is not demo,  # it needs no arguments
     )(with_config(command))
 add_reproduce(
     app,

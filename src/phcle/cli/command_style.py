@@ -59,8 +59,6 @@ GROUPS = {
         "wide",
         "data",
         "dataset",
-        "nouns",
-        "wordnet",
     ),
     WANT: (
         "out",
@@ -122,7 +120,6 @@ GROUP_OF |= dict.fromkeys(("dim", "choose", "calibrate", "complete_only"), WANT)
 RENAMED = {
     "fit": {"--random-state": "--seed"},
     "clusters": {"--n": "--count"},
-    "bench": {"--labels": "--count"},
     "report": {"--labels-shown": "--labels"},
 }
 """Spellings of version 0.1.0 that still work, by command; no help page shows them."""

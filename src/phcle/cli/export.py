@@ -15,24 +15,20 @@ __all__ = ["export"]
 
 def export(
     file: EmbeddingFile,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE|FOLDER", help="Where to write it.")
-    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write it.")],
     format: Annotated[
         str | None,
         typer.Option(
-            metavar="word2vec|word2vec-binary|npz|csv|parquet|safetensors|projector|"
-            "atlas",
+            metavar="word2vec|npz|csv|parquet|safetensors|atlas",
             help="Default: chosen by the ending of --out.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write an embedding for other tools: gensim, PyTorch, data frames, TensorBoard.
+    """Write an embedding for other tools: gensim, PyTorch, data frames.
 
-    Endings: .txt or .vec (word2vec text), .bin (word2vec binary), .npz, .csv, .parquet,
-    .safetensors. The format projector writes a folder for TensorBoard; atlas writes a
-    Parquet file with a map and neighbours for Embedding Atlas.
+    Endings: .txt or .vec (word2vec text), .npz, .csv, .parquet, .safetensors. The
+    format atlas writes a Parquet file with a map and neighbours for Embedding Atlas.
     """
     from phcle.answers import ExportedFile
     from phcle.embedding import load
@@ -41,8 +37,7 @@ def export(
     from phcle.report.embedding_atlas import ATLAS, write_atlas
 
     chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))
-    if chosen != "projector":
-        check_can_write(out, [file])
+    check_can_write(out, [file])
     embedding = load(file)
     with progress_stages("labels") as progress:
         if chosen == ATLAS:

@@ -7,6 +7,6 @@ __all__ = ["GONE"]
 GONE = {
     "tune": "search with Optuna or scikit-learn, as docs/howto/which-options.md shows",
     "bench": "run the scripts in benchmarks/ of the repository",
-    "index": "`phcle nearest` searches exactly; for FAISS or USearch see docs/uses.md",
+    "index": "`phcle nearest` searches exactly; FAISS: see docs/howto/exporting.md",
 }
 """What to do in place of a command, by its name."""

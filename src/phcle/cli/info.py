@@ -57,26 +57,10 @@ def _about_map(path: Path) -> answers.ImageMapInfo:
     )
 
 
-def _about_index(path: Path) -> answers.IndexInfo:
-    from phcle.errors import FileError
-    from phcle.files.archive import read_sealed
-    from phcle.uses.cell_index import FORMAT, VERSION
-
-    _, tensors = read_sealed(path, FORMAT, VERSION, "is not an index of phcle.")
-    try:
-        cells, centers = tensors["cells"].shape, tensors["centers"].shape
-    except KeyError as error:
-        raise FileError(f"{path}: is not a whole index; make it anew.") from error
-    return answers.IndexInfo(
-        str(path), "index of an embedding", cells, centers, VERSION
-    )
-
-
 # By name, because the modules that own these formats are slow to import.
 ABOUT: dict[str, Callable[[Path], answers.FileInfo]] = {
     "phcle.checkpoint": _about_checkpoint,
     "phcle.image-map": _about_map,
-    "phcle.label-index": _about_index,
 }
 
 

@@ -67,17 +67,16 @@ def nearest(
     """List the labels most similar to each given label or vector."""
     from phcle.embedding import load
     from phcle.uses.named_answers import nearest_to_all
-    from phcle.uses.neighbour_search import Neighbours
 
     if not labels and vector is None:
         raise OptionError("nothing to look up; give labels, or --vector with a file.")
     if out is not None:
         check_answers_file(out, [file, vector])
     vectors = {} if vector is None else _vectors(vector)
-    search = Neighbours.beside(load(file), file)
+    embedding = load(file)
     asked = labels_or_files(labels) or []
     with progress_bar("searching"):
-        found = nearest_to_all(search, asked, vectors, k, labels_or_files(among))
+        found = nearest_to_all(embedding, asked, vectors, k, labels_or_files(among))
     show_each(
         found,
         show_nearest,

@@ -23,17 +23,9 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.to_frame import column_names
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
 from phcle.files.safetensors_writer import write_tensors
-from phcle.files.writing import make_folder, write_whole
+from phcle.files.writing import write_whole
 
 __all__ = ["FORMATS", "Format", "export", "format_of", "words_of"]
-
-PROJECTOR_CONFIG = """\
-embeddings {
-  tensor_name: "labels"
-  tensor_path: "vectors.tsv"
-  metadata_path: "metadata.tsv"
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,7 @@ def export(
     embedding : LabelEmbedding
         What to write.
     path : str or Path
-        The file, or the folder for the format "projector".
+        The file.
     format : str, optional
         A key of `FORMATS`. By default the ending of the path chooses it.
 
@@ -156,14 +148,6 @@ def _write_word2vec(embedding: LabelEmbedding, path: Path) -> None:
             file.write(f"{word} {_numbers(vector, ' ')}\n")
 
 
-def _write_word2vec_binary(embedding: LabelEmbedding, path: Path) -> None:
-    vectors = np.asarray(embedding.vectors, "<f4")
-    with write_whole(path) as temporary, temporary.open("wb") as file:
-        file.write(f"{len(embedding)} {embedding.dim}\n".encode())
-        for word, vector in zip(words_of(embedding), vectors, strict=True):
-            file.write(word.encode() + b" " + vector.tobytes() + b"\n")
-
-
 def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
     with write_whole(path) as temporary, temporary.open("wb") as file:
         np.savez(
@@ -214,21 +198,6 @@ def _write_safetensors(embedding: LabelEmbedding, path: Path) -> None:
     write_tensors(path, tensors, metadata)
 
 
-def _write_projector(embedding: LabelEmbedding, folder: Path) -> None:
-    make_folder(folder)
-    vectors = "".join(f"{_numbers(row, chr(9))}\n" for row in embedding.vectors)
-    lines = ["label\tname"]
-    for label, name, _ in _rows(embedding):
-        lines.append("\t".join(re.sub(r"\s", " ", x) for x in (label, name)))
-    for file, text in (
-        ("vectors.tsv", vectors),
-        ("metadata.tsv", "\n".join(lines) + "\n"),
-        ("projector_config.pbtxt", PROJECTOR_CONFIG),
-    ):
-        with write_whole(folder / file) as temporary:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
-
-
 def _numbers(vector: Any, separator: str) -> str:
     """Join numbers with enough digits to read back the same bits."""
     return separator.join(map(str, vector.tolist()))
@@ -247,9 +216,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "word2vec": Format(
             _write_word2vec, (".txt", ".vec"), "text for gensim, GloVe's tools, …"
         ),
-        "word2vec-binary": Format(
-            _write_word2vec_binary, (".bin",), "binary, in single precision"
-        ),
         "npz": Format(_write_npz, (".npz",), "NumPy: labels, names, vectors"),
         "csv": Format(_write_csv, (".csv",), "a row per label for any table tool"),
         "parquet": Format(
@@ -259,9 +225,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         ),
         "safetensors": Format(
             _write_safetensors, (".safetensors",), "`weight` for PyTorch's nn.Embedding"
-        ),
-        "projector": Format(
-            _write_projector, (), "a folder for TensorBoard's projector"
         ),
     }
 )

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from phcle import answers
+from phcle.answers import Answer, DescribedLabel, ExplainedPair, as_json
+from phcle.explorer import answers
 
 __all__ = [
     "as_csv",
@@ -83,7 +84,7 @@ def csv_lines(lines: Iterable[Iterable[object]]) -> Iterator[str]:
         text.truncate()
 
 
-def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
+def as_csv(rows: Iterable[Row | Pairs | Answer]) -> str:
     r"""Write rows as CSV.
 
     Parameters
@@ -103,7 +104,7 @@ def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
     """
     listed = [
         list(row.items()) if isinstance(row, Mapping) else row
-        for row in answers.as_json(list(rows))
+        for row in as_json(list(rows))
     ]
     if not listed:
         return ""
@@ -112,7 +113,7 @@ def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
     return "".join(csv_lines(lines))
 
 
-def described_rows(answer: answers.DescribedLabel) -> list[Row]:
+def described_rows(answer: DescribedLabel) -> list[Row]:
     """Make one row per attribute of a label.
 
     Parameters
@@ -135,7 +136,7 @@ def described_rows(answer: answers.DescribedLabel) -> list[Row]:
     ]
 
 
-def explained_rows(answer: answers.ExplainedPair) -> list[Row]:
+def explained_rows(answer: ExplainedPair) -> list[Row]:
     """Make one row per named column, and one for the others of each group.
 
     Parameters

@@ -21,8 +21,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from phcle.answers import Failure, FailureText
 from phcle.errors import OptionError
+from phcle.explorer.answers import Failure, FailureText
 from phcle.explorer.plain_pages import from_elsewhere_page, is_page, token_page
 
 __all__ = ["Guard", "Rules", "failure_response", "is_loopback"]

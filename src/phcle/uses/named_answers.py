@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from phcle.contexts.base.fitted_context import FittedContext
     from phcle.embedding import LabelEmbedding
-    from phcle.uses.neighbour_search import Neighbours
     from phcle.uses.neighbour_table import StoredNeighbours
 
 __all__ = [
@@ -67,7 +66,7 @@ def nearest_labels(
 
 
 def nearest_to_all(
-    search: Neighbours,
+    embedding: LabelEmbedding,
     labels: Sequence[str],
     vectors: Mapping[str, npt.ArrayLike],
     k: int,
@@ -77,8 +76,8 @@ def nearest_to_all(
 
     Parameters
     ----------
-    search : Neighbours
-        The search over an embedding.
+    embedding : LabelEmbedding
+        The embedding to search.
     labels : sequence of str
         Ids or readable names.
     vectors : mapping of str to array
@@ -93,8 +92,7 @@ def nearest_to_all(
     list of Nearest or NearestToVector
         An answer for each label, then one for each vector.
     """
-    embedding = search.embedding
-    found = search.nearest_many([*labels, *vectors.values()], k, among=among)
+    found = embedding.nearest_many([*labels, *vectors.values()], k, among=among)
     near = [_neighbours(embedding, each) for each in found]
     queries: list[answers.Nearest | answers.NearestToVector] = []
     for label, own in zip(map(embedding.resolve, labels), near, strict=False):

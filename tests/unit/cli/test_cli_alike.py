@@ -73,7 +73,7 @@ def test_help_names_the_extras_that_a_command_needs(phcle):
 
 
 def test_commands_that_cannot_run_without_an_extra_say_so(phcle):
-    for name in ("index", "explore", "report"):
+    for name in ("explore", "report"):
         shown = phcle(name, "--help").stdout
         assert f" Needs: pip install 'phcle[{name}]'" in shown
 

@@ -1,4 +1,4 @@
-"""`phcle clusters`, `phcle index`, and the files that `nearest` takes."""
+"""`phcle clusters`, and the files that `nearest` takes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import pytest
 import phcle as library
 
 
-def test_clusters_and_agreement_are_told(phcle, fitted):
+def test_clusters_are_told(phcle, fitted):
     answer = json.loads(phcle("clusters", fitted, "--count", 3, "--json").stdout)
     assert len(answer["clusters"]) == 3
     labels = [x["label"] for group in answer["clusters"] for x in group]
     assert sorted(labels) == sorted(library.load(fitted).labels)
-    assert set(answer["agreement"]) == {"cophenetic", "rand_index", "n_families"}
     shown = phcle("clusters", fitted, "--count", 3).stdout
     assert "King of Beasts" in shown
-    assert "Agreement with the hierarchy" in shown
 
 
 def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
@@ -31,12 +29,6 @@ def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
     assert "written to some.png" in shown
     assert "wolf" not in shown
     assert (zoo / "some.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_without_a_hierarchy_clusters_have_no_agreement(phcle, zoo, rng):
-    library.LabelEmbedding(tuple("abcd"), rng.normal(size=(4, 3))).save(zoo / "x.phcle")
-    answer = json.loads(phcle("clusters", "x.phcle", "--count", 2, "--json").stdout)
-    assert answer["agreement"] is None
 
 
 @pytest.mark.parametrize(
@@ -89,13 +81,3 @@ def test_wrong_vectors_exit_with_2(phcle, fitted, zoo):
         assert message in error
     (zoo / "x.npy").write_text("no numbers")
     assert "x.npy" in phcle("nearest", fitted, "--vector", "x.npy", code=2).stderr
-
-
-def test_index_is_written_beside_and_used(phcle, fitted, zoo):
-    pytest.importorskip("faiss", reason="the extra 'index' is not installed")
-    before = phcle("nearest", fitted, "cat", "dog", "--json").stdout
-    assert "zoo.phcle.index" in phcle("index", fitted).stdout
-    assert phcle("nearest", fitted, "cat", "dog", "--json").stdout == before
-    library.load(fitted).select(["cat", "dog", "lion"]).save(fitted)
-    stale = phcle("nearest", fitted, "cat", code=2).stderr
-    assert "index of another embedding" in stale

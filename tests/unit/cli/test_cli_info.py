@@ -123,20 +123,3 @@ def test_info_says_what_a_map_of_pictures_is(phcle, fitted):
     assert (answer["features"], answer["dim"], answer["images"]) == (2, 4, 2)
     assert answer["classes"] == ["cat", "dog"]
     assert "what: map of pictures" in phcle("info", "zoo.map").stdout
-
-
-def test_info_says_what_an_index_is(phcle, fitted):
-    pytest.importorskip("faiss", reason="the extra 'index' is not installed")
-    phcle("index", fitted)
-    answer = told(phcle, f"{fitted}.index")
-    assert answer["what"] == "index of an embedding"
-    assert answer["cells"] == [7]
-
-
-def test_info_refuses_an_index_without_its_arrays(phcle, zoo):
-    from phcle.files.archive import write_sealed
-    from phcle.uses.cell_index import FORMAT, VERSION
-
-    arrays = {"cells": np.zeros(3, np.int32)}
-    write_sealed(zoo / "x.index", FORMAT, VERSION, {"vectors": ""}, arrays)
-    assert "is not a whole index" in phcle("info", "x.index", code=2).stderr

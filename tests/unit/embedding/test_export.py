@@ -27,21 +27,19 @@ def pets(rng):
     )
 
 
-@pytest.mark.parametrize("ending", [".vec", ".bin"])
-def test_gensim_reads_word2vec_files(pets, tmp_path, ending):
+def test_gensim_reads_word2vec_files(pets, tmp_path):
     gensim = pytest.importorskip("gensim.models", reason="gensim is not installed")
-    path = tmp_path / f"pets{ending}"
+    path = tmp_path / "pets.vec"
     export(pets, path)
-    found = gensim.KeyedVectors.load_word2vec_format(str(path), binary=ending == ".bin")
+    found = gensim.KeyedVectors.load_word2vec_format(str(path))
     assert found.index_to_key == list(words_of(pets))
     np.testing.assert_array_equal(found.vectors, pets.vectors)
     again = DescriptiveContext.from_vectors(found)
     assert again.labels == words_of(pets)
 
 
-@pytest.mark.parametrize("ending", [".vec", ".bin"])
-def test_our_own_reader_takes_word2vec_files_back(pets, tmp_path, ending):
-    path = tmp_path / f"pets{ending}"
+def test_our_own_reader_takes_word2vec_files_back(pets, tmp_path):
+    path = tmp_path / "pets.vec"
     export(pets, path)
     found = DescriptiveContext.from_vectors(path)
     assert found.labels == words_of(pets)
@@ -99,29 +97,6 @@ def test_torch_makes_a_layer_of_the_safetensors_file(pets, tmp_path):
     np.testing.assert_array_equal(row, pets["guinea pig"])
 
 
-def test_tensorboard_reads_the_folder_of_its_projector(pets, tmp_path):
-    projector = pytest.importorskip(
-        "tensorboard.plugins.projector.projector_plugin",
-        reason="TensorBoard is not installed",
-    )
-    from google.protobuf import text_format
-
-    export(pets, tmp_path / "logs", "projector")
-    config = text_format.Parse(
-        (tmp_path / "logs/projector_config.pbtxt").read_text(),
-        projector.ProjectorConfig(),
-    )
-    (shown,) = config.embeddings
-    vectors = projector._read_tensor_tsv_file(
-        str(tmp_path / "logs" / shown.tensor_path)
-    )
-    np.testing.assert_array_equal(vectors.astype("f4"), pets.vectors)
-    text = (tmp_path / "logs" / shown.metadata_path).read_text("utf-8")
-    lines = text.splitlines()
-    assert lines[0] == "label\tname"
-    assert lines[4] == "n02123045\ttabby cat"
-
-
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]))
@@ -133,9 +108,9 @@ def test_tensorboard_reads_the_folder_of_its_projector(pets, tmp_path):
         max_size=5,
     )
 )
-def test_any_words_survive_the_binary_file(tmp_path_factory, labels):
+def test_any_words_survive_the_file(tmp_path_factory, labels):
     vectors = np.arange(len(labels) * 3, dtype="f4").reshape(-1, 3)
-    path = tmp_path_factory.mktemp("words") / "some.bin"
+    path = tmp_path_factory.mktemp("words") / "some.vec"
     export(LabelEmbedding(tuple(labels), vectors), path)
     found = DescriptiveContext.from_vectors(path)
     assert found.labels == tuple(labels)

@@ -1,4 +1,4 @@
-"""Frames, neighbours, notebooks and pickles: what users of scikit-learn expect."""
+"""Frames, notebooks and pickles: what users of scikit-learn expect."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import OptionError
-from phcle.uses.pictures import ImageMap, PicturesToEmbedding
-from phcle.uses.sklearn_neighbours import nearest_neighbors
+from phcle.uses.pictures import ImageMap
 from phcle.uses.zero_shot import ESZSL, SJE, ConSE
 
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
@@ -105,15 +102,13 @@ def objective(tree, context):
     return model.fit(both).history_[-1]["objective"]
 
 
-@pytest.mark.parametrize("kind", [ESZSL, ConSE, SJE, PicturesToEmbedding])
+@pytest.mark.parametrize("kind", [ESZSL, ConSE, SJE])
 def test_picture_estimators_survive_every_copy(kind, planted_problem, tmp_path):
     embedding, task = planted_problem
     fitted = kind(embedding).fit(*task.images(task.seen))
-    answer = fitted.transform if kind is PicturesToEmbedding else fitted.predict
-    expected = answer(task.X[:20])
+    expected = fitted.predict(task.X[:20])
     for found in stored_and_read(fitted, tmp_path):
-        again = found.transform if kind is PicturesToEmbedding else found.predict
-        np.testing.assert_array_equal(again(task.X[:20]), expected)
+        np.testing.assert_array_equal(found.predict(task.X[:20]), expected)
     assert "LabelEmbedding(30 labels" in repr(fitted)
     assert "<" in fitted._repr_html_()
 
@@ -169,33 +164,3 @@ def test_an_embedding_comes_back_from_a_frame_of_any_library(model, library):
 def test_a_frame_of_an_unknown_library_is_refused(model):
     with pytest.raises(OptionError, match="Got 'dask' instead"):
         model.embedding_.to_frame("dask")
-
-
-def test_pictures_become_frames_in_a_pipeline(planted_problem):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    X = pd.DataFrame(X, index=[f"photo{i}" for i in range(len(X))])
-    to_vectors = PicturesToEmbedding(embedding).set_output(transform="pandas")
-    frame = to_vectors.fit_transform(X, y)
-    assert list(frame.columns) == ["x0", "x1", "x2", "x3", "x4", "x5"]
-    assert list(frame.index) == list(X.index)
-    np.testing.assert_array_equal(frame, to_vectors.map_.vectors(X))
-    unseen_X, unseen_y = task.images(task.unseen)
-    # Vectors of pictures are compared with labels that no picture showed.
-    search, labels = nearest_neighbors(embedding, k=1)
-    rows = search.kneighbors(to_vectors.transform(unseen_X).to_numpy())[1]
-    assert np.mean(labels[rows[:, 0]] == unseen_y) > 3 / len(embedding)
-    piped = make_pipeline(PicturesToEmbedding(embedding), KNeighborsClassifier(3))
-    assert piped.fit(X, y).score(X, y) > 0.5
-
-
-def test_scikit_learn_finds_the_neighbours_that_we_find(model):
-    embedding = model.embedding_
-    search, labels = nearest_neighbors(embedding, k=3)
-    distances, rows = search.kneighbors(embedding["cat"][None, :])
-    assert labels[rows[0, 0]] == "cat"
-    ours = embedding.nearest("cat", k=2)
-    assert labels[rows[0, 1:]].tolist() == [label for label, _ in ours]
-    np.testing.assert_allclose(1 - distances[0, 1:], [s for _, s in ours], atol=1e-6)
-    with pytest.raises(OptionError, match="k must be from 1 to 4"):
-        nearest_neighbors(embedding, k=5)

@@ -23,6 +23,7 @@ __all__ = [
     "reduce_dimensions",
     "reduce_embedding",
     "unit_rows",
+    "with_spectrum",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +54,7 @@ def at_powers(
 ) -> dict[float, LabelEmbedding]:
     """The embedding at several powers of its spectrum, from one SVD.
 
-    The vectors are those of `LabelEmbedding.with_spectrum`, turned to their principal
+    The vectors are those of `with_spectrum`, turned to their principal
     axes: similarities are the same.
 
     >>> one = LabelEmbedding(("cat", "dog"), np.array([[4.0, 0.0], [0.0, 1.0]]))
@@ -75,6 +76,30 @@ def at_powers(
         )
         for power in powers
     }
+
+
+def with_spectrum(embedding: LabelEmbedding, power: float) -> LabelEmbedding:
+    """The embedding with strong or weak directions of the vectors counting more.
+
+    With the singular value decomposition P·S·Qᵀ of the vectors, the new vectors are
+    P·S^power·Qᵀ: 1 changes nothing, 0 whitens, above 1 strong directions count more.
+    PHCLE splits the strength of each direction between labels and columns, so 2 gives
+    similarities of the predicted values. Contexts do not fit the vectors any more.
+    """
+    if not np.isfinite(power) or power < 0:
+        raise OptionError(f"power must be 0 or more. Got {power!r} instead.")
+    left, strength, right = np.linalg.svd(
+        np.asarray(embedding.vectors, np.float64), full_matrices=False
+    )
+    top = strength.max(initial=0.0)
+    kept = strength > NEGLIGIBLE * top
+    vectors = (left[:, kept] * (top * (strength[kept] / top) ** power)) @ right[kept]
+    return replace(
+        embedding,
+        vectors=vectors.astype(embedding.vectors.dtype),
+        contexts=(),
+        penalties={},
+    )
 
 
 def reduce_dimensions(values: Matrix, dim: int | None) -> Floats:

@@ -13,6 +13,11 @@ from phcle_paper.datasets.paper_splits import (
     AWA_PAPER,
     PaperSplit,
 )
+from phcle_paper.datasets.wordnet_nouns import (
+    WORDNET_FOLDER,
+    WordNetNouns,
+    load_wordnet_nouns,
+)
 from phcle_paper.datasets.xlsa17 import load_class_attributes, load_xlsa17
 
 __all__ = [
@@ -20,10 +25,12 @@ __all__ = [
     "AWA_ANIMALS_OUTSIDE",
     "AWA_CORRECTED",
     "AWA_PAPER",
+    "WORDNET_FOLDER",
     "AnnotatedObjects",
     "ClassAttributes",
     "DebianPackages",
     "PaperSplit",
+    "WordNetNouns",
     "load_apy",
     "load_apy_objects",
     "load_awa",
@@ -31,6 +38,7 @@ __all__ = [
     "load_class_attributes",
     "load_debian",
     "load_lad",
+    "load_wordnet_nouns",
     "load_xlsa17",
     "match_nouns",
 ]

@@ -21,9 +21,10 @@ from phcle.contexts import Context, DescriptiveContext, RelationalContext
 from phcle.datasets import load_imagenet1k
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
-from phcle.uses.pictures import ImageMap, PictureAttributes
+from phcle.uses.pictures import ImageMap
 from phcle.uses.zero_shot import Spectrum, TrainingImages
 from phcle_paper.datasets import load_apy, load_apy_objects
+from phcle_paper.studies.picture_attributes import PictureAttributes
 from phcle_paper.tables.image_benchmarks import APY_NODES
 
 __all__ = [
@@ -171,7 +172,7 @@ def predictions(
             choice = f"γ={ridge:g}, λ={other:g}"
             found[OURS][choice] = context.predict(image_map.vectors(X))
             for last in choices.own_ridge:
-                values = context.predict(image_map.corrected(pull, last).vectors(X))
+                values = context.predict(pull.improve(image_map, last).vectors(X))
                 found[OWN][f"{choice}, own γ={last:g}"] = values
     return found
 

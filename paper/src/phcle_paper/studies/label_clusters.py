@@ -17,8 +17,9 @@ import numpy as np
 from phcle.contexts import Hierarchy
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, OptionError
-from phcle.uses.clusters import Clusters, agreement, cluster_labels, families
-from phcle.uses.similarity_heatmap import draw_heatmaps
+from phcle.uses.clusters import Clusters, cluster_labels
+from phcle_paper.studies.cluster_agreement import agreement, families
+from phcle_paper.studies.heatmap_panels import draw_panels
 from phcle_paper.tables.embeddings import make_embedding
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
 
@@ -101,9 +102,9 @@ def _row(
     """Agreement of one embedding with WordNet, and the paper's verdicts on it."""
     tree = Hierarchy.from_edges(benchmark.imagenet.edges)
     level = settings.family_level
-    found = agreement(clusters, tree, level=level)
+    found = agreement(clusters, tree, level)
     cuts = [
-        agreement(cluster_labels(embedding, n=n), tree, level=level).rand_index
+        agreement(cluster_labels(embedding, n=n), tree, level).rand_index
         for n in settings.cuts
     ]
     near = [label for label, _ in embedding.nearest(WEASEL, k=3)]
@@ -154,7 +155,7 @@ def _draw(
     """The pictures as PNG and SVG; the page shows the first."""
     names = benchmark.imagenet.names
     for ending in (".png", ".svg"):
-        draw_heatmaps(
+        draw_panels(
             panels,
             request.out / f"clusters-{dataset}{ending}",
             name_of=lambda label: names[label],

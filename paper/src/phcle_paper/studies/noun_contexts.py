@@ -7,9 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext, has_sentence_encoder
-from phcle.datasets import WordNetNouns, load_wordnet_nouns
 from phcle_paper.context_values import dense_values
-from phcle_paper.datasets import load_awa, load_lad, match_nouns
+from phcle_paper.datasets import (
+    WordNetNouns,
+    load_awa,
+    load_lad,
+    load_wordnet_nouns,
+    match_nouns,
+)
 from phcle_paper.datasets.lad import FALSE_FRIENDS, GROUPS
 from phcle_paper.datasets.patchy_table import Field, PatchyTable
 

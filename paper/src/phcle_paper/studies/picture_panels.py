@@ -1,4 +1,4 @@
-"""Figures like the paper's fourth: a picture, related labels, and attributes."""
+"""Figures like the paper's fourth: related labels and attributes of pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.files import write_whole
 from phcle.uses.pictures import Understanding
-from phcle.uses.stable_svg import svg_of
+from phcle_paper.studies.stable_svg import svg_of
 
 __all__ = ["Panel", "draw_panels", "panel_of"]
 

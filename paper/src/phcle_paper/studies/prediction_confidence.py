@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from phcle.datasets import WORDNET_FOLDER
 from phcle.errors import check_choice
+from phcle_paper.datasets import WORDNET_FOLDER
 from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.cell_completion import code_digest
 from phcle_paper.studies.cell_tasks import TASKS

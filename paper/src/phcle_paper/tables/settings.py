@@ -69,7 +69,7 @@ class EmbeddingPlan:
     """One row of the table: a method and its variants, chosen on validation classes.
 
     A variant is a set of options of the method, and the power of its `spectrum` (see
-    `LabelEmbedding.with_spectrum`).
+    `phcle_paper.baselines.reduction.with_spectrum`).
     """
 
     name: str

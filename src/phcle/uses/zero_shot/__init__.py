@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from phcle.uses.zero_shot.metrics import (
         GeneralisedAccuracy,
         class_accuracies,
-        confusion_frame,
         generalised_accuracy,
         mean_class_accuracy,
     )
@@ -63,7 +62,6 @@ __all__ = [
     "class_accuracies",
     "class_matrix",
     "compare",
-    "confusion_frame",
     "corrected_error",
     "evaluate",
     "generalised_accuracy",
@@ -91,7 +89,6 @@ _HOMES = {
     "metrics": (
         "GeneralisedAccuracy",
         "class_accuracies",
-        "confusion_frame",
         "generalised_accuracy",
         "mean_class_accuracy",
     ),

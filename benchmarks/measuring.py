@@ -1,0 +1,68 @@
+"""Time, memory and the speed of the machine, for all benchmarks."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+NEAR = 1.05
+"""A fit is "near" its end once objective − floor is at most this times the last."""
+
+
+class Stopwatch:
+    """Seconds by the clock and by the processor; it can be halted for judging."""
+
+    def __init__(self) -> None:
+        self.started = self._now()
+
+    @staticmethod
+    def _now() -> tuple[float, float]:
+        return time.perf_counter(), time.process_time()
+
+    def read(self) -> dict[str, float]:
+        """Seconds since the start, without the halts."""
+        clock, processor = (
+            a - b for a, b in zip(self._now(), self.started, strict=True)
+        )
+        return {"seconds": clock, "cpu_seconds": processor}
+
+    def without(self, action: Callable[[], Any]) -> Any:
+        """What the action gives; its seconds do not count."""
+        before = self._now()
+        given = action()
+        lost = [a - b for a, b in zip(self._now(), before, strict=True)]
+        self.started = (self.started[0] + lost[0], self.started[1] + lost[1])
+        return given
+
+
+def peak_mb() -> float:
+    """The most memory that this process has held."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def run_apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of a module gives in a fresh process."""
+    pool = multiprocessing.get_context("spawn").Pool(1)
+    try:
+        return pool.apply(function, arguments)
+    finally:
+        pool.close()
+        pool.join()
+
+
+def yardstick(size: int = 2000, repeats: int = 3) -> float:
+    """GFLOP/s of a float32 matrix product, to compare machines by; the best counts."""
+    a = np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
+    seconds = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        _ = a @ a
+        seconds.append(time.perf_counter() - began)
+    return 2 * size**3 / min(seconds) / 1e9

@@ -1,0 +1,108 @@
+"""The command clusters: groups of similar labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phcle.cli.flags import Count, EmbeddingFile, Json, Labels
+from phcle.cli.output import (
+    check_answers_file,
+    check_can_write,
+    progress_bar,
+    show,
+    show_table,
+    show_written,
+    write_answers,
+)
+from phcle.cli.query_commands import labels_or_files
+
+if TYPE_CHECKING:
+    from phcle.answers import ClusteredLabels
+    from phcle.embedding import LabelEmbedding
+    from phcle.uses.clusters import Clusters
+
+__all__ = ["clusters"]
+
+COLUMNS = ("cluster", "cluster_name", "label", "name")
+"""Columns of a table of clusters."""
+
+
+def clusters(
+    file: EmbeddingFile,
+    labels: Labels = None,
+    k: Count = 8,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write the clusters (.csv, .tsv or .json), or to draw them "
+            "as a heat map (.png, .svg or .pdf).",
+        ),
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option("--labels", hidden=True)] = None,
+    as_json: Json = False,
+) -> None:
+    """Group similar labels.
+
+    All labels are grouped, or those that are given. --count is the number of clusters.
+    """
+    from phcle.answers import DrawnClusters
+    from phcle.embedding import load
+    from phcle.uses.clusters import cluster_labels
+    from phcle.uses.similarity_heatmap import save_heatmap
+
+    is_table = out is not None and out.suffix.lower() in (".csv", ".tsv", ".json")
+    if out is not None:
+        (check_answers_file if is_table else check_can_write)(out, [file])
+    embedding = load(file)
+    asked = labels_or_files([*(labels or ()), *(only or ())])
+    with progress_bar("grouping labels"):
+        found = cluster_labels(embedding, asked, n=k)
+        answer = _answer(embedding, found)
+    if out is not None and is_table:
+        write_answers(out, answer, COLUMNS, _rows(answer))
+    elif out is not None:
+        with progress_bar("drawing the heat map"):
+            save_heatmap(found, out, name_of=embedding.name_of)
+        answer = DrawnClusters(file=str(out), **vars(answer))
+    show(answer, _show, as_json=as_json)
+    if out is not None and not as_json:
+        show_written(out)
+
+
+def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
+    """Groups with names."""
+    from phcle.answers import ClusteredLabels
+    from phcle.uses.cluster_names import cluster_names
+    from phcle.uses.named_answers import named
+
+    return ClusteredLabels(
+        tuple(tuple(named(embedding, x) for x in group) for group in found.groups),
+        cluster_names(embedding, found.groups),
+    )
+
+
+def _rows(answer: ClusteredLabels) -> Iterator[tuple[object, ...]]:
+    """A row for each label; `COLUMNS` has the titles."""
+    for number, (name, group) in enumerate(
+        zip(answer.names, answer.clusters, strict=True), 1
+    ):
+        for x in group:
+            yield number, name, x.label, x.name
+
+
+def _show(answer: ClusteredLabels) -> None:
+    """Print the clusters."""
+    show_table(
+        ("cluster", "labels"),
+        (
+            (f"{number}  {name}", ", ".join(x.name for x in group))
+            for number, (name, group) in enumerate(
+                zip(answer.names, answer.clusters, strict=True), 1
+            )
+        ),
+    )
