@@ -13,7 +13,6 @@ from phcle_paper.datasets import (
     AWA_CORRECTED,
     AWA_PAPER,
     load_apy,
-    load_awa,
     load_class_attributes,
     load_xlsa17,
 )
@@ -57,10 +56,9 @@ def count(n_images, classes):
 
 def test_awa_counts_are_those_of_the_paper(shared_data):
     data = load_xlsa17(shared_data / "xlsa17" / "AWA1", "bow300")
-    for n_images in (data.n_images, load_awa(shared_data / "awa").n_images):
-        for split in (AWA_PAPER, AWA_CORRECTED):
-            assert count(n_images, split.seen) == split.n_seen_images
-            assert count(n_images, split.unseen) == split.n_unseen_images
+    for split in (AWA_PAPER, AWA_CORRECTED):
+        assert count(data.n_images, split.seen) == split.n_seen_images
+        assert count(data.n_images, split.unseen) == split.n_unseen_images
     assert (AWA_PAPER.n_seen_images, AWA_PAPER.n_unseen_images) == (11090, 4019)
     overlap = json.loads((shared_data / "overlap.json").read_text())["awa"]
     found = {name.replace("+", " "): row["wnid"] for name, row in overlap.items()}

@@ -87,7 +87,7 @@ def test_the_mean_of_the_family_is_exact_where_the_family_decides(planted, rng):
     assert scores["accuracy"] < 0.7
 
 
-@pytest.mark.parametrize("method", ["iterative", "ridge", "boosting"])
+@pytest.mark.parametrize("method", ["ridge", "boosting"])
 def test_rivals_that_see_the_family_use_it(planted, method, rng, monkeypatch):
     monkeypatch.setattr("phcle_paper.studies.cell_rivals.TREES", ((0.2, 50, 3),))
     scores = planted.scores(RIVALS[method][1](planted, rng))
@@ -95,17 +95,10 @@ def test_rivals_that_see_the_family_use_it(planted, method, rng, monkeypatch):
     assert scores["r2"] > 0.9
 
 
-@pytest.mark.parametrize("method", ["softimpute", "iterative", "ridge"])
-def test_linear_rivals_complete_a_table_of_low_rank(low_rank, method, rng):
-    assert low_rank.scores(RIVALS[method][1](low_rank, rng))["r2"] > 0.9
-
-
-@pytest.mark.parametrize("method", ["knn", "boosting"])
-def test_other_rivals_beat_the_mean_on_a_table_of_low_rank(
-    low_rank, method, rng, monkeypatch
-):
+@pytest.mark.parametrize(("method", "least"), [("ridge", 0.9), ("boosting", 0.1)])
+def test_rivals_complete_a_table_of_low_rank(low_rank, method, least, rng, monkeypatch):
     monkeypatch.setattr("phcle_paper.studies.cell_rivals.TREES", ((0.1, 100, 5),))
-    assert low_rank.scores(RIVALS[method][1](low_rank, rng))["r2"] > 0.1
+    assert low_rank.scores(RIVALS[method][1](low_rank, rng))["r2"] > least
 
 
 def test_phcle_is_scored_in_logs_and_never_below_the_least_known_value(planted):
@@ -209,7 +202,7 @@ def test_the_study_resumes_and_adds_methods(tmp_path):
     scores = {row["method"]: row for row in table["rows"]}
     assert scores["family mean"]["r2"] == pytest.approx(1.0, abs=1e-4)
     assert len(told) == 4
-    more = replace(request, methods=["mean", "family", "softimpute", "phcle"])
+    more = replace(request, methods=["mean", "family", "ridge", "phcle"])
     table = run_study("pantheria", more)
     assert len(told) == 4 + 4
     assert table["rows"][1]["r2_lead"] < 0.5

@@ -143,8 +143,6 @@ def test_the_study_compares_all_methods_and_goes_on_where_it_stopped(
         assert (row["conse_standard_error"] is None) == is_reference
     without_gaps = {x["method"]: x for x in table["rows"] if x["missing"] == 0}
     assert without_gaps["PHCLE, ridge"]["eszsl_difference"] == 0
-    for ending in ("png", "svg"):
-        assert (tmp_path / "out" / f"partial-awa.{ending}").is_file()
 
     computed = []
     plain = partial_zero_shot._scores

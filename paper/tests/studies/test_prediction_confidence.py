@@ -114,7 +114,6 @@ def test_coverage_is_the_share_of_numbers_inside_their_intervals():
 
 def test_whole_labels_lose_all_their_cells_unless_nothing_else_is_known():
     task = hidden_task("planted", LABELS, Path(), 0, 1.0)
-    assert task.hides_labels
     loses = planted(Path(), 0).hidden.any(axis=1)
     assert loses[-1]
     assert (task.hidden.all(axis=1) == loses)[:-1].all()
@@ -123,13 +122,6 @@ def test_whole_labels_lose_all_their_cells_unless_nothing_else_is_known():
     assert few.hidden.all(axis=1).sum() in (17, 18)
     cells = hidden_task("planted", CELLS, Path(), 0, 0.2)
     assert (cells.hidden == planted(Path(), 0).hidden).all()
-
-
-def test_a_quick_trial_has_few_labels(monkeypatch):
-    monkeypatch.setattr(confidence_trials, "FEW_LABELS", 40)
-    task = hidden_task("planted", CELLS, Path(), 0, 0.2, quick=True)
-    assert len(task.table.labels) == len(task.hidden) == len(task.truth) == 40
-    assert task.hidden.any()
 
 
 def test_the_study_judges_every_type_and_keeps_its_results(tmp_path, monkeypatch):

@@ -64,16 +64,12 @@ class CellTask:
         Values (labels, columns), read at hidden cells only.
     scored_by : {"cells", "labels", "fields"}, default "cells"
         What scores are pooled over, see `scores`.
-    hides_labels : bool, default False
-        Whether the hidden cells of a label are all it has in these fields; inner tasks
-        then hide whole labels too.
     """
 
     table: PatchyTable
     hidden: Mask
     truth: Floats
     scored_by: str = "cells"
-    hides_labels: bool = False
 
     @cached_property
     def left(self) -> Floats:
@@ -110,7 +106,7 @@ class CellTask:
         Parameters
         ----------
         share : float
-            Share of the known cells, or labels, to hide.
+            Share of the known cells to hide.
         rng : numpy.random.Generator
             Source of the draw.
 
@@ -120,15 +116,7 @@ class CellTask:
             The task.
         """
         table = replace(self.table, values=self.left)
-        if not self.hides_labels:
-            return CellTask(table, draw_cells(table.known, share, rng), self.left)
-        fields = self.hidden.any(axis=0)
-        whole = rng.random(len(table.labels)) < share
-        hidden = table.known & whole[:, None] & fields
-        if not hidden.any():  # few labels: the first known one
-            hidden[np.flatnonzero(table.known[:, fields].any(axis=1))[0], fields] = True
-            hidden &= table.known
-        return replace(self, table=table, hidden=hidden, truth=self.left)
+        return CellTask(table, draw_cells(table.known, share, rng), self.left)
 
     def predicted_by(self, embedding: LabelEmbedding) -> Floats:
         """Predictions of an embedding that was fitted to `contexts`.

@@ -34,7 +34,7 @@ LAD_SENSES = {
 
 def _awa(nouns: WordNetNouns, data: Path) -> DescriptiveContext:
     """AWA's animals under the synsets of animals."""
-    attributes = load_awa(data / "awa").attributes
+    attributes = load_awa(data / "awa")
     below = dict.fromkeys(attributes.labels, (ANIMAL,))
     return match_nouns(attributes, nouns, below=below)
 

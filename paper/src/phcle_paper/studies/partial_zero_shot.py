@@ -43,7 +43,6 @@ from phcle_paper.baselines import (
 from phcle_paper.baselines.gap_filling import FEWEST, predict_by_ridge
 from phcle_paper.baselines.reduction import at_powers
 from phcle_paper.parallel import in_parallel
-from phcle_paper.studies.partial_curves import draw_curves
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
 from phcle_paper.tables.saved_results import SavedResults, digest_of
 
@@ -235,22 +234,17 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         settings = replace(settings, random=2, missing=settings.missing[-1:])
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
-    figures: list[dict[str, str]] = []
     for dataset, plan in settings.datasets.items():
         benchmark = load_benchmark(dataset, request.data, sentences=request.sentences)
         frame = _accuracies(settings, dataset, benchmark, request)
-        own = list(_rows(settings, dataset, frame))
-        figures += draw_curves(
-            own, dataset, settings.reference, request.out / f"partial-{dataset}"
-        )
-        rows += own
+        rows += _rows(settings, dataset, frame)
         notes += [
             f"{dataset}: {plan['described']} are hidden from a share m of "
             f"{len(benchmark.descriptions[plan['described']].labels)} labels, the "
             "hierarchy from another share m",
             *(f"{dataset}: {note}" for note in benchmark.notes),
         ]
-    return _table(settings, rows, figures, notes)
+    return _table(settings, rows, notes)
 
 
 def _accuracies(
@@ -370,7 +364,6 @@ def _rows(
 def _table(
     settings: Settings,
     rows: list[dict[str, Any]],
-    figures: list[dict[str, str]],
     notes: Sequence[str],
 ) -> dict[str, Any]:
     columns: dict[str, tuple[str, ...]] = {
@@ -396,7 +389,6 @@ def _table(
         ],
         "columns": columns,
         "rows": rows,
-        "figures": figures,
         "findings": list(_findings(settings, rows)),
         "caveats": [
             "options are chosen on validation classes among the seen ones",

@@ -23,7 +23,7 @@ COLUMNS = 3
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture with its class, related labels and predicted attributes."""
+    """A picture's class, related labels and predicted attributes."""
 
     title: str
     related: tuple[tuple[str, float], ...]

@@ -30,7 +30,6 @@ from phcle_paper.studies.described_objects import (
 )
 from phcle_paper.studies.novel_classes import novel_panels
 from phcle_paper.studies.picture_panels import Panel, draw_panels, panel_of
-from phcle_paper.studies.related_labels import related_rows
 from phcle_paper.tables.image_benchmarks import has_features
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS", "Settings", "run"]
 
-NEEDS = ("apy", "tiny-imagenet")
+NEEDS = ("apy",)
 
 Floats = npt.NDArray[np.floating]
 SCORES = ("per_attribute", "per_object")
@@ -58,7 +57,6 @@ class Settings:
     fewest_objects: int
     split_seed: int
     draws: int
-    n_related: int
     options: Mapping[str, Any]
 
     @property
@@ -103,16 +101,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         hidden = _labels(apy, classes)
         request.tell(f"{apy.name} without {_named(apy, hidden)}")
         outcomes.append(_outcome(apy, hidden, settings))
-    request.tell("tiny-imagenet: labels related to pictures of unseen classes")
-    related = related_rows(
-        request.data,
-        request.sentences,
-        settings.penalties,
-        settings.options,
-        settings.n_related,
-    )
-    figures = _figures(outcomes, settings, request)
-    return _table(settings, outcomes, related, figures)
+    return _table(outcomes, _figures(outcomes[0], settings, request))
 
 
 def _labels(objects: DescribedObjects, classes: Sequence[str]) -> tuple[str, ...]:
@@ -128,8 +117,6 @@ def _labels(objects: DescribedObjects, classes: Sequence[str]) -> tuple[str, ...
 
 
 def _named(objects: DescribedObjects, labels: Sequence[str]) -> str:
-    if len(labels) > 4:
-        return f"{len(labels)} classes"
     return ", ".join(objects.names.get(x, x) for x in labels)
 
 
@@ -235,10 +222,9 @@ def _leads(
 
 
 def _figures(
-    outcomes: Sequence[Outcome], settings: Settings, request: Request
+    apy: Outcome, settings: Settings, request: Request
 ) -> list[dict[str, str]]:
     """Draw the figures."""
-    apy = outcomes[0]
     made = {
         "understanding-apy": (
             "Objects of hidden classes of aPY: the median and the lower quartile of "
@@ -293,22 +279,17 @@ def _typical_panels(outcome: Outcome, quantiles: Sequence[float]) -> list[Panel]
 
 
 def _table(
-    settings: Settings,
     outcomes: Sequence[Outcome],
-    related: list[dict[str, Any]],
     figures: list[dict[str, str]],
 ) -> dict[str, Any]:
     return {
         "title": "What pictures of classes never seen show",
-        "dataset": "aPY objects, tiny-imagenet",
+        "dataset": "aPY objects",
         "lead": [
             "Area under the ROC curve of predicted attributes against the objects' "
             "own: the mean over attributes (of each, over objects) and over objects "
             "(of each, over attributes), and how far PHCLE is ahead (± bootstrap error "
-            "over objects); and how many of the six highest are right. For "
-            "tiny-imagenet, how often the labels said to be related (up to "
-            f"{settings.n_related}) hold the picture's class, or one with the same "
-            "parent:",
+            "over objects); and how many of the six highest are right:",
         ],
         "columns": {
             "data": ("data",),
@@ -320,11 +301,9 @@ def _table(
             "per_object": ("per object", ".3f"),
             **_lead_columns("per_object"),
             "right_of_six": ("of six, right", ".1%"),
-            "has_class": ("has the class", ".1%"),
-            "has_relative": ("has a relative", ".1%"),
             "options": ("chosen",),
         },
-        "rows": [*(row for x in outcomes for row in x.rows), *related],
+        "rows": [row for x in outcomes for row in x.rows],
         "figures": figures,
         "findings": [
             _finding(outcome, ours) for outcome in outcomes for ours in (OURS, OWN)
@@ -339,8 +318,8 @@ def _table(
             "apart, which attributes of classes say nothing about",
             "penalties of every method are chosen on other classes, hidden in the same "
             "way",
-            "the network that made the features of aPY and tiny-imagenet has seen all "
-            "1000 classes of ImageNet, horses, cattle and sheep among them",
+            "the network that made the features has seen all 1000 classes of ImageNet, "
+            "horses, cattle and sheep among them",
             "bootstrap errors take objects for independent; some are in one picture",
         ],
     }

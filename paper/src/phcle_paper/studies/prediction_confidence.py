@@ -129,7 +129,7 @@ def _tried(
     settings: Settings, request: Request
 ) -> dict[tuple[str, str], dict[str, list[Row]]]:
     """Sums by data set, what is hidden, and type; saved ones are read."""
-    mark = digest_of([settings.share, request.quick])
+    mark = digest_of(settings.share)
     kept = SavedResults(request.out / "confidence.cells.jsonl", mark)
     cells = {
         f"{dataset} {hides} {seed} {code_digest()}": (dataset, hides, seed)
@@ -139,7 +139,7 @@ def _tried(
     }
     left = [cell for cell in cells if cell not in kept.cells]
     calls = [
-        (dataset, hides, request.data, seed, settings.share, request.quick)
+        (dataset, hides, request.data, seed, settings.share)
         for dataset, hides, seed in map(cells.__getitem__, left)
     ]
     start = perf_counter()

@@ -23,7 +23,6 @@ from phcle_paper.tables.rendering import write_table
 __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 
 STUDIES: Mapping[str, str] = {
-    "partial": "phcle_paper.studies.partial_contexts",
     "partial-zero-shot": "phcle_paper.studies.partial_zero_shot",
     "confidence": "phcle_paper.studies.prediction_confidence",
     "understanding": "phcle_paper.studies.picture_understanding",
