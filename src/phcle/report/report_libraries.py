@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from phcle.optional_imports import import_optional, is_installed
+from phcle.optional_imports import import_optional
 
-__all__ = ["can_write_reports", "needed"]
-
-LIBRARIES = ("jinja2", "markdown_it", "matplotlib")
-
-
-def can_write_reports() -> bool:
-    """Say whether the libraries of reports are installed.
-
-    Returns
-    -------
-    bool
-        True if all are.
-    """
-    return is_installed(*LIBRARIES)
+__all__ = ["needed"]
 
 
 def needed(module: str) -> ModuleType:
