@@ -74,9 +74,11 @@ audit: $(VENV)/bin/python
 	$(PIP) pip-audit
 	$(BIN)/pip-audit -r constraints.txt --no-deps --disable-pip
 
+# Licences of all packages in the environment, as they state them; for a release.
 licences: $(VENV)/dev
-	$(BIN)/python tools/licences.py > docs/licences.md.new
-	mv docs/licences.md.new docs/licences.md
+	$(PIP) pip-licenses
+	mkdir -p dist
+	$(BIN)/pip-licenses --from=mixed --format=markdown --output-file=dist/licences.md
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,14 +1,13 @@
-"""Requests a second, waiting times and memory of the explorer, and its first page.
+"""Requests a second, waiting times and memory of the explorer.
 
     python benchmarks/explorer_load.py --sizes 1000 50000 1000000 --json load.json
     python benchmarks/explorer_load.py labels.phcle --requests 100000
-    python benchmarks/explorer_load.py labels.phcle --page
 
 The first asks for pages of every kind in turn, from 1, 8 and 32 clients, of embeddings
-that `many_labels.py` makes, and prints a table. It needs `phcle[explore]` and less than
-8 minutes on two idle cores; `--seconds` bounds each load, `--sketch` does not wait for
-the final map. The time of a matrix product stands beside the figures: on busy cores it
-is longer, and so are they. The others ask for nearest labels only, or open the map.
+that `many_labels.py` makes. It needs `phcle[explore]` and less than 8 minutes on two
+idle cores; `--seconds` bounds each load, `--sketch` does not wait for the final map.
+The rate of a matrix product stands beside the figures: on busy cores it is lower, and
+they are longer. The second asks for nearest labels only.
 
 Without a file an embedding of 82,115 labels is made once in the folder --work. The
 server is the command line's own, in a process of its own. The
@@ -28,11 +27,10 @@ import os
 import platform
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,14 +38,25 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 from many_labels import made_file
+from measuring import yardstick
 
 from phcle import load
 
 N_LABELS = 82_115
 """Labels of the embedding that is made if no file is given."""
 
+K = 10
+"""Neighbours that are asked for."""
+
 N_CHECKED = 200
 """Labels whose neighbours are compared with an exact search."""
+
+
+KINDS = (
+    *("nearest", "nearest 200", "search", "misspelt", "label", "explain", "compare"),
+    *("colour", "describe", "table", "counts", "rows", "node", "gaps"),
+    "gaps of a label",
+)
 
 
 class Asker(asyncio.Protocol):
@@ -92,20 +101,15 @@ class Asker(asyncio.Protocol):
         self.ask()
 
 
-def nearest_requests(labels: list[str], n: int, k: int) -> Iterator[tuple[str, str]]:
-    """N requests for random labels, made as they are needed."""
-    rows = np.random.default_rng(0).integers(len(labels), size=n)
-    for row in rows.tolist():
-        yield "nearest", f"/api/nearest?label={quote(labels[row])}&k={k}"
-
-
-def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, str]]:
-    """N requests of all kinds in turn, about random labels of `many_labels.py`."""
+def requests_of(
+    labels: list[str], n: int, seed: int, kinds: Sequence[str] = KINDS
+) -> Iterator[tuple[str, str]]:
+    """N requests of some kinds in turn, about random labels of `many_labels.py`."""
     rng = np.random.default_rng(seed)
     numbers = rng.permutation(n)
     for i in range(n):
         a, b = (quote(labels[row]) for row in rng.integers(len(labels), size=2))
-        kind = KINDS[i % len(KINDS)]
+        kind = kinds[i % len(kinds)]
         tag, other = (f"tag {x}" for x in rng.integers(60, size=2))
         number = f"{rng.random():.4f}"
         letters = f"bleu la{'ampmp'[rng.integers(4) :]} {rng.integers(999)}"
@@ -117,7 +121,7 @@ def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, 
         yield (
             kind,
             {
-                "nearest": f"/api/nearest?label={a}&k=10",
+                "nearest": f"/api/nearest?label={a}&k={K}",
                 "nearest 200": f"/api/nearest?label={a}&k=200",
                 "search": f"/api/search?q=blue%20lamp%20{rng.integers(99)}",
                 "misspelt": f"/api/search?q={quote(letters)}",
@@ -134,13 +138,6 @@ def mixed_requests(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, 
                 "gaps of a label": f"/complete?label={a}",
             }[kind],
         )
-
-
-KINDS = (
-    *("nearest", "nearest 200", "search", "misspelt", "label", "explain", "compare"),
-    *("colour", "describe", "table", "counts", "rows", "node", "gaps"),
-    "gaps of a label",
-)
 
 
 async def ask_all(
@@ -195,16 +192,15 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def resident_mib(pid: int) -> float:
+def resident_mib(pid: int, what: str = "VmRSS") -> float:
     """Memory of a process that is in use."""
     text = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
+    return int(re.search(rf"{what}:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
 
 
 def peak_mib(pid: int) -> float:
     """Largest memory of a process so far."""
-    text = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", text).group(1)) / 1024  # type: ignore[union-attr]
+    return resident_mib(pid, "VmHWM")
 
 
 def wait_until_ready(address: str) -> None:
@@ -218,7 +214,7 @@ def wait_until_ready(address: str) -> None:
         time.sleep(1)
 
 
-def check_recall(file: Path, address: str, k: int) -> float:
+def check_recall(file: Path, address: str) -> float:
     """Share of the exact neighbours that the server names."""
     from urllib.request import urlopen
 
@@ -226,27 +222,27 @@ def check_recall(file: Path, address: str, k: int) -> float:
     rows = np.random.default_rng(1).integers(len(embedding), size=N_CHECKED)
     found = 0
     for label in (embedding.labels[i] for i in rows.tolist()):
-        with urlopen(f"{address}api/nearest?label={quote(label)}&k={k}") as answer:
+        with urlopen(f"{address}api/nearest?label={quote(label)}&k={K}") as answer:
             named = {x["label"] for x in json.load(answer)["neighbours"]}
-        found += len(named & {x for x, _ in embedding.nearest(label, k)})
-    return found / (N_CHECKED * k)
+        found += len(named & {x for x, _ in embedding.nearest(label, K)})
+    return found / (N_CHECKED * K)
 
 
-def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, Any]:
+def measure_load(file: Path, n: int, connections: int) -> dict[str, Any]:
     """Ask n times and say how it went."""
     labels = list(load(file).labels)
     with served(file) as (address, pid, _):
         wait_until_ready(address)
-        recall = check_recall(file, address, k)
+        recall = check_recall(file, address)
         netloc = urlsplit(address).netloc
-        warm = nearest_requests(labels, 2_000, k)
+        warm = requests_of(labels, 2_000, 0, ["nearest"])
         asyncio.run(ask_all(warm, netloc, connections))
         memory = [resident_mib(pid)]
         waits: list[float] = []
         own, other = time.process_time(), cpu_seconds(pid)
         began = time.perf_counter()
         for _ in range(10):
-            asked = nearest_requests(labels, n // 10, k)
+            asked = requests_of(labels, n // 10, 0, ["nearest"])
             found = asyncio.run(ask_all(asked, netloc, connections))
             waits += [seconds for _, seconds in found]
             memory.append(resident_mib(pid))
@@ -256,7 +252,6 @@ def measure_load(file: Path, n: int, k: int, connections: int) -> dict[str, Any]
         "labels": len(labels),
         "requests": len(waits),
         "connections": connections,
-        "k": k,
         "recall": recall,
         "requests_per_second": len(waits) / seconds,
         "p50_ms": 1e3 * float(np.percentile(waits, 50)),
@@ -287,28 +282,16 @@ def seconds_until_answered(address: str) -> float:
             time.sleep(0.1)
 
 
-def product_ms() -> float:
-    """Milliseconds of a product of two matrices of 1000 × 1000: how busy cores are."""
-    matrix = np.ones((1000, 1000), np.float32)
-    times = []
-    for _ in range(9):
-        began = time.perf_counter()
-        matrix @ matrix
-        times.append(time.perf_counter() - began)
-    return 1e3 * float(np.median(times))
-
-
 def measure_size(
-    file: Path, n_requests: int, seconds: float, *, is_final: bool, is_first: bool
+    file: Path, n_requests: int, seconds: float, *, is_final: bool
 ) -> dict[str, Any]:
     """The way of a first visitor, and then pages of all kinds from many clients."""
     from phcle.explorer.precomputed import precomputed_file, supports_file
 
     labels = list(load(file).labels)
-    if is_first:
-        for stored in (precomputed_file(file), supports_file(file)):
-            stored.unlink(missing_ok=True)
-    found: dict[str, Any] = {"labels": len(labels), "product_ms": product_ms()}
+    for stored in (precomputed_file(file), supports_file(file)):
+        stored.unlink(missing_ok=True)
+    found: dict[str, Any] = {"labels": len(labels), "gflops": yardstick()}
     with served(file) as (address, pid, began):
         listening = time.perf_counter()
         found |= {
@@ -330,16 +313,16 @@ def measure_size(
             found["final_map_s"] = time.perf_counter() - listening
             found["peak_mib_final_map"] = peak_mib(pid)
         netloc = urlsplit(address).netloc
-        warm = mixed_requests(labels, 3 * len(KINDS), 1)
+        warm = requests_of(labels, 3 * len(KINDS), 1)
         asyncio.run(ask_all(warm, netloc, 1))
         for clients in (1, 8, 32):
-            asked = mixed_requests(labels, n_requests, clients)
-            product, before = product_ms(), cpu_seconds(pid)
+            asked = requests_of(labels, n_requests, clients)
+            gflops, before = yardstick(), cpu_seconds(pid)
             waits = asyncio.run(ask_all(asked, netloc, clients, seconds))
             found[f"{clients} clients"] = {
                 **_summary(waits),
                 "server_cpu_ms": 1e3 * (cpu_seconds(pid) - before) / len(waits),
-                "product_ms": product,
+                "gflops": gflops,
             }
         found["peak_mib"], found["now_mib"] = peak_mib(pid), resident_mib(pid)
         found["load_average"] = os.getloadavg()[0]
@@ -372,80 +355,6 @@ def _summary(waits: list[tuple[str, float]]) -> dict[str, Any]:
     }
 
 
-def as_table(found: list[dict[str, Any]]) -> str:
-    """The figures of all sizes as a table for a page of documentation."""
-
-    def mib(x: dict[str, Any], *keys: str) -> str:
-        return ", ".join(f"{x[f'peak_mib{key}']:,.0f}" for key in keys)
-
-    def load_of(x: dict[str, Any], clients: int) -> str:
-        own = x[f"{clients} clients"]
-        return f"{own['p50_ms']:.0f}, {own['p99_ms']:.0f} ms"
-
-    rows: dict[str, Callable[[dict[str, Any]], str]] = {
-        "first map (a sketch), after the server listens": lambda x: (
-            f"{x['first_map_s']:.1f} s"
-        ),
-        "first colouring by an attribute, after that": lambda x: (
-            f"{x['first_colouring_s']:.1f} s"
-        ),
-        "attributes of all labels, after that": lambda x: (
-            f"{x['first_table_s'] + x['all_attributes_s']:.1f} s"
-        ),
-        "… at the next start": lambda x: (
-            f"{x['second_start']['all_attributes_s']:.1f} s"
-        ),
-        "p50, p99 with 1 client": lambda x: load_of(x, 1),
-        "p50, p99 with 8 clients": lambda x: load_of(x, 8),
-        "p50, p99 with 32 clients": lambda x: load_of(x, 32),
-        "CPU time of a request": lambda x: f"{x['8 clients']['server_cpu_ms']:.1f} ms",
-        "peak memory, MiB: first map, first colouring, all": lambda x: (
-            f"{mib(x, '_first_map', '_first_colouring', '')}"
-        ),
-        "a matrix product beside it (1000 × 1000, float32)": lambda x: (
-            f"{x['8 clients']['product_ms']:.0f} ms"
-        ),
-    }
-    lines = [
-        ["", *(f"{x['labels']:,} labels" for x in found)],
-        ["---", *("--:" for _ in found)],
-        *([title, *map(cell, found)] for title, cell in rows.items()),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def measure_page(file: Path, repeats: int) -> dict[str, Any]:
-    """Seconds until the first page can be used: from the start, and from listening."""
-    from playwright.sync_api import sync_playwright
-
-    with served(file) as (address, _, _):
-        wait_until_ready(address)
-    from_start, from_listening, computed = [], [], []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        for _ in range(repeats):
-            page = browser.new_page()
-            with served(file) as (address, pid, began):
-                listening = time.perf_counter()
-                page.goto(address)
-                page.wait_for_selector("#map[data-ready=yes]")
-                now = time.perf_counter()
-                computed.append(cpu_seconds(pid))
-            from_start.append(now - began)
-            from_listening.append(now - listening)
-            page.close()
-        browser.close()
-    return {
-        "best_from_start_s": min(from_start),
-        "best_from_listening_s": min(from_listening),
-        "all_from_listening_s": [round(x, 2) for x in from_listening],
-        "server_cpu_s": min(computed),
-        "load_average": os.getloadavg()[0],
-    }
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -454,9 +363,6 @@ def main(arguments: list[str] | None = None) -> None:
         "--requests", type=int, help="Default: 100,000, or 900 of each load (--sizes)."
     )
     parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("-k", type=int, default=10)
-    parser.add_argument("--page", action="store_true", help="Measure the first page.")
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument(
         "--sizes", type=int, nargs="+", help="Measure made embeddings of these sizes."
     )
@@ -464,11 +370,6 @@ def main(arguments: list[str] | None = None) -> None:
         "--sketch",
         action="store_true",
         help="With --sizes: do not wait for the final map.",
-    )
-    parser.add_argument(
-        "--stored",
-        action="store_true",
-        help="With --sizes: keep what an earlier run stored, as at a second start.",
     )
     parser.add_argument(
         "--seconds", type=float, default=20, help="Longest time of a load (--sizes)."
@@ -484,22 +385,13 @@ def main(arguments: list[str] | None = None) -> None:
         for n in given.sizes:
             made, requests = made_file(given.work, n), given.requests or 900
             found.append(
-                measure_size(
-                    made,
-                    requests,
-                    given.seconds,
-                    is_final=not given.sketch,
-                    is_first=not given.stored,
-                )
+                measure_size(made, requests, given.seconds, is_final=not given.sketch)
             )
-            print(as_table(found), flush=True)
+            print(json.dumps(found[-1], indent=2), flush=True)
     else:
         file = given.file or made_file(given.work, N_LABELS)
-        if given.page:
-            found = measure_page(file, given.repeats)
-        else:
-            requests = given.requests or 100_000
-            found = measure_load(file, requests, given.k, given.connections)
+        requests = given.requests or 100_000
+        found = measure_load(file, requests, given.connections)
         print(json.dumps(found, indent=2))
     if given.json is not None:
         machine = {"cores": os.cpu_count(), "system": platform.platform()}

@@ -12,7 +12,7 @@
 the GPU before they read the clock. Waiting costs next to nothing: a stage begins when
 the one before has ended. Its data are leaves of a tree with counts for leaves near them
 ("random", see `noun_problem.py`), leaves of a tree with their ancestors ("tree"),
-WordNet's nouns ("nouns"), a made-up table with a tree and a graph ("table"), or a file
+WordNet's nouns ("nouns"), a made-up tree and table ("table"), or a file
 that `noun_problem.py` wrote.
 """
 
@@ -70,9 +70,6 @@ WITH_TRIALS = ("choosing", "calibration")
 WARM_UP = 10_000
 """Labels of a fit before the clock starts, which loads torch and compiles kernels; so
 many that the last solve uses the same ones."""
-
-PRODUCTS = 4
-"""Matrix products of an exact sweep: scores and gradients, for W and for C."""
 
 BASE = {"labels": 4000, "nonzeros": 50, "dim": 100, "contexts": 1}
 VARIED = {
@@ -211,6 +208,7 @@ def measure(
         "cpu_stages": times.cpu_seconds | {"other": other_cpu},
         "timeline": timeline,
         "peak_gb": peak_gb(),
+        "gflops": yardstick(),
         "options": options,
     }, model
 
@@ -223,7 +221,8 @@ def show(line: dict[str, Any]) -> None:
         f"{line['labels']:,} labels, {line['columns']:,} columns of counts, "
         f"d = {line['dim']}: {line['seconds']:.2f} s, {line['sweeps']} sweeps, "
         f"within 5 % after {'-' if near is None else f'{near:.2f}'} s, "
-        f"gap {line['gap']:.6g}, {host:.2f} GB host, {device:.1f} GB GPU"
+        f"gap {line['gap']:.6g}, {host:.2f} GB host, {device:.1f} GB GPU; "
+        f"{line['gflops']:.0f} GFLOP/s on the host"
     )
     print("| stage | seconds | CPU seconds | share of the sweeps |")
     print("| --- | --: | --: | --: |")
@@ -231,26 +230,8 @@ def show(line: dict[str, Any]) -> None:
     for stage, seconds in (line["stages"] | {"whole fit": line["seconds"]}).items():
         cpu = line["cpu_stages"].get(stage, line["cpu_seconds"])
         print(f"| {stage} | {seconds:.2f} | {cpu:.2f} | {cpu / sweeps:.2f} |")
-    if not device:
-        n_products = PRODUCTS * line["sweeps"]
-        cpu = n_products * product_seconds(line["labels"], line["columns"], line["dim"])
-        print(f"| {n_products} matrix products | | {cpu:.2f} | {cpu / sweeps:.2f} |")
     print("sweeps end at " + ", ".join(f"{t:.2f}" for t, _ in line["timeline"]))
     print("gaps " + ", ".join(f"{gap:.5g}" for _, gap in line["timeline"]), flush=True)
-
-
-def product_seconds(n_labels: int, n_columns: int, dim: int) -> float:
-    """CPU seconds of one float32 product of label vectors and column vectors."""
-    rng = np.random.default_rng(0)
-    W = rng.standard_normal((n_labels, dim), dtype=np.float32)
-    C = rng.standard_normal((n_columns, dim), dtype=np.float32)
-    found = []
-    for _ in range(3):
-        watch = Stopwatch()
-        for start in range(0, n_labels, 10_000):
-            _ = W[start : start + 10_000] @ C.T
-        found.append(watch.read()["cpu_seconds"])
-    return min(found)
 
 
 def stage_contexts(data: str, n: int, nonzeros: int) -> list[Context]:
@@ -262,11 +243,7 @@ def stage_contexts(data: str, n: int, nonzeros: int) -> list[Context]:
     if data == "nouns":
         return noun_contexts(n)
     if data == "table":
-        rng = np.random.default_rng(0)
-        steps = 1 + rng.integers(8, size=n)
-        edges = [(f"label {i}", f"label {(i + s) % n}") for i, s in enumerate(steps)]
-        graph = RelationalContext.from_edges(edges, name="neighbours")
-        return [*table_contexts(n), graph]
+        return table_contexts(n)
     return load_contexts(Path(data))
 
 

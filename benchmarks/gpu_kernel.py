@@ -5,21 +5,16 @@
 For every width and precision it checks the kernel against float64 on a part of the
 rows, times it with the gradient and for the value alone, and prints its rate as a share
 of a large matrix product's. Work counted: 4 · rows · columns · d, the two products.
---search 128 also times other blockings of that width, which all processors compile
-first. Needs torch and Triton, nothing else that is not in the core.
+--search 128 also times other blockings of that width, which takes minutes to compile.
+Needs torch and Triton, nothing else that is not in the core.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import multiprocessing
-import os
 import subprocess
 import sys
-import time
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -124,15 +119,6 @@ def operands(n_rows: int, n_columns: int, dim: int, kind: str):
     y, z, mass, share = made = make(n_rows, n_columns, dim)
     columns = Columns(z, mass, mass[:, None] * z, share)
     return y, FusedColumns.of(columns, precise=kind == "full").every, made
-
-
-def compile_one(case: tuple[int, str, Blocking | None]) -> None:
-    """Leave a kernel in Triton's cache on disk; one that does not fit is left out."""
-    dim, kind, cut = case
-    rows, columns, _ = operands(1031, 4096, dim, kind)
-    for with_gradient in (True, False):
-        with contextlib.suppress(Exception):
-            fused_dense(rows, columns, with_gradient=with_gradient, blocking=cut)
 
 
 def try_all(rows, columns, made, cuts: list, *, with_gradient: bool) -> list[dict]:
@@ -257,13 +243,6 @@ def main() -> None:
         (dim, kind): [None, *(candidates(dim) if dim in options.search else [])]
         for dim, kind in first
     }
-    began = time.perf_counter()
-    with ProcessPoolExecutor(
-        os.cpu_count(), multiprocessing.get_context("spawn")
-    ) as pool:
-        every = [(*key, cut) for key, some in cuts.items() for cut in some]
-        list(pool.map(compile_one, every))
-    print(f"{len(every)} kernels compiled in {time.perf_counter() - began:.0f} s")
     lines = []
     for n, m, dim, kind in cases:
         is_first = first[dim, kind] == (n, m)

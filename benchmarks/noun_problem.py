@@ -17,13 +17,11 @@ import scipy.sparse as sp
 from trees import noun_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.name_arrays import NameArray
 from phcle.errors import ConvergenceWarning
 from phcle.options import OPTIONS
-from phcle.solver.problem import Problem, pose
 from phcle.solver.settings import Setting
 
 ALL_NOUNS = 82_115
@@ -151,11 +149,6 @@ def warm_up(backend: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         PHCLE(dim=2, max_iter=2, backend=backend).fit(random_tree_context(60, 4))
-
-
-def posed(contexts: list[Context], dim: int) -> Problem:
-    """The problem of a fit with default penalties."""
-    return pose(align(contexts), default_penalties(), dim)
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ def test_explorer_load_finds_every_neighbour_and_says_what_it_cost(
     assert len(found["memory_mib"]) == 11
 
 
-def test_explorer_load_of_all_pages_writes_json_and_a_table(
+def test_explorer_load_of_all_pages_writes_json(
     benchmarks, tmp_path, capsys, monkeypatch
 ):
     for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
@@ -180,8 +180,6 @@ def test_explorer_load_of_all_pages_writes_json_and_a_table(
         own = found[f"{clients} clients"]
         assert own["requests"] == 30
         assert 0 < own["p50_ms"] <= own["p99_ms"]
-        assert own["product_ms"] > 0
+        assert own["gflops"] > 0
     assert found["peak_mib_first_map"] <= found["peak_mib"]
-    printed = capsys.readouterr().out
-    assert "| p50, p99 with 8 clients | " in printed
-    assert "300 labels" in printed
+    assert json.loads(capsys.readouterr().out) == found

@@ -118,26 +118,3 @@ def test_every_test_and_script_that_the_promises_name_exists():
     scripts = re.findall(r"`((?:tools|benchmarks)/\w+\.py)", text)
     assert len(scripts) >= 2
     assert all((ROOT / script).is_file() for script in scripts)
-
-
-def test_licences_are_listed_for_the_versions_that_are_pinned():
-    pins = dict(
-        line.split("==")
-        for line in (ROOT / "constraints.txt").read_text().splitlines()
-        if "==" in line
-    )
-    rows = re.findall(
-        r"^\| ([\w.-]+) \| ([\w.]+) \| (.+?) \|",
-        (ROOT / "docs" / "licences.md").read_text(),
-        re.M,
-    )
-    listed = {_normal(name): version for name, version, _ in rows}
-    pinned = {_normal(name): version for name, version in pins.items()}
-    assert {"numpy", "scipy", "torch", "fastapi", "narwhals"} <= set(listed)
-    for name, version in listed.items():
-        assert pinned.get(name, version) == version, f"{name}: run `make licences`"
-    assert all(licence != "not stated" for _, _, licence in rows)
-
-
-def _normal(name):
-    return re.sub(r"[-_.]+", "-", name).lower()

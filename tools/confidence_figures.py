@@ -1,10 +1,9 @@
 """Draw how far confidences and intervals can be trusted, into docs/figures.
 
-    python tools/confidence_figures.py [--after results/confidence.json]
+    python tools/confidence_figures.py [results/confidence.json]
 
-The numbers are in docs/figures/confidence.json. `--after` takes new ones from the study
-`phcle reproduce confidence`, and `--before` the same from older code. The table of
-docs/uses.md is printed.
+The numbers are in docs/figures/confidence.json, or are taken from the file, which
+`phcle reproduce confidence` writes. The table of docs/uses.md is printed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from matplotlib.figure import Figure
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 NUMBERS = FOLDER / "confidence.json"
-BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#555555"
+BLUE, GREY = "#0072B2", "#555555"
 FEWEST = 20  # bins with fewer cells are left out
 DIGITS = 4
 HIDDEN = ("single cells", "whole labels")
@@ -37,9 +36,9 @@ mpl.rcParams.update(
 Row = Mapping[str, Any]
 
 
-def reliability(before: Sequence[Row], after: Sequence[Row]) -> Figure:
+def reliability(rows: Sequence[Row]) -> Figure:
     """Draw what is true against what was said; a panel for each table and way."""
-    kinds = list(dict.fromkeys((row["dataset"], row["type"]) for row in after))
+    kinds = list(dict.fromkeys((row["dataset"], row["type"]) for row in rows))
     blocks = [kinds[i : i + 4] for i in range(0, len(kinds), 4)]
     figure = Figure(figsize=(8.4, 4.5 * len(blocks)), layout="constrained")
     grid = figure.subplots(2 * len(blocks), 4, sharex=True, sharey=True)
@@ -49,7 +48,7 @@ def reliability(before: Sequence[Row], after: Sequence[Row]) -> Figure:
         for i, (dataset, kind) in enumerate(own):
             for j, hidden in enumerate(HIDDEN):
                 axes = grid[2 * block + j, i]
-                _panel(axes, before, after, (dataset, kind, hidden))
+                _panel(axes, rows, (dataset, kind, hidden))
                 if j == 0:
                     title = f"{dataset.partition(' (')[0]}, {WHAT[kind]}"
                     axes.set_title(title, fontsize=9)
@@ -57,43 +56,34 @@ def reliability(before: Sequence[Row], after: Sequence[Row]) -> Figure:
                     axes.set_xlabel("said")
                 if i == 0:
                     axes.set_ylabel(f"{hidden} hidden\ntrue")
-    handles, names = grid[0, 0].get_legend_handles_labels()
-    grid[-1, -1].legend(handles, names, loc="center", frameon=False)
     return figure
 
 
-def _panel(
-    axes: Any, before: Sequence[Row], after: Sequence[Row], key: tuple[str, ...]
-) -> None:
+def _panel(axes: Any, rows: Sequence[Row], key: tuple[str, ...]) -> None:
     """One reliability diagram."""
     axes.set_axis_on()
     axes.fill_between([0, 1], [-0.03, 0.97], [0.03, 1.03], color="#DDDDDD", lw=0)
-    for name, rows, colour, marker in (
-        ("before", before, ORANGE, "s"),
-        ("after", after, BLUE, "o"),
-    ):
-        for row in rows:
-            if _key(row) != key:
-                continue
-            bins = [x for x in row["bins"] if x["n_cells"] >= FEWEST]
-            axes.errorbar(
-                [x["said"] for x in bins],
-                [x["true"] for x in bins],
-                yerr=[2 * x["error"] for x in bins],
-                color=colour,
-                marker=marker,
-                markersize=3.5,
-                linewidth=0.8,
-                label=f"{name} (± 2 errors)",
-            )
+    for row in rows:
+        if _key(row) != key:
+            continue
+        bins = [x for x in row["bins"] if x["n_cells"] >= FEWEST]
+        axes.errorbar(
+            [x["said"] for x in bins],
+            [x["true"] for x in bins],
+            yerr=[2 * x["error"] for x in bins],
+            color=BLUE,
+            marker="o",
+            markersize=3.5,
+            linewidth=0.8,
+        )
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axes.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def coverage(after: Sequence[Row]) -> Figure:
+def coverage(numbers: Sequence[Row]) -> Figure:
     """Draw how many numbers the intervals hold, and how wide they are."""
-    rows = [row for row in after if "coverage" in row][::-1]
+    rows = [row for row in numbers if "coverage" in row][::-1]
     names = [f"{row['dataset']}, {row['hidden']}" for row in rows]
     figure = Figure(figsize=(7.6, 0.6 + 0.32 * len(rows)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
@@ -117,36 +107,29 @@ def coverage(after: Sequence[Row]) -> Figure:
     return figure
 
 
-def table(before: Sequence[Row], after: Sequence[Row]) -> str:
+def table(rows: Sequence[Row]) -> str:
     """Return the table of the documentation, and how many bins are outside."""
-    columns = "data | type | hidden | cells | error before | error now"
-    columns += " | bins outside before | now | 80 % intervals hold | width"
+    columns = "data | type | hidden | cells | error | bins outside"
+    columns += " | 80 % intervals hold | width"
     lines = [f"| {columns} |", "| --- " * len(columns.split("|")) + "|"]
-    old = {_key(row): row for row in before}
-    for row in after:
-        was = old[_key(row)]
+    for row in rows:
         cells = [row["dataset"].replace(" (", ", ").rstrip(")"), *_key(row)[1:]]
-        cells += [f"{row['n_cells']:,}", f"{100 * was['ece']:.1f} %"]
-        cells += [f"{100 * row['ece']:.1f} %", _outside(was), _outside(row)]
+        n = sum(x["n_cells"] >= FEWEST for x in row["bins"])
+        cells += [f"{row['n_cells']:,}", f"{100 * row['ece']:.1f} %"]
+        cells += [f"{row['outside']} of {n}"]
         if "coverage" in row:
             share, error = 100 * row["coverage"], 100 * row["coverage_error"]
             cells += [f"{share:.1f} ± {error:.1f} %", f"{row['width']:.2f}"]
         else:
             cells += ["–", "–"]
         lines.append(f"| {' | '.join(cells)} |")
-    for name, rows in (("before", before), ("now", after)):
-        bins = [x for row in rows for x in row["bins"] if x["n_cells"] >= FEWEST]
-        lines.append(f"{name}: {sum(x['outside'] for x in rows)} of {len(bins)}")
+    bins = [x for row in rows for x in row["bins"] if x["n_cells"] >= FEWEST]
+    lines.append(f"outside: {sum(x['outside'] for x in rows)} of {len(bins)}")
     return "\n".join(lines)
 
 
 def _key(row: Row) -> tuple[str, ...]:
     return row["dataset"], row["type"], row["hidden"]
-
-
-def _outside(row: Row) -> str:
-    n = sum(x["n_cells"] >= FEWEST for x in row["bins"])
-    return f"{row['outside']} of {n}"
 
 
 def _rounded(value: Any) -> Any:
@@ -161,22 +144,20 @@ def _rounded(value: Any) -> Any:
 def main() -> None:
     """Take new numbers, if there are any, and draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("before", "after"):
-        parser.add_argument(f"--{name}", type=Path, help="confidence.json of the study")
+    parser.add_argument("numbers", type=Path, nargs="?", help="of the study")
     given = parser.parse_args()
-    numbers = json.loads(NUMBERS.read_text()) if NUMBERS.is_file() else {}
-    for name in ("before", "after"):
-        if path := getattr(given, name):
-            numbers[name] = _rounded(json.loads(path.read_text())["rows"])
-    NUMBERS.write_text(json.dumps(numbers, sort_keys=True) + "\n")
+    if given.numbers:
+        found = _rounded(json.loads(given.numbers.read_text())["rows"])
+        NUMBERS.write_text(json.dumps({"rows": found}, sort_keys=True) + "\n")
+    rows = json.loads(NUMBERS.read_text())["rows"]
     for name, figure in (
-        ("reliability", reliability(numbers.get("before", ()), numbers["after"])),
-        ("coverage", coverage(numbers["after"])),
+        ("reliability", reliability(rows)),
+        ("coverage", coverage(rows)),
     ):
         path = FOLDER / f"{name}.svg"
         figure.savefig(path, metadata={"Date": None}, facecolor="white")
         print(path.relative_to(FOLDER.parents[1]))
-    print(table(numbers.get("before", ()), numbers["after"]))
+    print(table(rows))
 
 
 if __name__ == "__main__":

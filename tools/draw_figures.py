@@ -18,11 +18,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-GREY, PALE = "#555555", "#EEF2F5"
+GREY = "#555555"
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", RED, "#000000")
 REGIONS = (
     "dog|dogs", "bird|birds", "reptile|reptiles", "primate|primates",
@@ -40,59 +40,6 @@ ROWS = 10
 mpl.rcParams.update(
     {"svg.hashsalt": "phcle", "font.size": 10, "font.family": "DejaVu Sans"}
 )
-
-
-def box(
-    axes: Any, x: float, y: float, w: float, h: float, title: str, text: str, c: str
-) -> None:
-    """A box with a title and a few words, its corner at (x, y)."""
-    style = "round,pad=0,rounding_size=0.12"
-    axes.add_patch(
-        FancyBboxPatch((x, y), w, h, boxstyle=style, fc=PALE, ec=c, linewidth=1.8)
-    )
-    axes.text(x + w / 2, y + h - 0.3, title, ha="center", va="center", weight="bold")
-    axes.text(
-        x + w / 2, y + (h - 0.5) / 2, text, ha="center", va="center", fontsize=8.5
-    )
-
-
-def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """An arrow between two points."""
-    shape = {"arrowstyle": "-|>", "color": GREY, "lw": 1.6}
-    axes.annotate("", xy=end, xytext=start, arrowprops=shape)
-
-
-def blank(width: float, height: float) -> tuple[Figure, Any]:
-    """A figure without axes. One unit is 0.65 inches."""
-    figure = Figure(figsize=(width * 0.65, height * 0.65), layout="constrained")
-    axes = figure.subplots()
-    axes.set(xlim=(0, width), ylim=(0, height), aspect="equal")
-    axes.axis("off")
-    return figure, axes
-
-
-def architecture() -> Figure:
-    """The packages, and the direction of data and imports."""
-    figure, axes = blank(14.2, 7.4)
-    stages = (
-        ("contexts", "data about labels:\nreaders, kinds\nof context", BLUE),
-        ("solver", "objective, updates,\nweights, fold-in,\ncalibration", ORANGE),
-        ("embedding", "vectors, queries,\nexplanations,\nfiles", GREEN),
-        ("uses", "search, clusters,\nzero-shot, images", RED),
-    )
-    for i, (title, text, colour) in enumerate(stages):
-        box(axes, 0.2 + 3.66 * i, 3.6, 2.82, 2.0, title, text, colour)
-        if i:
-            arrow(axes, (3.66 * i - 0.58, 4.6), (3.66 * i + 0.14, 4.6))
-    words = "NumPy · numba · PyTorch · several processes"
-    box(axes, 2.7, 1.9, 4.8, 1.1, "backends", words, GREY)
-    arrow(axes, (5.1, 3.05), (5.1, 3.55))
-    box(axes, 0.2, 0.2, 13.8, 1.1, "errors · files", "used by all", GREY)
-    box(axes, 0.2, 6.2, 6.6, 1.1, "report", "one HTML page", GREY)
-    box(axes, 7.4, 6.2, 6.6, 1.1, "cli · explorer", "commands and browser", GREY)
-    for x in (3.5, 10.7):
-        arrow(axes, (x, 5.65), (x, 6.15))
-    return figure
 
 
 def factors() -> Figure:
@@ -131,27 +78,15 @@ def _grid(axes: Any, x: float, y: float, shade: Any, hole: Any, colour: str) -> 
     for i in range(rows):
         for j in range(columns):
             is_hole = bool(hole[i, j])
-            axes.add_patch(
-                Rectangle(
-                    (x + j, y + rows - 1 - i),
-                    1,
-                    1,
-                    fc="white" if is_hole else colour,
-                    alpha=1.0 if is_hole else 0.15 + 0.75 * min(shade[i, j], 1.0),
-                    ec="none",
-                )
-            )
-            axes.add_patch(
-                Rectangle(
-                    (x + j, y + rows - 1 - i),
-                    1,
-                    1,
-                    fc="none",
-                    ec=GREY,
-                    lw=0.7,
-                    ls=":" if is_hole else "-",
-                )
-            )
+            corner = (x + j, y + rows - 1 - i)
+            fill = {
+                "fc": "white" if is_hole else colour,
+                "alpha": 1.0 if is_hole else 0.15 + 0.75 * min(shade[i, j], 1.0),
+                "ec": "none",
+            }
+            edge = {"fc": "none", "ec": GREY, "lw": 0.7, "ls": ":" if is_hole else "-"}
+            for style in (fill, edge):
+                axes.add_patch(Rectangle(corner, 1, 1, **style))
 
 
 def loss() -> Figure:
@@ -173,45 +108,6 @@ def loss() -> Figure:
                 text, (best, low), (best, low + aside), ha="center", color=colour
             )
     axes.set(xlabel="x = w · c", ylabel="loss of the pair, B = 2", ylim=(-3, 25))
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def convergence() -> Figure:
-    """Objective minus floor after each sweep, for both solvers."""
-    import warnings
-
-    from phcle import PHCLE
-    from phcle.datasets import load_imagenet1k
-    from phcle.errors import ConvergenceWarning
-
-    data = load_imagenet1k()
-    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
-    axes = figure.subplots()
-    runs = (
-        ("mm (default)", {"solver": "mm", "max_iter": 15, "tol": 0.0}, BLUE, "-"),
-        (
-            "gradient descent, safe step",
-            {"solver": "paper", "max_iter": 50, "tol": 0.0},
-            RED,
-            "--",
-        ),
-    )
-    for name, options, colour, style in runs:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = PHCLE(
-                dim=50, init="random", calibrate=False, backend="numpy", **options
-            )
-            model.fit(data.hierarchy())
-        gaps = [record["gap"] for record in model.history_]
-        axes.plot(gaps, color=colour, ls=style, label=name)
-    axes.set(
-        xlabel="sweep (mm) or gradient step",
-        ylabel="objective − floor",
-        yscale="log",
-    )
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
@@ -326,10 +222,8 @@ def _filled_cell(axes: Any, at: tuple[float, float], cell: Any, true: Any) -> No
 
 
 FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
-    "architecture": (architecture, "svg"),
     "factors": (factors, "svg"),
     "loss": (loss, "svg"),
-    "convergence": (convergence, "svg"),
     "label-map": (label_map, "png"),
     "mammals": (mammals, "svg"),
 }

@@ -4,7 +4,7 @@
     python tools/inspect_kernel.py --width 128 --precision mixed --blocking 64,128,4,3
     python tools/inspect_kernel.py --entries
 
-Triton brings NVIDIA's assembler along. For every width and precision the table shows
+Triton brings NVIDIA's assembler along. For every width and precision the answer has
 registers, bytes of spilled registers, shared memory, programs that fit into one
 multiprocessor at a time, and instructions for the matrix units. That says whether a
 blocking can be good; how fast it is, only a GPU can tell (benchmarks/gpu_kernel.py).
@@ -134,7 +134,7 @@ def resources(kernel: Any, *, warps: int) -> dict[str, int]:
 
 
 def main() -> None:
-    """Print a table, or JSON."""
+    """Print what was found as JSON."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -142,7 +142,6 @@ def main() -> None:
     parser.add_argument("--precision", choices=["mixed", "full"], action="append")
     parser.add_argument("--blocking", help="rows,columns,warps,stages")
     parser.add_argument("--entries", action="store_true", help="known entries only")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.entries:
         print(json.dumps(inspect_entries(), indent=1))
@@ -160,18 +159,7 @@ def main() -> None:
                 lines.append(
                     inspect(width, cut, precise=precise, with_gradient=with_gradient)
                 )
-    if options.json:
-        print(json.dumps(lines, indent=1))
-        return
-    for line in lines:
-        what = "gradient" if line["gradient"] else "value"
-        print(
-            f"{line['precision']} width {line['width']:>3} "
-            f"{line['blocking']!s:<16} {what:<8} "
-            f"{line['registers']:>3} registers, {line['spilled']:>4} B spilled, "
-            f"{line['shared'] / 1024:3.0f} KB, {line['programs']} at a time, "
-            f"{line['matrix_instructions']} matrix instructions"
-        )
+    print(json.dumps(lines, indent=1))
 
 
 if __name__ == "__main__":

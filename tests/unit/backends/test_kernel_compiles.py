@@ -27,7 +27,7 @@ def inspected(*options):
     # In a process of its own: this one may be running the interpreter.
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     done = subprocess.run(
-        [sys.executable, TOOL, *options, "--json"],
+        [sys.executable, TOOL, *options],
         capture_output=True,
         text=True,
         env=environment,
