@@ -60,13 +60,6 @@ def test_every_node_is_fully_similar_to_itself_and_similarity_is_mutual(
 
 
 @pytest.mark.parametrize("similarity", BY_HAND)
-def test_embedding_fewer_labels_does_not_change_their_vectors(tree, similarity):
-    full = hierarchy_embedding(tree, NODES, similarity=similarity)
-    some = hierarchy_embedding(tree, ["dog", "felid"], similarity=similarity)
-    np.testing.assert_array_equal(some.vectors, full.select(some.labels).vectors)
-
-
-@pytest.mark.parametrize("similarity", BY_HAND)
 def test_trees_without_a_common_root_share_nothing(similarity):
     forest = Hierarchy.from_edges([*EDGES, ("oak", "plant"), ("elm", "plant")])
     embedding = hierarchy_embedding(forest, ["cat", "oak"], similarity=similarity)
@@ -94,15 +87,6 @@ def test_path_agrees_with_networkx_on_a_random_tree(rng):
     np.testing.assert_allclose(embedding.vectors, expected)
 
 
-def test_a_context_or_its_recipe_is_as_good_as_the_tree(tree):
-    context = RelationalContext.from_hierarchy(EDGES, labels=["dog", "cat"])
-    from_context = hierarchy_embedding(context)
-    from_recipe = hierarchy_embedding(context.hierarchy, ["dog", "cat"])
-    assert from_context.labels == ("dog", "cat")
-    np.testing.assert_array_equal(from_context.vectors, from_recipe.vectors)
-    assert from_context.options["nodes"] == 6
-
-
 @pytest.mark.parametrize("similarity", ["path", "lin"])
 def test_coffeepot_has_the_neighbours_of_the_paper(imagenet, similarity):
     embedding = hierarchy_embedding(
@@ -118,10 +102,6 @@ def test_coffeepot_has_the_neighbours_of_the_paper(imagenet, similarity):
     third = list(near.values())[2]
     for name in ("barrel", "bathtub", "bucket"):
         assert near[name] == pytest.approx(third, abs=1e-9)
-
-
-def test_dimensions_can_be_reduced(tree):
-    assert hierarchy_embedding(tree, dim=2).dim == 2
 
 
 def test_wrong_input_is_named(tree):

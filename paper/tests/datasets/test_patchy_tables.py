@@ -124,27 +124,12 @@ def test_sigtyp_reads_its_quirks(tmp_path):
     assert gold[table.labels.index("t2"), own].tolist() == [0, 0]  # no one else has it
 
 
-def test_a_line_that_is_no_language_is_named(tmp_path):
-    write_sigtyp(tmp_path / "s")
-    (tmp_path / "s" / "dev.csv").write_text(f"{HEAD}\nx\ty\n")
-    with pytest.raises(FileError, match=r"dev.csv, line 2: must be code, name"):
-        load_sigtyp(tmp_path / "s")
-
-
 def test_a_value_that_nobody_else_has_is_always_missed(tmp_path, rng):
     write_sigtyp(tmp_path / "sigtyp2020")
     task = cell_task("sigtyp-test", tmp_path)
     scores = task.scores(overall_mean(task, rng))
     assert scores["accuracy"] == pytest.approx(2 / 3)
     assert scores["mean over labels"] == pytest.approx((1 + 1 / 2) / 2)
-
-
-def test_development_languages_lose_half_their_features(tmp_path):
-    write_sigtyp(tmp_path / "sigtyp2020")
-    task = cell_task("sigtyp", tmp_path, 5)
-    is_dev = load_sigtyp(tmp_path / "sigtyp2020").is_dev
-    assert task.hidden[is_dev].sum(axis=1).tolist() == [1, 1, 1]
-    assert not task.hidden[~is_dev].any()
 
 
 def test_every_scoring_of_the_test_languages_is_recorded(tmp_path):

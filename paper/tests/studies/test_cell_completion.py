@@ -122,33 +122,6 @@ def test_no_rival_reads_the_hidden_cells(planted, method, monkeypatch):
     assert np.array_equal(one, two)
 
 
-@pytest.mark.parametrize("method", RIVALS)
-def test_constant_and_empty_fields_stop_no_rival(planted, method, rng, monkeypatch):
-    monkeypatch.setattr("phcle_paper.studies.cell_rivals.TREES", ((0.1, 5, 3),))
-    fields = (*planted.table.fields, Field("same"), Field("never"))
-    more = np.column_stack([np.full(N, 2.0), np.full(N, np.nan)])
-    values = np.hstack([planted.truth, more])
-    table = replace(planted.table, fields=fields, values=values)
-    hidden = np.hstack([planted.hidden, np.zeros((N, 2), dtype=bool)])
-    hidden[:5, 4] = True
-    task = CellTask(table, hidden, values)
-    predicted = RIVALS[method][1](task, rng)
-    assert predicted[:5, -2] == pytest.approx(2.0)
-    assert np.isfinite(predicted[:, :-1]).all()
-
-
-def test_group_means_take_the_nearest_group_that_knows_the_column():
-    edges = (("a", "g"), ("b", "g"), ("c", "h"), ("g", "top"), ("h", "top"))
-    fields = (Field("x"), Field("y"), Field("z"))
-    nan = np.nan
-    values = np.array([[1, nan, 5], [nan, nan, 7], [4, 8, nan], [nan, 2, 3]])
-    table = PatchyTable("t", ("a", "b", "c", "alone"), fields, values, edges)
-    found = group_means(table, values)
-    assert found[[1, 0, 1, 2, 3], [0, 1, 1, 2, 0]] == pytest.approx(
-        [1, 8, 8, 6, 2.5], abs=1e-4
-    )
-
-
 def test_group_means_as_features_never_show_a_cell_its_own_value(planted):
     table, values = planted.table, planted.left
     before = means_as_features(table, values)
@@ -160,24 +133,6 @@ def test_group_means_as_features_never_show_a_cell_its_own_value(planted):
     assert not np.allclose(after[:, 1], before[:, 1])
     unknown = np.isnan(values)
     assert before[unknown] == pytest.approx(group_means(table, values)[unknown])
-
-
-def test_equal_counts_in_a_family_are_decided_by_the_whole_table(rng):
-    edges = tuple((x, "g") for x in ("a", "b", "c"))
-    values = np.array([[0.0], [1.0], [np.nan], [1.0], [1.0]])
-    table = PatchyTable(
-        "t", ("a", "b", "c", "d", "e"), (Field("x", TRUTH),), values, edges
-    )
-    assert group_means(table, values)[2, 0] > 0.5
-
-
-def test_cells_are_drawn_from_the_known_ones_alone(rng):
-    known = rng.random((40, 10)) < 0.5
-    hidden = draw_cells(known, 0.2, rng)
-    assert hidden.sum() == round(0.2 * known.sum())
-    assert not (hidden & ~known).any()
-    with pytest.raises(OptionError, match="between 0 and 1"):
-        draw_cells(known, 1.5, rng)
 
 
 def test_the_study_resumes_and_adds_methods(tmp_path):
