@@ -59,24 +59,6 @@ def test_every_node_is_fully_similar_to_itself_and_similarity_is_mutual(
     assert (everyone.vectors <= 1).all()
 
 
-@pytest.mark.parametrize("similarity", BY_HAND)
-def test_trees_without_a_common_root_share_nothing(similarity):
-    forest = Hierarchy.from_edges([*EDGES, ("oak", "plant"), ("elm", "plant")])
-    embedding = hierarchy_embedding(forest, ["cat", "oak"], similarity=similarity)
-    at = {node: i for i, node in enumerate(forest.nodes)}
-    np.testing.assert_array_equal(
-        embedding["oak"][[at["cat"], at["canid"], at["animal"]]], 0
-    )
-    assert embedding["oak"][at["elm"]] > 0
-
-
-def test_of_several_common_ancestors_the_best_counts():
-    edges = [("a", "near"), ("b", "near"), ("a", "x"), ("x", "top"), ("near", "top")]
-    tree = Hierarchy.from_edges(edges)
-    path = hierarchy_embedding(tree, ["a"], nodes=["b", "x", "top"])
-    np.testing.assert_allclose(path["a"], [1 / 3, 1 / 2, 1 / 3])
-
-
 def test_path_agrees_with_networkx_on_a_random_tree(rng):
     edges = [(f"n{i}", f"n{rng.integers(0, i)}") for i in range(1, 40)]
     tree = Hierarchy.from_edges(edges)

@@ -11,7 +11,6 @@ from phcle.errors import FileError
 from phcle_paper.datasets.grambank import load_grambank
 from phcle_paper.datasets.near_places import great_circle_km, nearest_places
 from phcle_paper.datasets.pantheria import load_pantheria
-from phcle_paper.datasets.shop import load_shop
 from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 from phcle_paper.studies.cell_rivals import overall_mean
 from phcle_paper.studies.cell_tasks import cell_task
@@ -149,41 +148,7 @@ def test_every_scoring_of_the_test_languages_is_recorded(tmp_path):
     assert (out / "sigtyp.md").is_file()
 
 
-def test_the_shop_is_judged_by_what_its_table_lacks(tmp_path):
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    names = [f"Thing {i}" for i in range(12)]
-    edges = [f"{name},Shelf {i % 2}" for i, name in enumerate(names)]
-    cells, truth = [], {}
-    for i, name in enumerate(names):
-        electric = i % 2 == 0
-        truth[name] = {
-            "price": 10.0 * (i % 2 + 1),
-            "returns": 1.0,
-            "electric": electric,
-            "perishable": not electric,
-            "season": "summer" if electric else "winter",
-            "size": "small",
-        }
-        word = "yes" if electric else "no"
-        if i < 8:
-            season = truth[name]["season"] if i else ""
-            cells.append(f"{name},{10.0 * (i % 2 + 1)},,{word},,{season},small")
-    head = "category,avg price,returns %,electric,perishable,season,size"
-    for file, lines in {
-        "taxonomy_utf8.csv": ["child,parent", *edges, "Thing 1,Thing 1"],
-        "attributes_clean.csv": [head, *cells],
-        "tags.csv": ["label,tag", "THING 3 ,sale", "Thing 2,sale", "Nothing,new"],
-        "baskets.csv": ["item,label", "b0,Thing 1", "b0,Thing 2", "b0,Thing 2"],
-    }.items():
-        (folder / file).write_text("\n".join(lines) + "\n")
-    (folder / "truth.json").write_text(json.dumps(truth))
-    table, complete = load_shop(folder)
-    assert not np.isnan(complete).any()
-    assert table.others[0].labels == ("Thing 3", "Thing 2")
-    task = cell_task("shop", tmp_path)
-    assert task.hidden.sum(axis=0).tolist() == [4, 12, 4, 12, 5, 4]
-    found = run_study("shop", Request(tmp_path, tmp_path / "out", methods=["family"]))
-    row = found["rows"][0]
-    assert row["RMSE of avg price"] == pytest.approx(0, abs=1e-3)
-    assert row["electric"] == row["season"] == 1.0
+def test_what_the_table_of_the_shop_lacks_is_hidden(shared_data):
+    task = cell_task("shop", shared_data)
+    assert (task.hidden == ~task.table.known).all()
+    assert not np.isnan(task.truth).any()

@@ -10,7 +10,6 @@ import scipy.io
 from sklearn.metrics import roc_auc_score
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.errors import OptionError
 from phcle_paper.studies import picture_understanding as understanding
 from phcle_paper.studies.described_objects import (
     APY_LABELS,
@@ -142,11 +141,6 @@ def test_a_users_download_gives_the_papers_novel_classes(tmp_path):
     for panel in panels:
         assert panel.related
         assert {name for name, _ in panel.attributes} == set(names)
-
-
-def test_class_without_objects_cannot_be_hidden(objects):
-    with pytest.raises(OptionError, match="there is no object of 'unicorn'"):
-        understanding._labels(objects, ["unicorn"])
 
 
 def test_apy_objects_have_labels_of_the_hierarchy(shared_data):
