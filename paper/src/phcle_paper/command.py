@@ -39,7 +39,7 @@ def reproduce(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
             "(partial-zero-shot, confidence, retrieval, clusters, "
-            "understanding, debian-facets, pantheria, grambank, sigtyp, shop), or all.",
+            "understanding, debian-facets, pantheria, grambank, sigtyp), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -73,7 +73,7 @@ def reproduce(
             "--methods",
             metavar="NAME,NAME",
             help="Methods of a study that completes single cells; by default all: "
-            "phcle, mean, family, ridge, boosting.",
+            "phcle, mean, family, boosting.",
         ),
     ] = None,
     split: Annotated[

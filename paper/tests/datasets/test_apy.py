@@ -83,13 +83,6 @@ def test_object_files_must_have_the_same_rows(folder):
         load_apy_objects(folder)
 
 
-def test_an_object_line_must_have_four_cells(folder):
-    write_objects(folder)
-    (folder / "voc2008_objects.tsv").write_text("apascal_train 1.jpg dog\n")
-    with pytest.raises(FileError, match="line 1: must be annotation file"):
-        load_apy_objects(folder)
-
-
 def test_class_means_equal_the_attributes_of_xlsa17(shared_data):
     means = load_apy(shared_data / "apy").class_means()
     released = load_class_attributes(
@@ -97,11 +90,3 @@ def test_class_means_equal_the_attributes_of_xlsa17(shared_data):
     ).attributes.rows_for(means.labels)
     assert released.labels == means.labels
     np.testing.assert_allclose(released.values, means.values, atol=1e-12)
-
-
-def test_annotated_objects_load_as_released(shared_data):
-    data = load_apy(shared_data / "apy")
-    assert len(data.labels) == 6340 + 6355 + 2644
-    objects = load_apy_objects(shared_data / "apy")
-    assert objects.features.shape == (2363, 1280)
-    assert objects.item_attributes.shape == (2363, 64)

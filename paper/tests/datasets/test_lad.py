@@ -49,8 +49,6 @@ def test_attributes_of_other_groups_are_unknown_and_namesakes_are_one(lad):
     ("name", "text", "message"),
     [
         ("label_list.txt", "panda\n", "line 1: must start with an id such as Label_A"),
-        ("label_list.txt", "", "is empty"),
-        ("attribute_list.txt", "Attr_X_1, a, b\n", "must start with an id"),
         ("attributes_per_class.txt", "Label_A_01, [ 1 ]\n", "must have the 4 ids"),
         (
             "attributes_per_class.txt",

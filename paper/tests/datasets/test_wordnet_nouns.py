@@ -54,20 +54,6 @@ def test_senses_come_in_the_order_of_the_index(folder):
     assert nouns.senses_of("unicorn") == ()
 
 
-def test_senses_can_be_held_to_a_part_of_the_hierarchy(folder):
-    nouns = load_wordnet_nouns(folder)
-    assert nouns.senses_of("dog", below="n00000002") == ("n00000003",)
-
-
-def test_edges_reach_from_the_synsets_to_the_root(folder):
-    nouns = load_wordnet_nouns(folder)
-    assert nouns.closure(["n00000003"]) == ("n00000003", "n00000002", "n00000001")
-    assert nouns.edges(["n00000003"]) == [
-        ("n00000003", "n00000002"),
-        ("n00000002", "n00000001"),
-    ]
-
-
 def test_missing_files_are_named_with_the_remedy(tmp_path, folder):
     (folder / "index.noun").unlink()
     with pytest.raises(FileError, match=r"index\.noun.*apt-get install wordnet-base"):

@@ -10,7 +10,6 @@ import scipy.io
 from sklearn.metrics import roc_auc_score
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.errors import OptionError
 from phcle_paper.studies import picture_understanding as understanding
 from phcle_paper.studies.described_objects import (
     APY_LABELS,
@@ -22,7 +21,6 @@ from phcle_paper.studies.described_objects import (
     predictions,
 )
 from phcle_paper.studies.novel_classes import novel_panels
-from phcle_paper.studies.picture_panels import Panel, draw_panels
 from phcle_paper.studies.registry import _settings
 
 OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}
@@ -89,20 +87,6 @@ def test_hidden_classes_reach_no_prediction(objects):
             np.testing.assert_array_equal(values, found[1][method][choice])
 
 
-def test_all_methods_predict_all_hidden_objects(objects):
-    embedding = objects.embedding(UNSEEN, OPTIONS)
-    found = predictions(objects, embedding, UNSEEN, UNSEEN, ONE)
-    assert tuple(found) == METHODS
-    truth = objects.attributes[np.isin(objects.y, UNSEEN)]
-    for choices in found.values():
-        for values in choices.values():
-            assert values.shape == truth.shape
-    mean, _ = attribute_auc(truth, found["mean attributes"]["–"])
-    np.testing.assert_allclose(mean[~np.isnan(mean)], 0.5)
-    ours, _ = attribute_auc(truth, next(iter(found["PHCLE"].values())))
-    assert np.nanmean(ours) > 0.7
-
-
 def test_penalties_are_chosen_without_the_hidden_classes(objects, monkeypatch):
     settings = replace(
         _settings("understanding", understanding.Settings, None),
@@ -127,18 +111,6 @@ def test_penalties_are_chosen_without_the_hidden_classes(objects, monkeypatch):
     for hidden, tested in asked:
         assert tested.isdisjoint(UNSEEN)
         assert hidden == {*UNSEEN, *tested}
-
-
-def test_figures_are_written_twice_the_same(tmp_path):
-    pytest.importorskip("matplotlib", reason="extra figures is missing")
-    panels = [
-        Panel("cow", (("ox", 0.6), ("dog", 0.4)), (("Horn", True), ("Wing", False))),
-        Panel("ring", (("circle", 1.0),), ()),
-    ]
-    for name in ("one", "two"):
-        draw_panels(panels, tmp_path / name)
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    assert (tmp_path / "one.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_a_users_download_gives_the_papers_novel_classes(tmp_path):
@@ -169,11 +141,6 @@ def test_a_users_download_gives_the_papers_novel_classes(tmp_path):
     for panel in panels:
         assert panel.related
         assert {name for name, _ in panel.attributes} == set(names)
-
-
-def test_class_without_objects_cannot_be_hidden(objects):
-    with pytest.raises(OptionError, match="there is no object of 'unicorn'"):
-        understanding._labels(objects, ["unicorn"])
 
 
 def test_apy_objects_have_labels_of_the_hierarchy(shared_data):

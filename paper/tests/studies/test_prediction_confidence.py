@@ -98,11 +98,6 @@ def test_errors_are_clustered_by_label_over_all_draws():
     assert twice["n_cells"] == 2 * apart["n_cells"]
 
 
-def test_few_cells_that_agree_by_chance_are_not_taken_for_certain():
-    (found,) = reliability([trial([0.7, 0.7], [True, True], [0, 1])])
-    assert found["error"] == pytest.approx(np.sqrt(0.21 / 2))
-
-
 def test_coverage_is_the_share_of_numbers_inside_their_intervals():
     inside = np.arange(100) < 80
     found = coverage([trial(np.full(100, 0.5), inside, np.arange(100), inside)])
@@ -139,7 +134,6 @@ def test_the_study_judges_every_type_and_keeps_its_results(tmp_path, monkeypatch
     numbers = rows["numbers", "single cells"]
     assert 0.65 < numbers["coverage"] < 0.95
     assert 0 < numbers["width"] < 1  # narrower than without any prediction
-    assert any("intervals hold" in x for x in table["findings"])
     monkeypatch.setattr(prediction_confidence, "run_trial", None)
     again = run_study("confidence", request, config=config)
     assert again["rows"] == table["rows"]

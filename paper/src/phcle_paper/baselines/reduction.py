@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -17,7 +16,6 @@ __all__ = [
     "Floats",
     "Matrix",
     "as_dense",
-    "at_powers",
     "check_dim",
     "left_singular",
     "reduce_dimensions",
@@ -47,35 +45,6 @@ def reduce_embedding(embedding: LabelEmbedding, dim: int) -> LabelEmbedding:
         contexts=(),
         options={**embedding.options, "dim": dim},
     )
-
-
-def at_powers(
-    embedding: LabelEmbedding, powers: Sequence[float]
-) -> dict[float, LabelEmbedding]:
-    """The embedding at several powers of its spectrum, from one SVD.
-
-    The vectors are those of `with_spectrum`, turned to their principal
-    axes: similarities are the same.
-
-    >>> one = LabelEmbedding(("cat", "dog"), np.array([[4.0, 0.0], [0.0, 1.0]]))
-    >>> at_powers(one, [0.5])[0.5].vectors
-    array([[4., 0.],
-           [0., 2.]])
-    """
-    vectors = np.asarray(embedding.vectors, np.float64)
-    left, strength = left_singular(vectors, min(vectors.shape))
-    kept = strength > NEGLIGIBLE * strength.max(initial=0.0)
-    left, strength = left[:, kept], strength[kept]
-    top = strength[0] if len(strength) else 1.0
-    return {
-        power: replace(
-            embedding,
-            vectors=left * (top * (strength / top) ** power),
-            contexts=(),
-            penalties={},
-        )
-        for power in powers
-    }
 
 
 def with_spectrum(embedding: LabelEmbedding, power: float) -> LabelEmbedding:

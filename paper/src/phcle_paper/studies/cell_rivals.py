@@ -8,15 +8,13 @@ Settings are chosen on inner hidden cells, never on those of the task.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
-import scipy.linalg
 
-from phcle.contexts import Context, DescriptiveContext, RelationalContext
 from phcle.contexts.family_means import TIE, FamilyMeans
 from phcle.contexts.masked import masked_matrix
-from phcle_paper.context_values import Floats, column_means, dense_values
+from phcle_paper.context_values import Floats
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
 
@@ -25,7 +23,6 @@ __all__ = [
     "family_mean",
     "gradient_boosting",
     "overall_mean",
-    "ridge_on_all_contexts",
 ]
 
 Setting = TypeVar("Setting")
@@ -34,8 +31,6 @@ Rng = np.random.Generator
 INNER = 0.1
 """Share of the known cells that settings are chosen on."""
 FOLDS = 10  # of labels, for means of groups as features
-PENALTIES = tuple(np.logspace(-2, 3, 6))  # of the ridge, which features of unit length
-SHARES = (0.2, 0.5, 0.8)  # of the contexts in the ridge's features; the rest: cells
 MOST_FIELDS = 30
 """Fields that settings of the costly rivals are chosen on, drawn if there are more."""
 TREES = ((0.1, 100, 20), (0.05, 100, 5), (0.05, 300, 20))
@@ -73,68 +68,6 @@ def means_as_features(table: PatchyTable, values: Floats) -> Floats:
         rest = group_means(table, np.where(own[:, None], np.nan, values))
         found[own] = np.where(np.isnan(values[own]), found[own], rest[own])
     return found
-
-
-def ridge_on_all_contexts(task: CellTask, rng: Rng) -> Floats:
-    """A ridge on groups, other contexts and the other fields, gaps at group means."""
-    inner = task.inner(INNER, rng)
-    fields = _some_fields(task, rng)
-    best = _best(
-        inner,
-        (
-            ((share, penalty), found)
-            for share in SHARES
-            for penalty, found in _ridges(inner, share, PENALTIES, fields)
-        ),
-        fields,
-    )
-    every = range(len(task.table.fields))
-    ((_, found),) = _ridges(task, best[0], [best[1]], every)
-    return found
-
-
-def _ridges(
-    task: CellTask, share: float, penalties: Sequence[float], fields: Sequence[int]
-) -> Iterator[tuple[float, Floats]]:
-    """Predictions for some fields with each penalty."""
-    table = task.table
-    hierarchy = [] if table.hierarchy is None else [table.hierarchy]
-    blocks = [context_block(x, table.labels) for x in (*hierarchy, *table.others)]
-    outer = sum((x @ x.T for x in blocks), start=np.zeros((len(table.labels),) * 2))
-    means = group_means(table, task.left)
-    cells = np.where(np.isnan(task.left), means, task.left)
-    cells = (cells - task.means) / task.spreads / np.sqrt(len(table.fields))
-    outer *= share / max(len(blocks), 1)
-    inner = (1 - share) * (cells @ cells.T)
-    found = {x: np.tile(task.means, (len(task.left), 1)) for x in penalties}
-    for own in (table.slices[i] for i in fields):
-        # A field is no feature of its own.
-        kernel = outer + inner - (1 - share) * (cells[:, own] @ cells[:, own].T)
-        rows = np.flatnonzero(~np.isnan(task.left[:, own.start]))
-        if len(rows) < 2:
-            continue
-        values = task.left[rows, own]
-        centre = values.mean(axis=0)
-        gram = kernel[np.ix_(rows, rows)]
-        for penalty in penalties:
-            ridged = gram + penalty * np.eye(len(rows))
-            weights = scipy.linalg.solve(ridged, values - centre, assume_a="pos")
-            found[penalty][:, own] = centre + kernel[:, rows] @ weights
-    yield from found.items()
-
-
-def context_block(context: Context, labels: Sequence[str]) -> Floats:
-    """A context as features: centred, unit energy, a label it lacks at the centre."""
-    if isinstance(context, RelationalContext):
-        rows = np.asarray(context.naming_also(labels).rows_for(labels).toarray())
-        mass = rows.sum(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore"):
-            values = rows / mass  # NaN where the label has no count
-    else:
-        values = dense_values(cast(DescriptiveContext, context), labels)
-    centred = np.nan_to_num(values - column_means(values), nan=0.0)
-    energy = float((centred**2).sum()) / len(labels)
-    return np.asarray(centred / (energy**0.5 or 1.0))
 
 
 def gradient_boosting(task: CellTask, rng: Rng) -> Floats:
@@ -251,7 +184,6 @@ def _best(
 RIVALS: Mapping[str, tuple[str, Callable[[CellTask, Rng], Floats]]] = {
     "mean": ("most common or mean", overall_mean),
     "family": ("family mean", family_mean),
-    "ridge": ("ridge on all contexts", ridge_on_all_contexts),
     "boosting": ("gradient boosting", gradient_boosting),
 }
 """Title and function of every rival, the cheap ones first."""

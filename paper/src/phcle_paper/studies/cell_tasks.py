@@ -28,7 +28,6 @@ from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 from phcle_paper.studies.noun_contexts import noun_table
 
 __all__ = [
-    "RMSE",
     "TASKS",
     "CellTask",
     "cell_task",
@@ -41,8 +40,6 @@ Mask = npt.NDArray[np.bool_]
 Row = dict[str, float]
 
 SIGTYP = "sigtyp2020"  # the folder
-RMSE = "RMSE of "
-"""Names of scores that are better when smaller start with it."""
 SIGTYP_SHARE = 0.48
 """Share of a development language's features to hide: what the test hides."""
 
@@ -62,7 +59,7 @@ class CellTask:
         Cells to predict: (labels, fields).
     truth : array
         Values (labels, columns), read at hidden cells only.
-    scored_by : {"cells", "labels", "fields"}, default "cells"
+    scored_by : {"cells", "labels"}, default "cells"
         What scores are pooled over, see `scores`.
     """
 
@@ -183,8 +180,7 @@ class CellTask:
         """Scores by name.
 
         By cells: `r2` of numbers, `accuracy` of categories and truth values, `r2` and
-        mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`. By
-        fields: the accuracy of each field by its title, or the `RMSE of` it.
+        mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`.
 
         Parameters
         ----------
@@ -199,8 +195,8 @@ class CellTask:
         if self.scored_by == "cells":
             return self._pooled(predicted)
         return {
-            name: score_of(name, loss, n)[0]
-            for name, (loss, n) in self.parts(predicted).items()
+            name: score_of(sums, n)[0]
+            for name, (sums, n) in self.parts(predicted).items()
         }
 
     def _pooled(self, predicted: Floats) -> dict[str, float]:
@@ -225,7 +221,7 @@ class CellTask:
         return found
 
     def parts(self, predicted: Floats) -> dict[str, tuple[Floats, Floats]]:
-        """Scores by labels or fields as sums for each label, and what they count.
+        """Scores by labels as sums for each label, and what they count.
 
         Errors are clustered by label, so the share of each label in a score counts.
 
@@ -239,26 +235,12 @@ class CellTask:
         dict
             Sums and counts (labels,) of every score.
         """
-        right = self.right(predicted)
-        if self.scored_by == "labels":
-            n = self.hidden.sum(axis=1).astype(float)
-            sums = np.nansum(right, axis=1)
-            any_asked = (n > 0).astype(float)
-            return {
-                "accuracy": (sums, n),
-                "mean over labels": (sums / np.maximum(n, 1), any_asked),
-            }
-        found: dict[str, tuple[Floats, Floats]] = {}
-        for i, (field, own) in enumerate(
-            zip(self.table.fields, self.table.slices, strict=True)
-        ):
-            asked = self.hidden[:, i].astype(float)
-            if field.kind in (TRUTH, CATEGORY):
-                found[field.title] = (np.nan_to_num(right[:, i]), asked)
-            else:
-                squares = ((predicted - self.truth)[:, own] ** 2).mean(axis=1)
-                found[f"{RMSE}{field.title}"] = (squares * asked, asked)
-        return found
+        n = self.hidden.sum(axis=1).astype(float)
+        sums = np.nansum(self.right(predicted), axis=1)
+        return {
+            "accuracy": (sums, n),
+            "mean over labels": (sums / np.maximum(n, 1), (n > 0).astype(float)),
+        }
 
     def quality(self, predicted: Floats) -> float:
         """One number to choose settings by: the mean of the scores, by their cells.
@@ -281,15 +263,13 @@ class CellTask:
         )
 
 
-def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
+def score_of(sums: Floats, counts: Floats) -> tuple[float, Floats]:
     """A score from its parts, and how much each label moves it: (labels,).
 
     The squares of the moves add up to the variance of the score, clustered by label.
 
     Parameters
     ----------
-    name : str
-        Name of the score; the root is taken if it is an RMSE.
     sums, counts : array
         Parts of the score by label, see `CellTask.parts`.
 
@@ -301,10 +281,7 @@ def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
     mean = float(sums.sum() / counts.sum())
     n = max(int((counts > 0).sum()), 2)
     moves = (sums - mean * counts) / counts.sum() * np.sqrt(n / (n - 1))
-    if not name.startswith(RMSE):
-        return mean, moves
-    root = float(np.sqrt(mean))
-    return root, np.asarray(moves / (2 * max(root, 1e-12)))
+    return mean, moves
 
 
 def scores_against(truth: Floats, means: Floats, predicted: Floats) -> Row:
@@ -437,7 +414,7 @@ def _nouns(name: str, data: Path, seed: int) -> CellTask:
 def _shop(data: Path, seed: int) -> CellTask:
     """What the shop's table lacks; every seed gives the same."""
     table, truth = load_shop(data / "shop")
-    return CellTask(table, ~table.known, truth, "fields")
+    return CellTask(table, ~table.known, truth)
 
 
 TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {

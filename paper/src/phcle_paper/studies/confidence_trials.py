@@ -272,7 +272,7 @@ def reliability(trials: Sequence[Row]) -> list[Row]:
         n, said, true, variance = _over_draws(parts)
         if not n.sum():
             continue
-        gap, moves = score_of("gap", true - said, n)
+        gap, moves = score_of(true - said, n)
         # Few labels may agree by chance, so an error is never smaller than if cells
         # were independent and what was said right.
         error = max(
@@ -309,7 +309,7 @@ def coverage(trials: Sequence[Row]) -> Row:
     n, inside = _over_draws([x["intervals"] for x in trials])
     if not n.sum():
         return {}
-    share, moves = score_of("coverage", inside, n)
+    share, moves = score_of(inside, n)
     return {
         "coverage": share,
         "coverage_error": float(np.linalg.norm(moves)),

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from phcle.files import write_whole
 from phcle.uses.clusters import Clusters
 from phcle.uses.similarity_heatmap import CUT, draw_heatmap
-from phcle_paper.studies.stable_svg import svg_of
 
 __all__ = ["draw_panels"]
 
@@ -41,10 +40,9 @@ def draw_panels(
             image, ax=axes, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
         )
         with write_whole(path) as temporary:
-            if path.suffix == ".svg":
-                temporary.write_text(svg_of(figure, **CUT), encoding="utf-8")
-            else:
-                figure.savefig(temporary, format="png", dpi=150, **CUT)
+            about = {"Date": None} if path.suffix == ".svg" else {}
+            ending = path.suffix.removeprefix(".")
+            figure.savefig(temporary, format=ending, dpi=150, metadata=about, **CUT)
 
 
 def _ends(panels: Mapping[str, Clusters]) -> tuple[float, float]:

@@ -13,7 +13,6 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.files import write_whole
 from phcle.uses.pictures import Understanding
-from phcle_paper.studies.stable_svg import svg_of
 
 __all__ = ["Panel", "draw_panels", "panel_of"]
 
@@ -65,7 +64,7 @@ def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
     # A fixed salt keeps the ids in the file from being random.
     salted = rc_context({"svg.hashsalt": "phcle"})
     with salted, write_whole(stem.with_name(f"{stem.name}.svg")) as path:
-        path.write_text(svg_of(figure), encoding="utf-8")
+        figure.savefig(path, format="svg", metadata={"Date": None})
 
 
 def _draw(place: Any, panel: Panel) -> None:

@@ -305,9 +305,6 @@ def _table(
         },
         "rows": [row for x in outcomes for row in x.rows],
         "figures": figures,
-        "findings": [
-            _finding(outcome, ours) for outcome in outcomes for ours in (OURS, OWN)
-        ],
         "caveats": [
             "of a hidden class nobody sees a picture or an attribute; PHCLE knows its "
             "place in the hierarchy, and the attributes of the other classes of aPY, "
@@ -332,19 +329,3 @@ def _lead_columns(key: str) -> dict[str, tuple[str, str, str]]:
         f"{name} {key} lead": (title, "+.3f", f"{name} {key} error")
         for name, title in words.items()
     }
-
-
-def _finding(outcome: Outcome, ours: str) -> str:
-    """Which baselines one of our methods beats."""
-    words = {"per_attribute": "per attribute", "per_object": "per object"}
-    behind = [
-        f"{words[key]} of {row['method']} ({row[f'{ours} {key} lead']:+.3f} ± "
-        f"{row[f'{ours} {key} error']:.3f})"
-        for row in outcome.rows
-        for key in SCORES
-        if row.get(f"{ours} {key} lead", 1.0) <= 0
-    ]
-    where = f"{outcome.objects.name} without {_named(outcome.objects, outcome.hidden)}"
-    if not behind:
-        return f"{where}: {ours} is ahead of all three by both measures"
-    return f"{where}: {ours} is not ahead {', '.join(behind)}"

@@ -32,7 +32,6 @@ STUDIES: Mapping[str, str] = {
     "pantheria": "phcle_paper.studies.cell_completion",
     "grambank": "phcle_paper.studies.cell_completion",
     "sigtyp": "phcle_paper.studies.cell_completion",
-    "shop": "phcle_paper.studies.cell_completion",
 }
 """Modules by the name of their study."""
 

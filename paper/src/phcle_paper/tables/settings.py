@@ -42,7 +42,7 @@ METHODS: Mapping[str, frozenset[str]] = {
     "PMI+SVD": frozenset({"kind", "dim", "negatives", "power"}),
     "CNC": frozenset({"parts", "weights", "normalize", "dim"}),
     "CCA": frozenset({"parts", "dim", "ridge"}),
-    "TADW": frozenset({"contexts", "dim", "ridge", "feature_dim", "whiten"}),
+    "TADW": frozenset({"contexts", "dim", "ridge", "feature_dim"}),
     "PHCLE": _LEARNED,
     "PHCLE_NoSp": _LEARNED,
     "PHCLE_FC": _LEARNED,
