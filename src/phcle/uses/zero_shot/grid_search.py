@@ -17,10 +17,12 @@ import numpy.typing as npt
 from sklearn.model_selection import ParameterGrid
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses import zero_shot
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier
+from phcle.uses.zero_shot.conse import ConSE
+from phcle.uses.zero_shot.eszsl import ESZSL
 from phcle.uses.zero_shot.image_features import TrainingImages, as_features
 from phcle.uses.zero_shot.metrics import mean_class_accuracy
+from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import ZeroShotTask
 
 __all__ = [
@@ -138,8 +140,9 @@ class Search:
 
 SEARCHES: Mapping[str, Search] = MappingProxyType(
     {
-        name: Search(found := getattr(zero_shot, title), found.grid)
-        for name, title in zero_shot.CLASSIFIERS.items()
+        "eszsl": Search(ESZSL, ESZSL.grid),
+        "conse": Search(ConSE, ConSE.grid),
+        "sje": Search(SJE, SJE.grid),
     }
 )
 """The classifiers that `evaluate` knows by name, with the options tried for each."""
