@@ -17,11 +17,10 @@ from phcle.errors import ContextError, some
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
 from phcle.report.hierarchy_branches import branches_of
-from phcle.report.html_page import as_data_uri, write_page
+from phcle.report.html_page import as_data_uri, needed, write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import Layout, lay_out
-from phcle.report.report_libraries import needed
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.clusters import Clusters, cluster_labels
 from phcle.uses.named_answers import summarise

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.files.writing import write_whole
-from phcle.report.report_libraries import needed
+from phcle.report.html_page import needed
 from phcle.uses.similarity_heatmap import shortened
 
 if TYPE_CHECKING:

@@ -8,15 +8,37 @@ import json
 import mimetypes
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from phcle import __version__
 from phcle.files.writing import write_whole
-from phcle.report.report_libraries import needed
+from phcle.optional_imports import import_optional
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.web import MAP_SCRIPTS
 
-__all__ = ["as_data_uri", "compressed", "write_page"]
+__all__ = ["as_data_uri", "compressed", "needed", "write_page"]
+
+
+def needed(module: str) -> ModuleType:
+    """Import a module that reports need.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    BackendError
+        If its library is not installed.
+    """
+    return import_optional(module, extra="report", purpose="a report")
 
 
 def write_page(path: Path, template: str, **values: Any) -> None:
