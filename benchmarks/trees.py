@@ -99,7 +99,7 @@ def noun_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
 
 def _drawn(n_labels: int, seed: int) -> tuple[Any, list[str]]:
     """WordNet's nouns, and the ids of some of them."""
-    from phcle.datasets import load_wordnet_nouns
+    from phcle_paper.datasets import load_wordnet_nouns
 
     nouns = load_wordnet_nouns()
     wnids = list(nouns.lemmas)

@@ -24,13 +24,13 @@ import numpy as np
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.contexts.readers import label_files as readers
 from phcle.contexts.readers.context_files import ContextFile
+from phcle.contexts.readers.delimited import read_text
 from phcle.contexts.readers.file_to_context import read_and_summarise
 from phcle.datasets import load_feature_folder
 from phcle.datasets.feature_folder import read_array, read_feature_rows
+from phcle.files import parse_json
 from phcle.files.archive import checksum
 from phcle.solver.checkpoint import Checkpoint
-from phcle_paper.datasets import men
-from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import XLSA17
 
@@ -180,6 +180,10 @@ def mat_packed(data: bytes) -> bytes:
         found += struct.pack("<II", 15, len(packed)) + packed
         place += 8 + size
     return found
+
+
+def read_json(path: Path) -> Any:
+    return parse_json(read_text(path), str(path))
 
 
 def read_mat(path: Path) -> Any:
@@ -460,18 +464,11 @@ def _others() -> list[Reader]:
             "labels", "lists", "ids.txt", readers.read_labels, lambda: [b"cat\r\ndog\n"]
         ),
         Reader(
-            "men",
-            "lists",
-            "men.txt",
-            men.load_men,
-            lambda: [b"cat dog 30\nox cow 44.5\n"],
-        ),
-        Reader(
             "json",
             "lists",
-            "ImNet_A.json",
-            load_imnet_attributes,
-            lambda: [b'{"n01": ["is red", "has fur"], "n02": []}'],
+            "split.json",
+            read_json,
+            lambda: [b'{"seen": ["is red", "has fur"], "unseen": []}'],
         ),
         Reader("toml", "config", "run.toml", read_config, lambda: [CONFIG]),
         Reader("mat", "mat", "x.mat", read_mat, lambda: [mat(False), mat(True)]),

@@ -190,20 +190,6 @@ def little_memory(folder: Path, rng: random.Random) -> Iterator[str]:
         yield f"{megabytes} MB: a damaged file"
 
 
-def torn_journal(folder: Path, rng: random.Random) -> Iterator[str]:
-    """A study of `phcle tune` that a crash cut short at any byte of its last line."""
-    command = (
-        "tune --hierarchy tree.csv --attributes looks.csv --trials {} --quiet "
-        "--complete looks --storage study.log --seed 1 --out best.toml"
-    )
-    yield from rude(run(folder, command.format(1)), 0)
-    journal = folder / "study.log"
-    whole = journal.read_bytes()
-    last = whole.rstrip(b"\n").rfind(b"\n") + 1
-    journal.write_bytes(whole[: rng.randrange(last + 1, len(whole))])
-    yield from rude(run(folder, command.format(2)), 0)
-
-
 def killed_report(folder: Path, rng: random.Random) -> Iterator[str]:
     """A report killed at any moment: old and new figures are never mixed."""
     yield from rude(run(folder, "report a.phcle --out page"), 0)
@@ -343,7 +329,6 @@ ATTACKS: dict[str, Attack] = {
     "truncation": truncation,
     "closed-streams": closed_streams,
     "little-memory": little_memory,
-    "torn-journal": torn_journal,
     "killed-report": killed_report,
     "escapes": escapes,
     "options": options,

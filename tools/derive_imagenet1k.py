@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from phcle.datasets import WORDNET_FOLDER, WordNetNouns, load_wordnet_nouns
+from phcle_paper.datasets import WORDNET_FOLDER, WordNetNouns, load_wordnet_nouns
 
 WNID_LIST = "timm/data/_info/imagenet_synsets.txt"
 TARGET = Path(__file__).parents[1] / "src/phcle/datasets/data/imagenet1k.tsv.gz"

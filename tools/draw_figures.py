@@ -167,24 +167,6 @@ def loss() -> Figure:
     return figure
 
 
-def shapes() -> Figure:
-    """Rendered shapes of seen and unseen classes."""
-    from phcle.datasets import load_shapes
-
-    data = load_shapes(n_images=1)
-    figure = Figure(figsize=(8.4, 2.7), layout="constrained")
-    axes = figure.subplots(2, 8)
-    for row, (title, classes) in enumerate(
-        (("seen", data.seen[:24:3]), ("unseen", data.unseen))
-    ):
-        for panel, label in zip(axes[row], classes, strict=True):
-            panel.imshow(data.images[np.flatnonzero(data.labels == label)[0]])
-            panel.set(xticks=[], yticks=[])
-            panel.set_xlabel(label.replace(" ", "\n", 1), fontsize=7)
-        axes[row, 0].set_ylabel(title, fontsize=10)
-    return figure
-
-
 def label_map() -> Figure:
     """The map that `phcle demo` shows, with the names of regions."""
     from phcle import PHCLE
@@ -297,7 +279,6 @@ FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
     "architecture": (architecture, "svg"),
     "factors": (factors, "svg"),
     "loss": (loss, "svg"),
-    "shapes": (shapes, "png"),
     "label-map": (label_map, "png"),
     "mammals": (mammals, "svg"),
 }

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 
-import numpy as np
 import pytest
-import scipy.io
 from typer.testing import CliRunner
 
 from phcle.cli.app import app
-from phcle_paper.datasets import APY_PAPER
 from phcle_paper.studies.registry import STUDIES
 from phcle_paper.tables.settings import TABLES
 
@@ -51,29 +49,9 @@ def phcle(folder):
 
 
 @pytest.fixture
-def apy(folder):
-    """The shape of aPY: 22 classes, 64 attributes, four images a class."""
-    own = folder / "data" / "xlsa17" / "APY"
-    own.mkdir(parents=True)
-    rng = np.random.default_rng(0)
-    labels = np.repeat(np.arange(1, 23), 4)
-    attributes = rng.random((64, 22))
-    rows = np.arange(1, len(labels) + 1)[:, None]
-    names = np.array([[name] for name in APY_PAPER.classes], dtype=object)
-    scipy.io.savemat(
-        own / "att_splits.mat",
-        {
-            "allclasses_names": names,
-            "att": attributes,
-            "original_att": attributes,
-            "trainval_loc": rows[:68],
-            "test_unseen_loc": rows[68:],
-        },
-    )
-    scipy.io.savemat(
-        own / "res101.mat",
-        {"features": rng.random((9, len(labels))), "labels": labels[:, None]},
-    )
+def apy(folder, small_data):
+    """A folder of data that holds aPY alone."""
+    shutil.copytree(small_data / "xlsa17" / "APY", folder / "data" / "xlsa17" / "APY")
     return folder / "data"
 
 

@@ -26,11 +26,9 @@ PUBLIC = {
     "phcle.files",
     "phcle.optional_imports",
     "phcle.report",
-    "phcle.tuning.completion",
     "phcle.uses.clusters",
     "phcle.uses.pictures",
     "phcle.uses.similarity_heatmap",
-    "phcle.uses.stable_svg",
     "phcle.uses.zero_shot",
 }
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
     from phcle.solver.suspicious_cells import suspicious_cells
-    from phcle.tuning import tune
 
 __version__ = "0.1.0"
 
@@ -40,7 +39,6 @@ __all__ = [
     "load",
     "read_contexts",
     "suspicious_cells",
-    "tune",
 ]
 
 _HOMES = {
@@ -55,7 +53,6 @@ _HOMES = {
     "load": "phcle.embedding",
     "read_contexts": "phcle.contexts.readers.files_to_contexts",
     "suspicious_cells": "phcle.solver.suspicious_cells",
-    "tune": "phcle.tuning",
 }
 
 

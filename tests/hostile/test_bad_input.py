@@ -19,7 +19,7 @@ from phcle.contexts.readers.table_files import open_table
 from phcle.errors import ContextError, PhcleError
 
 TABLES = [*ROWS, "tsv", "names"]
-ONLY_UTF8 = ["men", "json", "toml", "vectors"]
+ONLY_UTF8 = ["json", "toml", "vectors"]
 TEXTS = [*TABLES, "labels", *ONLY_UTF8]
 ALL = list(READERS)
 
@@ -157,7 +157,7 @@ def plain(found):
     return found
 
 
-@pytest.mark.parametrize("name", [*TABLES, "labels", "men", "json", "toml", "vectors"])
+@pytest.mark.parametrize("name", [*TABLES, "labels", "json", "toml", "vectors"])
 def test_a_byte_order_mark_changes_nothing(tmp_path, name):
     reader, path = write(tmp_path, name)
     before = plain(reader.read(path))
@@ -165,7 +165,7 @@ def test_a_byte_order_mark_changes_nothing(tmp_path, name):
     assert plain(reader.read(path)) == before
 
 
-@pytest.mark.parametrize("name", [*TABLES, "labels", "men"])
+@pytest.mark.parametrize("name", [*TABLES, "labels"])
 @pytest.mark.parametrize("end", [b"\r\n", b"\r"])
 def test_line_ends_of_other_systems_change_nothing(tmp_path, name, end):
     if name == "texts":

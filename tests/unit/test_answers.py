@@ -8,12 +8,14 @@ import json
 import pytest
 
 from phcle import answers
+from phcle.explorer import answers as answers_of_pages
 
 
 def answer_classes():
+    every = {**vars(answers), **vars(answers_of_pages)}
     return [
         value
-        for name, value in vars(answers).items()
+        for name, value in every.items()
         if dataclasses.is_dataclass(value) and not name.startswith("_")
     ]
 

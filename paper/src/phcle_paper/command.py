@@ -38,9 +38,8 @@ def reproduce(
         typer.Argument(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
-            "(partial, partial-zero-shot, completion, confidence, similarity, "
-            "retrieval, clusters, understanding, debian, debian-facets, pantheria, "
-            "grambank, sigtyp, shop), or all.",
+            "(partial-zero-shot, confidence, retrieval, clusters, "
+            "understanding, debian-facets, pantheria, grambank, sigtyp), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -74,7 +73,7 @@ def reproduce(
             "--methods",
             metavar="NAME,NAME",
             help="Methods of a study that completes single cells; by default all: "
-            "phcle, mean, family, knn, softimpute, iterative, ridge, boosting.",
+            "phcle, mean, family, boosting.",
         ),
     ] = None,
     split: Annotated[
@@ -160,24 +159,10 @@ def reproduce(
         )
         found = run_study(study, request, config=config, command=command)
         made.append({**found, "files": str(out / f"{found['table']}.md")})
-    if what == "all":
-        _assemble(out)
     if as_json:
         typer.echo(json.dumps(made, indent=2))
     else:
         _show(made)
-
-
-def _assemble(out: Path) -> None:
-    """All tables in one page, where the extra that makes it is installed."""
-    from phcle.optional_imports import install_command
-    from phcle.report import can_write_reports
-    from phcle_paper.tables.page import assemble
-
-    if can_write_reports():
-        _say(f"all tables in one page: {assemble(out)}")
-    else:
-        _say(f"for one page with all tables: {install_command('report')}")
 
 
 def _studies(what: str, data: Path) -> Iterator[str]:

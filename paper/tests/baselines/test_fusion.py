@@ -37,19 +37,6 @@ def test_every_part_has_the_same_energy_for_every_label():
     np.testing.assert_allclose(both.vectors, [[0.6, 0.8, 1], [1, 0, -1]])
 
 
-def test_raw_parts_are_only_put_side_by_side():
-    one, two = embed([[3.0, 4.0], [0.1, 0.0]]), embed([[7.0], [-2.0]])
-    both = concatenated_embedding([one, two], normalize=False)
-    np.testing.assert_array_equal(both.vectors, [[3, 4, 7], [0.1, 0, -2]])
-
-
-def test_cosine_of_a_concatenation_is_the_mean_cosine_of_its_parts(rng):
-    parts = [embed(rng.normal(size=(6, d)) * 10**d) for d in (2, 5, 3)]
-    both = concatenated_embedding(parts).unit_vectors
-    mean = np.mean([p.unit_vectors @ p.unit_vectors.T for p in parts], axis=0)
-    np.testing.assert_allclose(both @ both.T, mean)
-
-
 def test_rows_are_joined_by_label_and_the_rest_is_told():
     one = embed([[1.0], [2.0], [3.0]], ["a", "b", "c"])
     two = embed([[4.0], [5.0]], ["c", "b"])
@@ -58,14 +45,6 @@ def test_rows_are_joined_by_label_and_the_rest_is_told():
     assert both.labels == ("b", "c")
     np.testing.assert_array_equal(both.vectors, [[2, 5], [3, 4]])
     assert concatenated_embedding([one, two], labels=["c"]).labels == ("c",)
-
-
-def test_parts_and_settings_are_kept():
-    parts = [embed(np.eye(2), method="ALE"), embed(np.eye(2), method="HLE")]
-    for fuse in (concatenated_embedding, cca_embedding):
-        options = fuse(parts, dim=1).options
-        assert [part["method"] for part in options["parts"]] == ["ALE", "HLE"]
-        assert options["dim"] == 1
 
 
 def test_a_missing_label_is_named_with_its_embedding():
@@ -90,22 +69,6 @@ def test_correlations_equal_those_of_scikit_learn(views):
     assert ours[0] > 0.8
 
 
-def test_canonical_directions_do_not_depend_on_the_basis_of_a_view(views, rng):
-    turned = embed(views[0].vectors @ rng.normal(size=(4, 4)) + rng.normal(size=4))
-    before = cca_embedding(views, dim=2, ridge=1e-10).vectors
-    after = cca_embedding([turned, views[1]], dim=2, ridge=1e-10).vectors
-    np.testing.assert_allclose(np.abs(before), np.abs(after), atol=1e-6)
-
-
-def test_ridge_is_relative_to_the_scale_of_a_view(views):
-    scaled = embed(views[0].vectors * 1000)
-    np.testing.assert_allclose(
-        cca_embedding([scaled, views[1]], dim=3).vectors,
-        cca_embedding(views, dim=3).vectors,
-        atol=1e-10,
-    )
-
-
 def test_the_mean_of_projections_solves_the_eigenproblem(views, rng):
     given = [*views, embed(rng.normal(size=(60, 5)))]
     ridge, total = 0.3, 0
@@ -118,23 +81,6 @@ def test_the_mean_of_projections_solves_the_eigenproblem(views, rng):
     expected = (total @ vectors / 3)[:, ::-1][:, :4]
     np.testing.assert_allclose(np.abs(result), np.abs(expected), atol=1e-10)
     np.testing.assert_allclose(np.linalg.norm(result, axis=0), values[::-1][:4] / 3)
-
-
-def test_more_dimensions_than_labels_need_the_ridge(rng):
-    wide = [embed(rng.normal(size=(6, 20))) for _ in range(2)]
-    np.testing.assert_allclose(correlations(cca_embedding(wide, ridge=1e-9)), 1)
-    ridged = correlations(cca_embedding(wide, ridge=0.5))
-    assert ridged.shape == (5,)  # one direction less than labels: vectors are centred
-    assert np.ptp(ridged) > 0.05
-
-
-def test_order_of_labels_does_not_matter(views, rng):
-    order = [views[0].labels[i] for i in rng.permutation(60)]
-    np.testing.assert_allclose(
-        cca_embedding(views, labels=order, dim=3).vectors,
-        cca_embedding(views, dim=3).select(order).vectors,
-        atol=1e-10,
-    )
 
 
 def test_wrong_views_and_options_are_refused(views):

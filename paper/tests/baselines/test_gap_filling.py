@@ -8,8 +8,6 @@ import pytest
 from phcle import LabelEmbedding
 from phcle.errors import ContextError, OptionError
 from phcle_paper.baselines import concatenated_embedding, soft_impute_embedding
-from phcle_paper.baselines.gap_filling import fill_by_ridge, fill_with_mean
-from phcle_paper.baselines.reduction import at_powers
 from phcle_paper.baselines.soft_impute import soft_impute
 
 
@@ -31,13 +29,6 @@ def planted(rng):
     return labels, views, parts
 
 
-def test_weights_multiply_the_parts():
-    one, two = embed([[3.0, 4.0]], ["a"]), embed([[7.0]], ["a"])
-    both = concatenated_embedding([one, two], weights=[0.5, 2.0])
-    np.testing.assert_allclose(both.vectors, [[0.3, 0.4, 2.0]])
-    assert both.options["weights"] == [0.5, 2.0]
-
-
 @pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, float("nan")]])
 def test_weights_must_fit_the_parts(weights):
     parts = [embed(np.eye(2), "ab"), embed(np.eye(2), "ab")]
@@ -53,29 +44,12 @@ def test_a_label_that_lacks_a_part_gets_its_mean():
     np.testing.assert_allclose(both.vectors, [[1, 0, 0], [0, 1, 1], [0.5, 0.5, -1]])
 
 
-def test_without_gaps_every_fill_gives_the_plain_concatenation(rng):
-    parts = [embed(rng.normal(size=(6, d)), "abcdef") for d in (3, 2)]
-    plain = concatenated_embedding(parts).vectors
-    for gaps in ("mean", "ridge"):
-        filled = concatenated_embedding(parts, gaps=gaps).vectors
-        np.testing.assert_array_equal(filled, plain)
-
-
 def test_ridge_finds_a_part_that_the_other_determines(planted):
     labels, views, parts = planted
     both = concatenated_embedding(
         parts, labels=labels, normalize=False, gaps="ridge"
     ).vectors
     np.testing.assert_allclose(both, np.hstack(views), atol=0.02)
-
-
-def test_too_few_complete_labels_leave_the_mean():
-    one = np.array([[1.0], [3.0], [np.nan]])
-    two = np.array([[np.nan], [2.0], [4.0]])
-    for ridge, mean in zip(
-        fill_by_ridge([one, two]), fill_with_mean([one, two]), strict=True
-    ):
-        np.testing.assert_array_equal(ridge, mean)
 
 
 def test_soft_impute_finds_a_low_rank_matrix_with_missing_blocks(planted):
@@ -100,14 +74,6 @@ def test_soft_impute_without_gaps_lowers_the_singular_values(rng):
         )
 
 
-def test_soft_impute_embeds_every_label(planted):
-    labels, _, parts = planted
-    found = soft_impute_embedding(parts, labels=labels, threshold=0.1, dim=2)
-    assert found.labels == tuple(labels)
-    assert found.vectors.shape == (60, 2)
-    assert np.linalg.norm(found.vectors, axis=1).min() > 0
-
-
 def test_wrong_options_are_refused(planted):
     _, _, parts = planted
     with pytest.raises(OptionError, match="threshold must be between 0 and 1"):
@@ -116,12 +82,3 @@ def test_wrong_options_are_refused(planted):
         concatenated_embedding(parts, gaps="zero")
     with pytest.raises(ContextError, match="no embedding has a vector for 'elk'"):
         concatenated_embedding(parts, labels=["elk"], gaps="mean")
-
-
-def test_powers_have_the_similarities_of_with_spectrum(rng):
-    one = embed(rng.normal(size=(5, 3)), "abcde")
-    for power, found in at_powers(one, [0.0, 0.5, 1.0, 2.0]).items():
-        expected = one.with_spectrum(power).vectors
-        np.testing.assert_allclose(
-            found.vectors @ found.vectors.T, expected @ expected.T, atol=1e-10
-        )

@@ -31,19 +31,6 @@ def test_without_sparsity_there_is_no_penalty_of_that_kind(rng):
     np.testing.assert_array_equal(embedding.vectors, model.embedding_.vectors)
 
 
-def test_labels_and_names_are_passed_on(rng):
-    contexts = random_contexts(rng, 9)
-    embedding = phcle_without_sparsity(
-        contexts[:1],
-        labels=["label1", "label2", "label3"],
-        names={"label1": "one"},
-        dim=2,
-        backend="numpy",
-    )
-    assert embedding.labels == ("label1", "label2", "label3")
-    assert embedding.name_of("label1") == "one"
-
-
 def test_a_fixed_option_cannot_be_changed(rng):
     contexts = random_contexts(rng, 6)
     with pytest.raises(OptionError, match="PHCLE_FC means complete_only=True"):

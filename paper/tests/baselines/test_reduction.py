@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from phcle import LabelEmbedding
 from phcle.errors import OptionError
 from phcle_paper.baselines import reduce_embedding
-from phcle_paper.baselines.reduction import left_singular, reduce_dimensions, unit_rows
+from phcle_paper.baselines.reduction import reduce_dimensions
 
 
 def test_all_dimensions_of_the_rank_keep_every_inner_product(rng):
@@ -26,13 +26,6 @@ def test_fewer_dimensions_are_the_best_approximation_without_centring(rng):
     np.testing.assert_allclose(np.linalg.norm(reduced, axis=0), strength[:2])
 
 
-def test_nothing_changes_where_there_is_nothing_to_reduce(rng):
-    values = rng.normal(size=(8, 6))
-    np.testing.assert_array_equal(reduce_dimensions(values, None), values)
-    np.testing.assert_array_equal(reduce_dimensions(values, 6), values)
-    np.testing.assert_array_equal(reduce_dimensions(sp.csr_array(values), 7), values)
-
-
 def test_sparse_values_reduce_like_dense_ones(rng):
     values = rng.normal(size=(30, 20)) * (rng.random((30, 20)) < 0.3)
     np.testing.assert_allclose(
@@ -40,26 +33,6 @@ def test_sparse_values_reduce_like_dense_ones(rng):
         reduce_dimensions(values, 4),
         atol=1e-3,
     )
-
-
-def test_order_of_rows_does_not_turn_signs(rng):
-    values = rng.normal(size=(7, 10))
-    order = rng.permutation(7)
-    np.testing.assert_allclose(
-        reduce_dimensions(values[order], 3), reduce_dimensions(values, 3)[order]
-    )
-
-
-def test_singular_values_come_largest_first(rng):
-    _, strength = left_singular(sp.csr_array(rng.normal(size=(12, 9))), 9)
-    assert np.all(np.diff(strength) <= 0)
-
-
-@pytest.mark.parametrize("make", [np.array, sp.csr_array])
-def test_unit_rows_leave_a_zero_row_alone(make):
-    scaled = unit_rows(make([[3.0, 4.0], [0.0, 0.0]]))
-    scaled = scaled.toarray() if sp.issparse(scaled) else scaled
-    np.testing.assert_allclose(scaled, [[0.6, 0.8], [0, 0]])
 
 
 def test_any_embedding_can_be_reduced(rng):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -64,17 +62,6 @@ def test_steps_over_other_columns_lead_from_label_to_label():
     np.testing.assert_allclose(found, (A + A @ A) / 2)
 
 
-def test_features_have_orthogonal_columns_of_length_one_on_average(rng):
-    values = rng.normal(size=(8, 5)) + 1
-    gram = (lambda T: T.T @ T)(text_features(values, 3))
-    np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12)
-    np.testing.assert_allclose(np.trace(gram), 3)
-    white = text_features(values, 3, whiten=True)
-    np.testing.assert_allclose(white.T @ white, np.eye(3), atol=1e-12)
-    ratio = np.linalg.svd(values, compute_uv=False)[:3] ** 2
-    np.testing.assert_allclose(np.diag(gram), 3 * ratio / ratio.sum())
-
-
 def test_objective_never_rises_and_factors_leave_the_start(problem):
     M, T, start = problem
     W, H, history = solve(M, T, start)
@@ -106,44 +93,6 @@ def test_result_equals_the_minimum_found_by_scipy(problem, rng):
     np.testing.assert_allclose(W @ H, theirs, atol=1e-4)
 
 
-def test_whitened_result_is_the_soft_thresholded_svd(problem, rng):
-    M, T, start = problem
-    T = T / np.linalg.norm(T, axis=0)
-    ridge = 0.8
-    W, H, _ = solve(M, T, start, ridge)
-    left, strength, right = np.linalg.svd(M @ T, full_matrices=False)
-    shrunk = np.maximum(strength - ridge / 2, 0)[:3]
-    np.testing.assert_allclose(W @ H, (left[:, :3] * shrunk) @ right[:3], atol=1e-5)
-
-
-def test_a_later_solution_does_not_depend_on_the_seed(contexts):
-    one, two = (
-        tadw_embedding(*contexts, dim=6, random_state=seed, tol=1e-13, max_iter=50_000)
-        for seed in (1, 2)
-    )
-    # The factors may be turned; inner products may not.
-    products = [e.vectors[:, :3] @ e.vectors[:, 3:].T for e in (one, two)]
-    np.testing.assert_allclose(*products, atol=1e-4)
-
-
-def test_the_seed_decides_every_bit(contexts):
-    one, two = (tadw_embedding(*contexts, dim=4) for _ in range(2))
-    np.testing.assert_array_equal(one.vectors, two.vectors)
-    assert one.options["method"] == "TADW"
-    values = [record["objective"] for record in one.history]
-    assert np.all(np.diff(values) <= 0)
-
-
-def test_order_of_labels_does_not_matter(contexts, rng):
-    order = [LABELS[i] for i in rng.permutation(8)]
-    options = {"dim": 4, "tol": 1e-3}
-    np.testing.assert_allclose(
-        tadw_embedding(*contexts, labels=order, **options).vectors,
-        tadw_embedding(*contexts, **options).select(order).vectors,
-        atol=1e-8,
-    )
-
-
 def test_only_labels_with_both_contexts_in_full_are_embedded(contexts):
     relational, traits = contexts
     values = traits.values.copy()
@@ -164,15 +113,3 @@ def test_trouble_is_told(contexts):
         tadw_embedding(*contexts, ridge=0)
     with pytest.warns(ConvergenceWarning, match="after 1 sweeps"):
         tadw_embedding(*contexts, dim=4, max_iter=1, tol=1e-12)
-
-
-def test_hierarchy_and_descriptions_of_imagenet_are_combined(imagenet):
-    tree, _, glosses = imagenet.contexts()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        embedding = tadw_embedding(
-            tree, glosses, dim=40, max_iter=20, names=imagenet.names
-        )
-    assert embedding.vectors.shape == (1000, 40)
-    near = [imagenet.names[label] for label, _ in embedding.nearest("tiger", k=5)]
-    assert set(near) & {"lion", "leopard", "jaguar", "cheetah", "snow leopard"}

@@ -26,13 +26,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_objects_keep_picture_class_box_and_attributes(folder):
+def test_objects_keep_class_and_attributes(folder):
     data = load_apy(folder)
-    assert data.files == ("1.jpg", "1.jpg", "2.jpg", "3.jpg")
     assert data.labels.tolist() == ["dog", "mug", "mug", "dog"]
-    assert data.boxes[0].tolist() == [1, 2, 30, 40]
     assert data.attributes.tolist() == [[0, 0], [1, 1], [1, 0], [0, 1]]
-    assert data.parts["ayahoo_test"].tolist() == [3]
 
 
 def test_class_means_leave_out_classes_without_objects(folder):
@@ -75,7 +72,6 @@ def test_objects_have_features_and_attributes_of_their_own(folder):
     assert data.labels.tolist() == ["dog", "mug", "mug"]
     assert data.item_attributes.tolist() == [[1, 0], [0, 1], [0, 0]]
     assert data.attributes.values.tolist() == [[1, 0], [0, 0.5]]
-    assert data.locations["apascal_train"].tolist() == [0, 2]
 
 
 def test_object_files_must_have_the_same_rows(folder):
@@ -87,13 +83,6 @@ def test_object_files_must_have_the_same_rows(folder):
         load_apy_objects(folder)
 
 
-def test_an_object_line_must_have_four_cells(folder):
-    write_objects(folder)
-    (folder / "voc2008_objects.tsv").write_text("apascal_train 1.jpg dog\n")
-    with pytest.raises(FileError, match="line 1: must be annotation file"):
-        load_apy_objects(folder)
-
-
 def test_class_means_equal_the_attributes_of_xlsa17(shared_data):
     means = load_apy(shared_data / "apy").class_means()
     released = load_class_attributes(
@@ -101,11 +90,3 @@ def test_class_means_equal_the_attributes_of_xlsa17(shared_data):
     ).attributes.rows_for(means.labels)
     assert released.labels == means.labels
     np.testing.assert_allclose(released.values, means.values, atol=1e-12)
-
-
-def test_annotated_objects_load_as_released(shared_data):
-    data = load_apy(shared_data / "apy")
-    assert [len(rows) for rows in data.parts.values()] == [6340, 6355, 2644]
-    objects = load_apy_objects(shared_data / "apy")
-    assert objects.features.shape == (2363, 1280)
-    assert objects.item_attributes.shape == (2363, 64)

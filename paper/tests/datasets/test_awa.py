@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 import scipy.io
 
-from phcle.errors import FileError, OptionError
+from phcle.errors import FileError
 from phcle_paper.datasets import load_awa, load_awa_word_vectors
 
 FILES = {
     "classes.txt": "     1\tkiller+whale\n     2\tox\n",
     "predicates.txt": "     1\tblack\n     2\tbig\n     3\thorns\n",
     "predicate-matrix-continuous.txt": "  83.40  -1.00  0.00\n  10.0 60.0 90.5\n",
-    "predicate-matrix-binary.txt": "1 0 0\n0 1 1\n",
-    "trainclasses.txt": "ox\n",
-    "testclasses.txt": "killer+whale\n",
-    "numexamples.txt": "ox 168\nkiller+whale 542\n",
 }
 
 
@@ -28,31 +24,12 @@ def folder(tmp_path):
 
 
 def test_minus_one_is_unknown(folder):
-    data = load_awa(folder)
-    assert data.classes == ("killer whale", "ox")
-    assert data.attributes.columns == ("black", "big", "horns")
+    attributes = load_awa(folder)
+    assert attributes.labels == ("killer whale", "ox")
+    assert attributes.columns == ("black", "big", "horns")
     np.testing.assert_equal(
-        data.attributes.values, [[83.4, np.nan, 0.0], [10.0, 60.0, 90.5]]
+        attributes.values, [[83.4, np.nan, 0.0], [10.0, 60.0, 90.5]]
     )
-
-
-def test_an_unknown_strength_makes_the_binary_value_unknown(folder):
-    data = load_awa(folder, kind="binary")
-    np.testing.assert_equal(data.attributes.values, [[1, np.nan, 0], [0, 1, 1]])
-
-
-def test_class_lists_and_counts_use_readable_names(folder):
-    data = load_awa(folder)
-    assert data.splits == {"seen": ("ox",), "unseen": ("killer whale",)}
-    assert data.n_images == {"killer whale": 542, "ox": 168}
-
-
-def test_lists_and_counts_may_be_absent(folder):
-    for name in ("trainclasses.txt", "testclasses.txt", "numexamples.txt"):
-        (folder / name).unlink()
-    data = load_awa(folder)
-    assert data.splits == {}
-    assert data.n_images == {}
 
 
 @pytest.mark.parametrize(
@@ -64,9 +41,6 @@ def test_lists_and_counts_may_be_absent(folder):
         ("predicate-matrix-continuous.txt", "1 2 3\n", "must have 2 lines"),
         ("predicate-matrix-continuous.txt", "1 2 x\n1 2 3\n", "line 1: must be 3"),
         ("predicate-matrix-continuous.txt", "1 2 nan\n1 2 3\n", "3 finite numbers"),
-        ("numexamples.txt", "ox many\n", "line 1: must be a class and its number"),
-        ("numexamples.txt", "oxen 3\n", "'oxen' is not a class"),
-        ("testclasses.txt", "killer whal\n", "Did you mean 'killer whale'"),
     ],
 )
 def test_malformed_files_are_refused_with_their_line(folder, name, text, message):
@@ -79,11 +53,6 @@ def test_a_missing_file_names_the_release(folder):
     (folder / "predicates.txt").unlink()
     with pytest.raises(FileError, match=r"predicates.txt: no such.*Lampert"):
         load_awa(folder)
-
-
-def test_kind_must_be_known(folder):
-    with pytest.raises(OptionError, match="'continuous' or 'binary'"):
-        load_awa(folder, kind="ternary")
 
 
 def test_word_vectors_come_from_a_mat_file(tmp_path):
@@ -102,11 +71,9 @@ def test_word_vectors_come_from_a_mat_file(tmp_path):
 
 
 def test_awa_loads_as_released(shared_data):
-    data = load_awa(shared_data / "awa")
-    assert data.attributes.values.shape == (50, 85)
-    assert data.attributes.n_observed == 50 * 85 - 4
-    assert sum(data.n_images.values()) == 30475
-    assert [len(own) for own in data.splits.values()] == [40, 10]
+    attributes = load_awa(shared_data / "awa")
+    assert attributes.values.shape == (50, 85)
+    assert attributes.n_observed == 50 * 85 - 4
     vectors = load_awa_word_vectors(shared_data / "awa")
-    assert vectors.labels == data.classes
+    assert vectors.labels == attributes.labels
     assert vectors.values.shape == (50, 1000)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from debian_index import KINDS, index_text
 
-from phcle import PHCLE
 from phcle.errors import FileError, OptionError
 from phcle_paper.datasets import load_debian
 from phcle_paper.datasets.debian import parse_package
@@ -31,12 +30,6 @@ def packages(index):
 def test_only_tagged_packages_are_kept_and_one_of_every_source(packages):
     assert set(packages.labels) == {x for kind in KINDS.values() for x in kind[0]}
     assert packages.labels[0] == "vi"  # needed by nano's neighbour and by its manual
-
-
-def test_the_most_needed_packages_are_kept(index):
-    kept = load_debian(index, min_facets=3, most=5)
-    assert len(kept.labels) == 5
-    assert "vi" in kept.labels
 
 
 def test_a_facet_without_a_tag_is_unknown_and_other_values_are_absent(packages):
@@ -86,12 +79,6 @@ def test_compressed_indices_are_the_same(tmp_path, index, suffix, opener):
     assert list(read_stanzas(path)) == list(read_stanzas(index))
 
 
-def test_values_of_several_lines_are_joined(index):
-    stanzas = {x["Package"]: x for x in read_stanzas(index)}
-    assert stanzas["vi-doc"]["Tag"].endswith("\nmade-of::html, interface::web")
-    assert stanzas["vi"]["Description"].splitlines()[1:] == ["long text of vi", "."]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -120,9 +107,3 @@ def test_other_compressions_and_missing_files_get_the_remedy(tmp_path):
             load_debian(broken)
     with pytest.raises(OptionError, match="most must be 5 or more"):
         load_debian(broken, most=1)
-
-
-def test_packages_of_one_kind_end_up_near_each_other(packages):
-    embedding = PHCLE(dim=8).fit(packages.contexts()).embedding_
-    for names, *_ in KINDS.values():
-        assert embedding.nearest(names[1], k=1)[0][0] in names

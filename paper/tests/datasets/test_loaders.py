@@ -10,7 +10,7 @@ from phcle_paper import datasets
     "name",
     [
         *("load_apy", "load_apy_objects", "load_awa", "load_awa_word_vectors"),
-        *("load_class_attributes", "load_imnet_attributes", "load_lad", "load_men"),
+        *("load_class_attributes", "load_lad"),
         "load_xlsa17",
     ],
 )

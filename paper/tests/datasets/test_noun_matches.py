@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from phcle.contexts import DescriptiveContext
-from phcle.datasets import WordNetNouns
 from phcle.errors import ContextError
-from phcle_paper.datasets import match_nouns
+from phcle_paper.datasets import WordNetNouns, match_nouns
 
 
 @pytest.fixture

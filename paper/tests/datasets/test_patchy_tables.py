@@ -11,7 +11,6 @@ from phcle.errors import FileError
 from phcle_paper.datasets.grambank import load_grambank
 from phcle_paper.datasets.near_places import great_circle_km, nearest_places
 from phcle_paper.datasets.pantheria import load_pantheria
-from phcle_paper.datasets.shop import load_shop
 from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 from phcle_paper.studies.cell_rivals import overall_mean
 from phcle_paper.studies.cell_tasks import cell_task
@@ -124,27 +123,12 @@ def test_sigtyp_reads_its_quirks(tmp_path):
     assert gold[table.labels.index("t2"), own].tolist() == [0, 0]  # no one else has it
 
 
-def test_a_line_that_is_no_language_is_named(tmp_path):
-    write_sigtyp(tmp_path / "s")
-    (tmp_path / "s" / "dev.csv").write_text(f"{HEAD}\nx\ty\n")
-    with pytest.raises(FileError, match=r"dev.csv, line 2: must be code, name"):
-        load_sigtyp(tmp_path / "s")
-
-
 def test_a_value_that_nobody_else_has_is_always_missed(tmp_path, rng):
     write_sigtyp(tmp_path / "sigtyp2020")
     task = cell_task("sigtyp-test", tmp_path)
     scores = task.scores(overall_mean(task, rng))
     assert scores["accuracy"] == pytest.approx(2 / 3)
     assert scores["mean over labels"] == pytest.approx((1 + 1 / 2) / 2)
-
-
-def test_development_languages_lose_half_their_features(tmp_path):
-    write_sigtyp(tmp_path / "sigtyp2020")
-    task = cell_task("sigtyp", tmp_path, 5)
-    is_dev = load_sigtyp(tmp_path / "sigtyp2020").is_dev
-    assert task.hidden[is_dev].sum(axis=1).tolist() == [1, 1, 1]
-    assert not task.hidden[~is_dev].any()
 
 
 def test_every_scoring_of_the_test_languages_is_recorded(tmp_path):
@@ -164,41 +148,7 @@ def test_every_scoring_of_the_test_languages_is_recorded(tmp_path):
     assert (out / "sigtyp.md").is_file()
 
 
-def test_the_shop_is_judged_by_what_its_table_lacks(tmp_path):
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    names = [f"Thing {i}" for i in range(12)]
-    edges = [f"{name},Shelf {i % 2}" for i, name in enumerate(names)]
-    cells, truth = [], {}
-    for i, name in enumerate(names):
-        electric = i % 2 == 0
-        truth[name] = {
-            "price": 10.0 * (i % 2 + 1),
-            "returns": 1.0,
-            "electric": electric,
-            "perishable": not electric,
-            "season": "summer" if electric else "winter",
-            "size": "small",
-        }
-        word = "yes" if electric else "no"
-        if i < 8:
-            season = truth[name]["season"] if i else ""
-            cells.append(f"{name},{10.0 * (i % 2 + 1)},,{word},,{season},small")
-    head = "category,avg price,returns %,electric,perishable,season,size"
-    for file, lines in {
-        "taxonomy_utf8.csv": ["child,parent", *edges, "Thing 1,Thing 1"],
-        "attributes_clean.csv": [head, *cells],
-        "tags.csv": ["label,tag", "THING 3 ,sale", "Thing 2,sale", "Nothing,new"],
-        "baskets.csv": ["item,label", "b0,Thing 1", "b0,Thing 2", "b0,Thing 2"],
-    }.items():
-        (folder / file).write_text("\n".join(lines) + "\n")
-    (folder / "truth.json").write_text(json.dumps(truth))
-    table, complete = load_shop(folder)
-    assert not np.isnan(complete).any()
-    assert table.others[0].labels == ("Thing 3", "Thing 2")
-    task = cell_task("shop", tmp_path)
-    assert task.hidden.sum(axis=0).tolist() == [4, 12, 4, 12, 5, 4]
-    found = run_study("shop", Request(tmp_path, tmp_path / "out", methods=["family"]))
-    row = found["rows"][0]
-    assert row["RMSE of avg price"] == pytest.approx(0, abs=1e-3)
-    assert row["electric"] == row["season"] == 1.0
+def test_what_the_table_of_the_shop_lacks_is_hidden(shared_data):
+    task = cell_task("shop", shared_data)
+    assert (task.hidden == ~task.table.known).all()
+    assert not np.isnan(task.truth).any()

@@ -9,10 +9,7 @@ from phcle.errors import FileError
 from phcle_paper.tables import label_sentences as sentences
 from phcle_paper.tables.embeddings import available, make_embeddings
 from phcle_paper.tables.image_benchmarks import (
-    APY_NODES,
-    has_features,
     load_benchmark,
-    thinned,
 )
 from phcle_paper.tables.settings import load_shipped
 
@@ -36,18 +33,6 @@ def test_descriptions_cover_the_classes_and_the_hierarchy_covers_all(small_data)
     assert len(benchmark.hierarchy().labels) == 1000
 
 
-def test_the_corrected_classes_lack_the_false_friends(small_data):
-    both = [load_benchmark(x, small_data) for x in ("awa", "awa-corrected")]
-    lost = set(both[0].classes) - set(both[1].classes)
-    assert lost == {"n02894605", "n03793489"}  # breakwater, computer mouse
-    assert both[0].digest != both[1].digest
-
-
-def test_nodes_of_apy_are_in_the_hierarchy(imagenet):
-    assert set(APY_NODES.values()) <= set(imagenet.names)
-    assert len(set(APY_NODES.values())) == len(APY_NODES) == 22
-
-
 def test_without_an_encoder_words_of_glosses_stand_in(small_data, no_encoder):
     benchmark = load_benchmark("tiny-imagenet", small_data)
     assert "TF-IDF" in benchmark.notes[0]
@@ -62,19 +47,6 @@ def test_sentence_vectors_need_one_row_per_label(small_data, tmp_path):
     np.save(path, np.ones((10, 3)))
     with pytest.raises(FileError, match="must have 1000 rows"):
         load_benchmark("tiny-imagenet", small_data, sentences=path)
-
-
-def test_what_is_missing_is_named(tmp_path):
-    with pytest.raises(FileError, match=r"holds xlsa17/AWA1 for the data set 'awa'"):
-        load_benchmark("awa", tmp_path)
-    assert not has_features("apy", tmp_path)
-
-
-def test_thinning_keeps_every_class(small_data):
-    task = load_benchmark("awa", small_data).task
-    less = thinned(task, 2, 0)
-    assert np.unique(less.y, return_counts=True)[1].tolist() == [2] * 26
-    assert thinned(task, 0, 0) is task
 
 
 @pytest.mark.filterwarnings("ignore::phcle.errors.ConvergenceWarning")

@@ -5,10 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from phcle.errors import FileError
-from phcle_paper.tables import embeddings, runner
-from phcle_paper.tables.image_benchmarks import load_benchmark
-from phcle_paper.tables.rendering import as_csv, as_markdown
+from phcle_paper.tables import runner
 from phcle_paper.tables.runner import reproduce
 from phcle_paper.tables.settings import load_shipped, parse
 
@@ -124,49 +121,6 @@ def test_a_generalised_table_has_seen_unseen_and_their_balance(
             assert low - 1e-9 <= harmonic <= high + 1e-9 or low == 0
 
 
-def test_a_spectrum_is_tried_without_fitting_anew(small_data, monkeypatch):
-    plan = parse(
-        SMALL.replace('name = "ALE"', 'name = "ALE"\nspectrum = [0.5, 1.0]'), "x"
-    ).embeddings[0]
-    benchmark = load_benchmark("apy", small_data)
-    made = []
-    real = embeddings.make_embedding
-    monkeypatch.setattr(
-        embeddings, "make_embedding", lambda *a: made.append(a) or real(*a)
-    )
-    found = embeddings.make_embeddings(
-        replace(parse(SMALL, "x"), embeddings=(plan,)), benchmark
-    )["ALE"]
-    assert list(found) == ["spectrum=0.5", "spectrum=1"]
-    assert len(made) == 1
-
-
-def test_a_lost_column_is_printed_as_lost(small):
-    cell = {"paper": None, "ours": 1.0, "variant": "", "spread": 1.0}
-    verdict = {
-        "classifier": "sje",
-        "outcome": "lost",
-        "rival": "CNC",
-        "ahead": -2.5,
-        "standard_error": 1.0,
-        "clear": True,
-        "by": "random splits",
-    }
-    table = {
-        "table": "table2",
-        "title": "T",
-        "reference": "PHCLE",
-        "classifiers": ["sje"],
-        "n_splits": 0,
-        "rows": [{"embedding": "PHCLE", "classifier": "sje", **cell}],
-        "verdicts": [verdict],
-        "caveats": [],
-        "version": "0",
-    }
-    assert "sje: PHCLE **lost** to CNC by 2.50 ± 1.00\n" in as_markdown(table)
-    assert as_csv(table).count("\n") == 4
-
-
 def test_verdicts_follow_the_accuracies(small):
     rows = [
         {
@@ -206,8 +160,3 @@ def test_table1_of_the_real_data_equals_the_paper(shared_data, tmp_path):
     table = reproduce(load_shipped("table1", "awa"), shared_data, tmp_path)
     differ = [x["statistic"] for x in table["rows"] if x["paper"] != x["ours"]]
     assert differ == ["features"]
-
-
-def test_data_must_be_a_folder(small, tmp_path):
-    with pytest.raises(FileError, match="no such folder"):
-        reproduce(small, tmp_path / "none", tmp_path)

@@ -12,7 +12,6 @@ from phcle_paper.tables.settings import (
     load_config,
     load_shipped,
     parse,
-    quick,
 )
 
 SMALL = """
@@ -47,14 +46,6 @@ def test_no_config_lies_there_unread():
     assert {file.name for file in folder.iterdir()} == names
 
 
-def test_shared_options_reach_every_variant():
-    (plan,) = parse(SMALL, "here").embeddings
-    assert plan.variants == (
-        {"contexts": ["hierarchy"], "dim": 5, "ridge": 1.0, "spectrum": 1.0},
-        {"contexts": ["hierarchy"], "dim": 5, "ridge": 3.0, "spectrum": 1.0},
-    )
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -79,9 +70,3 @@ def test_a_file_must_be_there_and_be_toml(tmp_path):
     (tmp_path / "bad.toml").write_text("table = ")
     with pytest.raises(FileError, match="is not TOML"):
         load_config(tmp_path / "bad.toml")
-
-
-def test_a_quick_run_says_so():
-    experiment = quick(load_shipped("table2", "awa"))
-    assert experiment.splits.random == 2
-    assert "quick trial" in experiment.caveats[-1]

@@ -46,15 +46,14 @@ def clusters(
     only: Annotated[list[str] | None, typer.Option("--labels", hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
-    """Group similar labels, and say how well a hierarchy agrees.
+    """Group similar labels.
 
     All labels are grouped, or those that are given. --count is the number of clusters.
-    The agreement is shown if the embedding was learned with a hierarchy.
     """
     from phcle.answers import DrawnClusters
     from phcle.embedding import load
     from phcle.uses.clusters import cluster_labels
-    from phcle.uses.similarity_heatmap import draw_heatmaps
+    from phcle.uses.similarity_heatmap import save_heatmap
 
     is_table = out is not None and out.suffix.lower() in (".csv", ".tsv", ".json")
     if out is not None:
@@ -68,7 +67,7 @@ def clusters(
         write_answers(out, answer, COLUMNS, _rows(answer))
     elif out is not None:
         with progress_bar("drawing the heat map"):
-            draw_heatmaps({file.name: found}, out, name_of=embedding.name_of)
+            save_heatmap(found, out, name_of=embedding.name_of)
         answer = DrawnClusters(file=str(out), **vars(answer))
     show(answer, _show, as_json=as_json)
     if out is not None and not as_json:
@@ -76,19 +75,14 @@ def clusters(
 
 
 def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
-    """Groups with names, and the agreement with a hierarchy that knows all labels."""
+    """Groups with names."""
     from phcle.answers import ClusteredLabels
     from phcle.uses.cluster_names import cluster_names
-    from phcle.uses.clusters import agreement
     from phcle.uses.named_answers import named
 
-    trees = [context.hierarchy for context in embedding.contexts]
-    labels = set(found.labels)
-    tree = next((x for x in trees if x is not None and labels <= x.index.keys()), None)
     return ClusteredLabels(
         tuple(tuple(named(embedding, x) for x in group) for group in found.groups),
         cluster_names(embedding, found.groups),
-        None if tree is None else agreement(found, tree),
     )
 
 
@@ -102,7 +96,7 @@ def _rows(answer: ClusteredLabels) -> Iterator[tuple[object, ...]]:
 
 
 def _show(answer: ClusteredLabels) -> None:
-    """Print the clusters and the agreement."""
+    """Print the clusters."""
     show_table(
         ("cluster", "labels"),
         (
@@ -112,10 +106,3 @@ def _show(answer: ClusteredLabels) -> None:
             )
         ),
     )
-    found = answer.agreement
-    if found is not None:
-        typer.echo(
-            f"Agreement with the hierarchy: cophenetic correlation "
-            f"{found.cophenetic:.3f}, adjusted Rand index "
-            f"{found.rand_index:.3f} against {found.n_families} families"
-        )

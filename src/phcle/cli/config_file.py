@@ -22,6 +22,7 @@ from typing import Any
 import typer
 
 from phcle.cli.command_style import RENAMED
+from phcle.cli.errors_and_signals import load_libraries
 from phcle.cli.flags import make_flag, with_flags
 from phcle.cli.output import set_quiet
 from phcle.errors import FileError, OptionError, did_you_mean
@@ -48,6 +49,7 @@ def with_config(command: Callable[..., None]) -> Callable[..., None]:
     def run(config: None = None, **given: Any) -> None:
         if "quiet" not in own:
             given.pop("quiet", None)
+        load_libraries()
         command(**given)
 
     info = typer.Option(

@@ -18,7 +18,6 @@ from phcle.cli.output import (
     show_next,
     shows_progress,
 )
-from phcle.errors import BackendError
 from phcle.files.writing import make_folder
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ def demo(
 
     The contexts are WordNet's hierarchy, the words of the definitions, and nine
     yes-or-no questions that only every fourth label answers. The demo fills in the
-    other answers, adds a label, and recognises drawn shapes of classes never seen. It
-    takes seconds and needs no network.
+    other answers and adds a label. It takes seconds and needs no network.
     """
     from phcle import PHCLE
     from phcle.datasets import load_imagenet1k
@@ -73,12 +71,8 @@ def demo(
     )
     show_line("of definitions, and nine questions that were answered for 250 labels.")
     _show_answers(found)
-    with progress_bar("recognising shapes"):
-        shapes, picture = _recognise_shapes(out)
-    show_line("Drawn shapes of classes that no training image shows, recognised from")
-    show_line(f"  {', '.join(f'{name} {x:.0%}' for name, x in shapes.items())}")
     with progress_bar("drawing the page"):
-        write_demo_page(page, found, seconds=seconds, shapes=shapes, picture=picture)
+        write_demo_page(page, found, seconds=seconds)
     show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
     show_line(f"The map of all labels: {page}")
     if browser and _has_display():
@@ -116,20 +110,6 @@ def _yes(cells: Iterable[CompletedCell]) -> list[str]:
         for x in cells
         if x.value
     ]
-
-
-def _recognise_shapes(out: Path) -> tuple[dict[str, float], Path | None]:
-    """Zero-shot classification: accuracies, and a picture if Matplotlib is there."""
-    from phcle.datasets import load_shapes
-    from phcle.unseen_shapes import draw_answers, recognise_new_shapes
-
-    found = recognise_new_shapes(load_shapes())
-    accuracies = {**found.accuracies, "chance": found.chance}
-    try:
-        draw_answers(found, out / "shapes.png")
-    except BackendError:  # the page does without it
-        return accuracies, None
-    return accuracies, out / "shapes.png"
 
 
 def _has_display() -> bool:

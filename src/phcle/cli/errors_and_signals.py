@@ -22,6 +22,7 @@ __all__ = [
     "GuardedGroup",
     "Terminated",
     "leaving_at_once",
+    "load_libraries",
     "open_closed_streams",
     "save_when_terminated",
     "say",
@@ -31,11 +32,20 @@ BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 STOPPED_BY = 128
 """Added to the number of a signal, as shells do, for the exit code of what it ended."""
 
-
 OUT_OF_MEMORY = (
     "not enough memory; lower --dim, give fewer labels or columns, or close other "
     "programs"
 )
+
+NO_MEMORY_TEXTS = ("failed to map segment", "can't start new thread")
+"""What other errors than MemoryError say when a library or a thread gets no memory."""
+
+START_MB, THREAD_MB = 350, 80
+"""Addresses that the libraries of a small fit take, and those of each further thread of
+the two copies of OpenBLAS that NumPy and SciPy bring. Measured; most stay unused."""
+
+MOST_THREADS = 64
+"""Of OpenBLAS, as NumPy and SciPy build it."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -66,6 +76,46 @@ def save_when_terminated() -> None:
     hangup = getattr(signal, "SIGHUP", None)
     if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
         signal.signal(hangup, _raise_terminated)
+
+
+def load_libraries() -> None:
+    """Load NumPy and SciPy, or refuse a limit of memory in which they cannot start.
+
+    OpenBLAS asks for its memory until it gets it. Python handles no signal meanwhile, so
+    SIGTERM has its plain meaning until both are loaded.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        pass
+    else:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        n_threads = _blas_threads()
+        needed = START_MB + THREAD_MB * (n_threads - 1)
+        if limit != resource.RLIM_INFINITY and limit < needed << 20:
+            fewer = ", or set OPENBLAS_NUM_THREADS=1" if n_threads > 1 else ""
+            raise PhcleError(
+                f"not enough memory: the limit of this shell is {limit >> 20} MB "
+                f"(ulimit -v), and a start takes {needed} MB (threads of OpenBLAS: "
+                f"{n_threads}); raise the limit{fewer}."
+            )
+    handles_end = signal.getsignal(signal.SIGTERM) is _raise_terminated
+    if handles_end:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    import scipy.linalg  # noqa: F401
+
+    if handles_end:
+        signal.signal(signal.SIGTERM, _raise_terminated)
+
+
+def _blas_threads() -> int:
+    """Threads that each copy of OpenBLAS will start."""
+    most = min(os.cpu_count() or 1, MOST_THREADS)
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        wanted = os.environ.get(name, "")
+        if wanted.isdecimal() and int(wanted) > 0:
+            return min(int(wanted), most)
+    return most
 
 
 def open_closed_streams() -> None:
@@ -219,6 +269,11 @@ def guard() -> Iterator[None]:
             raise typer.Exit(BROKEN_PIPE) from error
         except MemoryError as error:
             say(f"{OUT_OF_MEMORY}{f' ({error})' if str(error) else ''}.")
+            raise typer.Exit(BAD_INPUT) from error
+        except (ImportError, RuntimeError) as error:
+            if not any(text in str(error) for text in NO_MEMORY_TEXTS):
+                raise
+            say(f"{OUT_OF_MEMORY} ({error}).")
             raise typer.Exit(BAD_INPUT) from error
         except OSError as error:  # such as a full disk
             say(error.strerror or str(error))

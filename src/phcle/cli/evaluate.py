@@ -12,7 +12,6 @@ import typer
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import progress_bar, show, show_line, show_table
 from phcle.files.writing import make_folder
-from phcle.uses.zero_shot import CLASSIFIERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +65,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             "--classifier",
-            metavar="|".join(CLASSIFIERS),
+            metavar="eszsl|conse|sje",
             help="Give it several times for several; by default all.",
         ),
     ] = None,

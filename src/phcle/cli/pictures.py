@@ -78,10 +78,9 @@ def map(
         )
     check_can_write(out, [file, features])
     embedding = load(file)
-    card = None
     if network is not None and photos is not None:
         opened = FeatureNetwork.open(network)
-        data, card = _photo_data(photos, opened), opened.card()
+        data = _photo_data(photos, opened)
     else:
         from phcle.datasets import load_feature_folder
 
@@ -95,7 +94,7 @@ def map(
             embedding,
             feature_ridge=feature_ridge,
             class_ridge=class_ridge,
-            network=card,
+            network=None if network is None else {"name": network},
         )
     found.save(out)
     answer = LearnedImageMap(
@@ -207,9 +206,7 @@ def network_of(image_map: ImageMap, model: Path, network: str | None) -> Feature
             f"{model}: was learned from features, not from photos, so give features "
             "(.npy) here too, or learn it again with `phcle map --photos --network`."
         )
-    opened = FeatureNetwork.open(network or card["name"])
-    opened.check_is(card)
-    return opened
+    return FeatureNetwork.open(network or card["name"])
 
 
 def _features(path: Path, network: FeatureNetwork | None) -> Any:

@@ -1,4 +1,4 @@
-"""Data that ships with the package, and readers of a user's pictures and WordNet.
+"""Data that ships with the package, and readers of features of a user's pictures.
 
 Importing this package reads no data. Modules here import `errors`, `files` and
 `contexts` only.
@@ -11,21 +11,12 @@ from phcle.datasets.feature_folder import (
 )
 from phcle.datasets.image_data import ImageData
 from phcle.datasets.imagenet1k import ImageNet1K, load_imagenet1k
-from phcle.datasets.shapes import RenderedShapes, load_shapes
-from phcle.datasets.simple_features import picture_features
-from phcle.datasets.wordnet import WORDNET_FOLDER, WordNetNouns, load_wordnet_nouns
 
 __all__ = [
-    "WORDNET_FOLDER",
     "ImageData",
     "ImageNet1K",
-    "RenderedShapes",
-    "WordNetNouns",
     "load_feature_folder",
     "load_imagenet1k",
-    "load_shapes",
-    "load_wordnet_nouns",
-    "picture_features",
     "read_array",
     "read_feature_rows",
 ]

@@ -582,38 +582,6 @@ class LabelEmbedding:
             tuple(kept), self.vectors[rows], self.names, spellings=self.spellings
         )
 
-    def with_spectrum(self, power: float) -> LabelEmbedding:
-        """Make strong or weak directions of the vectors count more.
-
-        With the singular value decomposition P·S·Qᵀ of the vectors, the new vectors are
-        P·S^power·Qᵀ. PHCLE splits the strength of each direction between labels and
-        columns, so a power of 2 gives vectors whose similarities are those of the
-        predicted values.
-
-        Parameters
-        ----------
-        power : float
-            1 changes nothing. Below 1, weak directions count more (0 whitens); above 1,
-            strong ones do.
-
-        Returns
-        -------
-        LabelEmbedding
-            The new vectors, without contexts, which do not fit them.
-        """
-        if not np.isfinite(power) or power < 0:
-            raise ContextError(f"power must be 0 or more. Got {power!r} instead.")
-        left, strength, right = np.linalg.svd(
-            np.asarray(self.vectors, np.float64), full_matrices=False
-        )
-        top = strength.max(initial=0.0)
-        kept = strength > 1e-10 * top  # the rest is rounding error
-        share = strength[kept] / top
-        vectors = (left[:, kept] * (top * share**power)) @ right[kept]
-        return replace(
-            self, vectors=vectors.astype(self.vectors.dtype), contexts=(), penalties={}
-        )
-
     def with_rows(
         self,
         labels: Sequence[str],

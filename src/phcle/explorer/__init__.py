@@ -4,7 +4,7 @@
 (`api.py`) and the checks of every request (`security.py`). Both pages and API show the
 answers of `page_answers.py` and `phcle.uses.named_answers`. `workspace.py` holds the
 embeddings, each an `Opened` of `opened_embedding.py`; `background_work.py` computes
-what is slow, and `stored_answers.py` keeps what was asked before.
+what is slow.
 
 It may import everything but the command line.
 """

@@ -17,8 +17,8 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from phcle import answers
-from phcle.explorer import csv_export, page_answers
+from phcle.answers import Answer, DescribedLabel, ExplainedPair, Nearest
+from phcle.explorer import answers, csv_export, page_answers
 from phcle.explorer.attribute_query import Columns, Has, HasNot, parse_wanted
 from phcle.explorer.filter_counts import Facets, facets
 from phcle.explorer.gaps import Gaps, unknown_cells
@@ -41,7 +41,7 @@ from phcle.uses.named_answers import describe_label
 
 __all__ = ["api_router"]
 
-A = TypeVar("A", bound=answers.Answer)
+A = TypeVar("A", bound=Answer)
 
 Label = Annotated[
     str, Query(min_length=1, max_length=500, description="A label's id or its name.")
@@ -111,7 +111,7 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
 
 def _reply(
     answer: A,
-    rows: Callable[[A], Iterable[csv_export.Row | csv_export.Pairs | answers.Answer]],
+    rows: Callable[[A], Iterable[csv_export.Row | csv_export.Pairs | Answer]],
     form: str,
     name: str,
 ) -> Response:
@@ -150,7 +150,7 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
         """Attributes that match what was typed."""
         return page_answers.found_attributes(opened, q, limit)
 
-    @router.get("/nearest", response_model=answers.Nearest, responses=AS_TABLE)
+    @router.get("/nearest", response_model=Nearest, responses=AS_TABLE)
     async def nearest(label: Label, k: Count = 10, form: Format = "json") -> Response:
         """The labels most similar to a label; the same as `phcle nearest --json`."""
         if opened.finds_quickly(label, k):
@@ -159,13 +159,13 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
             answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
         return _reply(answer, attrgetter("neighbours"), form, "neighbours")
 
-    @router.get("/describe", response_model=answers.DescribedLabel, responses=AS_TABLE)
+    @router.get("/describe", response_model=DescribedLabel, responses=AS_TABLE)
     def describe(label: Label, k: Count = 6, form: Format = "json") -> Response:
         """Related labels and attributes; the same as `phcle describe --json`."""
         answer = describe_label(opened.embedding, opened.resolve(label), k)
         return _reply(answer, csv_export.described_rows, form, "attributes")
 
-    @router.get("/explain", response_model=answers.ExplainedPair, responses=AS_TABLE)
+    @router.get("/explain", response_model=ExplainedPair, responses=AS_TABLE)
     def explain(a: Label, b: Label, k: Count = 5, form: Format = "json") -> Response:
         """Why two labels are similar; the same as `phcle explain --json`."""
         answer = page_answers.explanation(opened, a, b, k)

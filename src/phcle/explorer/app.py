@@ -22,7 +22,7 @@ from phcle.explorer.label_lookup import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import Guard, Rules, failure_response
-from phcle.explorer.stored_answers import StoredAnswers
+from phcle.explorer.work_lanes import costly_paths
 from phcle.explorer.workspace import Workspace
 
 __all__ = ["make_app"]
@@ -69,9 +69,9 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
     )
     assets = Assets()
     pages = Pages(workspace, assets)
-    app.include_router(api_router(workspace, map_file))
-    app.include_router(pages.router())
-    app.include_router(assets.router())
+    routers = api_router(workspace, map_file), pages.router(), assets.router()
+    for router in routers:
+        app.include_router(router)
 
     def failed(
         request: Request,
@@ -106,8 +106,7 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
         answer.headers.update(error.headers or {})
         return answer
 
-    app.add_middleware(StoredAnswers)
-    app.add_middleware(Guard, rules=rules)  # the last one checks first
+    app.add_middleware(Guard, rules=rules, costly=costly_paths(*routers))
     return app
 
 

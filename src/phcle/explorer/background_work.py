@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Progress
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.label_supports import Supports, fill_supports
 from phcle.errors import FileError, PhcleError
+from phcle.explorer.answers import Progress
 from phcle.explorer.precomputed import (
     Precomputed,
     load_precomputed,

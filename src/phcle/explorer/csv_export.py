@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from phcle import answers
+from phcle.answers import Answer, DescribedLabel, ExplainedPair, as_json
+from phcle.explorer import answers
 from phcle.files.csv_text import csv_lines
 
 __all__ = [
@@ -23,7 +24,7 @@ Pairs = Sequence[tuple[str, Any]]
 """A row as title and value of each cell; a title may occur twice."""
 
 
-def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
+def as_csv(rows: Iterable[Row | Pairs | Answer]) -> str:
     r"""Write rows as CSV.
 
     Parameters
@@ -43,7 +44,7 @@ def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
     """
     listed = [
         list(row.items()) if isinstance(row, Mapping) else row
-        for row in answers.as_json(list(rows))
+        for row in as_json(list(rows))
     ]
     if not listed:
         return ""
@@ -52,7 +53,7 @@ def as_csv(rows: Iterable[Row | Pairs | answers.Answer]) -> str:
     return "".join(csv_lines(lines))
 
 
-def described_rows(answer: answers.DescribedLabel) -> list[Row]:
+def described_rows(answer: DescribedLabel) -> list[Row]:
     """Make one row per attribute of a label.
 
     Parameters
@@ -75,7 +76,7 @@ def described_rows(answer: answers.DescribedLabel) -> list[Row]:
     ]
 
 
-def explained_rows(answer: answers.ExplainedPair) -> list[Row]:
+def explained_rows(answer: ExplainedPair) -> list[Row]:
     """Make one row per named column, and one for the others of each group.
 
     Parameters

@@ -8,12 +8,12 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import LabelCell
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import Reading, read_predictions
+from phcle.explorer.answers import LabelCell
 
 __all__ = ["label_cells"]
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Answer, Named, Node
+from phcle.answers import Answer, Named
+from phcle.explorer.answers import Node
 from phcle.explorer.attribute_query import parse_attribute
 from phcle.explorer.label_filters import Filter, rows_of
 from phcle.explorer.opened_embedding import Opened

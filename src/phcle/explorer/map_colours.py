@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import MapColouring, Shade
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
+from phcle.explorer.answers import MapColouring, Shade
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.stored_content import StoredContent
 from phcle.explorer.workspace import Workspace

@@ -10,11 +10,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from phcle.answers import LandedLabel, Neighbour
+from phcle.answers import Neighbour
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.base.context import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
+from phcle.explorer.answers import LandedLabel
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.attribute_search import descriptive_context
 from phcle.uses.named_answers import describe_label, explain_pair, nearest_labels

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Answer, Named, Node
+from phcle.answers import Answer, Named
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import number_text
 from phcle.errors import UnknownLabelError
+from phcle.explorer.answers import Node
 from phcle.explorer.label_lookup import LabelNotFound
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named

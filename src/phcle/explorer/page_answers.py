@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from phcle import answers
+from phcle.answers import ExplainedPair, Named, Nearest, Neighbour
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.describe import describe
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError
+from phcle.explorer import answers
 from phcle.explorer.label_cells import label_cells
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.workspace import Workspace
@@ -82,7 +83,7 @@ def info(workspace: Workspace) -> answers.ExplorerInfo:
     )
 
 
-def nearest(opened: Opened, label: str, k: int) -> answers.Nearest:
+def nearest(opened: Opened, label: str, k: int) -> Nearest:
     """Find the labels most similar to a label.
 
     Parameters
@@ -104,7 +105,7 @@ def nearest(opened: Opened, label: str, k: int) -> answers.Nearest:
     )
 
 
-def explanation(opened: Opened, a: str, b: str, k: int) -> answers.ExplainedPair:
+def explanation(opened: Opened, a: str, b: str, k: int) -> ExplainedPair:
     """Explain the similarity of two labels.
 
     Parameters
@@ -185,7 +186,7 @@ def _nodes(opened: Opened, nodes: Sequence[str]) -> tuple[answers.Node, ...]:
     return tuple(answers.Node(x, embedding.name_of(x), x in embedding) for x in nodes)
 
 
-def example_pairs(opened: Opened) -> tuple[tuple[answers.Named, ...], ...]:
+def example_pairs(opened: Opened) -> tuple[tuple[Named, ...], ...]:
     """Choose pairs of labels to try a comparison with.
 
     Parameters
@@ -509,7 +510,7 @@ def side_by_side(workspace: Workspace, label: str, k: int) -> answers.SideBySide
     both = {near.label for near in one} & {near.label for near in two}
 
     def marked(
-        side: Sequence[answers.Neighbour],
+        side: Sequence[Neighbour],
     ) -> tuple[answers.SharedNeighbour, ...]:
         return tuple(
             answers.SharedNeighbour(**vars(x), in_both=x.label in both) for x in side

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from phcle import __version__
-from phcle.answers import WantedAttribute
 from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.explorer import page_answers
+from phcle.explorer.answers import WantedAttribute
 from phcle.explorer.assets import Assets
 from phcle.explorer.attribute_query import (
     Columns,

@@ -21,8 +21,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from phcle.answers import Failure, FailureText
 from phcle.errors import OptionError
+from phcle.explorer.answers import Failure, FailureText
 from phcle.explorer.plain_pages import from_elsewhere_page, is_page, token_page
 
 __all__ = ["Guard", "Rules", "failure_response", "is_loopback"]
@@ -32,10 +32,6 @@ COOKIE = "phcle_token"
 SHORTEST_TOKEN = 16
 MOST_BYTES = 16 << 20
 """Largest request: a vector of features has kilobytes, a picture some megabytes."""
-
-COSTLY_PAGES = ("/match", "/table", "/complete")
-"""Pages that make the server compute: a link from another site must not open them by
-itself."""
 
 POLICY = "; ".join(
     [
@@ -205,11 +201,15 @@ class Guard:
         What answers the requests that pass.
     rules : Rules
         Which requests are allowed.
+    costly : frozenset of str
+        Paths that make the server compute: a link from another site must not open them
+        by itself.
     """
 
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules, costly: frozenset[str]) -> None:
         self.app = app
         self.rules = rules
+        self.costly = costly
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it (ASGI)."""
@@ -243,7 +243,8 @@ class Guard:
             return failure_response(
                 403, "requests from pages of another origin are refused."
             )
-        refusal = _refuse_other_sites(request) or self._ask_for_token(request)
+        refusal = _refuse_other_sites(request, self.costly)
+        refusal = refusal or self._ask_for_token(request)
         if refusal is not None:
             return refusal
         length = headers.get("content-length", "0")
@@ -298,7 +299,9 @@ class Guard:
         return f"at most {self.rules.most_bytes >> 20} megabytes can be sent."
 
 
-def _refuse_other_sites(request: HTTPConnection) -> Response | None:
+def _refuse_other_sites(
+    request: HTTPConnection, costly: frozenset[str]
+) -> Response | None:
     """Refuse what a page of another site asks for, but not a link to a cheap page."""
     headers, scope = request.headers, request.scope
     site = headers.get("sec-fetch-site", "none")
@@ -311,7 +314,7 @@ def _refuse_other_sites(request: HTTPConnection) -> Response | None:
     )
     if not is_link:
         return failure_response(403, "requests from pages of another site are refused.")
-    if scope["path"] not in COSTLY_PAGES:
+    if scope["path"] not in costly:
         return None
     query = scope["query_string"].decode("latin-1")
     return from_elsewhere_page(_own_path(scope["path"]) + (query and f"?{query}"))

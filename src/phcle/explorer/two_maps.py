@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Answer, MapData, Progress
+from phcle.answers import Answer
 from phcle.errors import FileError
+from phcle.explorer.answers import MapData, Progress
 from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
 from phcle.explorer.opened_embedding import Opened

@@ -2,6 +2,7 @@
 
 The event loop answers what is quick. What computes runs in a lane: a few threads with
 a queue. So a crowd of costly requests can take neither all memory nor all threads.
+Which routes are costly is said at the routes alone, by their lane.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-__all__ = ["COSTLY", "PICTURES", "in_lane"]
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+
+__all__ = ["COSTLY", "PICTURES", "costly_paths", "in_lane"]
 
 COSTLY = ThreadPoolExecutor(2, "phcle-costly")
 """For answers that look at all labels. Two at once: each may take some 100 MB at a
@@ -57,6 +61,30 @@ def in_lane(
 
         # With types, not their names: FastAPI would look for those in this module.
         run.__signature__ = inspect.signature(work, eval_str=True)  # type: ignore[attr-defined]
+        run.lane = lane  # type: ignore[attr-defined]
         return run
 
     return wrapped
+
+
+def costly_paths(*routers: APIRouter) -> frozenset[str]:
+    """Find the addresses whose answers are computed in the costly lane.
+
+    Parameters
+    ----------
+    *routers : APIRouter
+        Routes of the application.
+
+    Returns
+    -------
+    frozenset of str
+        Their paths; of questions (GET) only.
+    """
+    return frozenset(
+        route.path
+        for router in routers
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        and "GET" in route.methods
+        and getattr(route.endpoint, "lane", None) is COSTLY
+    )

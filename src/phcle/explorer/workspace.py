@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from phcle.answers import Progress, Status
 from phcle.errors import OptionError
+from phcle.explorer.answers import Progress, Status
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.suspicion_work import SuspicionWork
 from phcle.uses.neighbourhood_comparison import Differences, neighbourhood_differences

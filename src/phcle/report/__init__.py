@@ -10,18 +10,12 @@ Modules here may import `phcle.uses`, `phcle.solver`, `phcle.embedding`,
 """
 
 from phcle.report.embedding_report import write_report
-from phcle.report.html_page import as_data_uri, write_page
-from phcle.report.report_libraries import can_write_reports, needed
 from phcle.report.table_files import as_csv, as_markdown, markdown_grid, write_table
 
 __all__ = [
     "as_csv",
-    "as_data_uri",
     "as_markdown",
-    "can_write_reports",
     "markdown_grid",
-    "needed",
-    "write_page",
     "write_report",
     "write_table",
 ]

@@ -14,7 +14,7 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.datasets.imagenet1k import ImageNet1K
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import branches_of
-from phcle.report.html_page import as_data_uri, write_page
+from phcle.report.html_page import write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import lay_out
@@ -127,14 +127,7 @@ def answer_demo(embedding: LabelEmbedding, data: ImageNet1K) -> DemoAnswers:
     )
 
 
-def write_demo_page(
-    path: Path,
-    answers: DemoAnswers,
-    *,
-    seconds: float,
-    shapes: dict[str, float],
-    picture: Path | None = None,
-) -> None:
+def write_demo_page(path: Path, answers: DemoAnswers, *, seconds: float) -> None:
     """Write the page: one file that loads nothing else.
 
     Parameters
@@ -145,10 +138,6 @@ def write_demo_page(
         The answers to show.
     seconds : float
         How long the fit took.
-    shapes : dict of str to float
-        Accuracy for drawn shapes of classes never seen, by what is known of them.
-    picture : Path, optional
-        A picture of these shapes.
     """
     embedding = answers.embedding
     layout = lay_out(np.asarray(embedding.unit_vectors, np.float32), k=N_ON_CARD)
@@ -162,8 +151,6 @@ def write_demo_page(
         answers=answers,
         new_text=NEW_TEXT,
         new_parent=NEW_PARENT,
-        shapes=shapes,
-        picture=None if picture is None else as_data_uri(picture),
         method=layout.method,
         map=page_data(embedding, layout, ways).text,
     )

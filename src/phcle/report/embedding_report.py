@@ -17,11 +17,10 @@ from phcle.errors import ContextError, some
 from phcle.files.writing import make_folder
 from phcle.report import figures, section_data
 from phcle.report.hierarchy_branches import branches_of
-from phcle.report.html_page import as_data_uri, write_page
+from phcle.report.html_page import as_data_uri, needed, write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import Layout, lay_out
-from phcle.report.report_libraries import needed
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.clusters import Clusters, cluster_labels
 from phcle.uses.named_answers import summarise
@@ -101,11 +100,9 @@ def write_report(
         )
     layout = replace(layout, neighbours=layout.neighbours[:, :N_ON_CARD])
     ways = colourings(embedding, branches)
-    contexts_done = partial(progress, "measuring what each context adds")
     data: dict[str, Any] = {
         "summary": section_data.summary(embedding),
         "coverage": section_data.coverage(embedding),
-        "context_help": section_data.help_of_contexts(embedding, contexts_done),
         "convergence": section_data.convergence(embedding),
         "sparsity": section_data.sparsity(embedding),
         "retrieval": section_data.retrieval(
@@ -188,8 +185,6 @@ def _draw_figures(
     if embedding.contexts:
         drawn["coverage"] = figures.coverage_figure(data["coverage"], len(embedding))
         drawn["weights"] = figures.weights_figure(data["summary"]["contexts"])
-    if any(x["without"] is not None for x in data["context_help"]["contexts"]):
-        drawn["help"] = figures.help_figure(data["context_help"])
     if data["sparsity"]:
         drawn["sparsity"] = figures.sparsity_figure(data["sparsity"])
     return drawn
@@ -220,7 +215,7 @@ def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
 @figures.styled()
 def _draw_clusters(embedding: LabelEmbedding, clusters: Clusters) -> Figure:
     """The similarity of the clustered labels as a heat map."""
-    return heatmap_figure({"": clusters}, name_of=embedding.name_of)
+    return heatmap_figure(clusters, name_of=embedding.name_of)
 
 
 def _named_clusters(

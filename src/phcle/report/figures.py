@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,8 @@ import numpy.typing as npt
 
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.files.writing import write_whole
-from phcle.report.report_libraries import needed
+from phcle.report.html_page import needed
 from phcle.uses.similarity_heatmap import shortened
-from phcle.uses.stable_svg import svg_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = [
     "convergence_figure",
     "coverage_figure",
-    "help_figure",
     "inline_svg",
     "map_figure",
     "save_figure",
@@ -69,6 +68,8 @@ STYLE = {
     "svg.hashsalt": "phcle",  # the same figure always gives the same file
 }
 
+SVG: dict[str, Any] = {"format": "svg", "metadata": {"Date": None}}
+
 Section = dict[str, Any]
 
 
@@ -109,9 +110,7 @@ def save_figure(figure: Figure, stem: Path, **options: Any) -> dict[str, Path]:
     with write_whole(paths["png"]) as temporary:
         figure.savefig(temporary, format="png", dpi=160, facecolor="#ffffff", **options)
     with write_whole(paths["svg"]) as temporary:
-        drawn = svg_of(figure, facecolor="#ffffff", **options)
-        temporary.write_text(drawn, encoding="utf-8")
-
+        figure.savefig(temporary, **SVG, facecolor="#ffffff", **options)
     return paths
 
 
@@ -131,7 +130,9 @@ def inline_svg(figure: Figure, **options: Any) -> str:
     str
         The element, transparent and with text in the page's colour.
     """
-    text = svg_of(figure, facecolor="none", **options)
+    buffer = StringIO()
+    figure.savefig(buffer, **SVG, facecolor="none", **options)
+    text = buffer.getvalue()
     return text[text.index("<svg") :].replace(INK, "currentColor")
 
 
@@ -234,48 +235,6 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
     axes.invert_yaxis()
     axes.margins(x=0.12)
     axes.set_xlabel("weight")
-    return figure
-
-
-@styled()
-def help_figure(section: Section) -> Figure:
-    """Draw what the skill for hidden cells loses without each context, as bars.
-
-    Parameters
-    ----------
-    section : dict
-        From `section_data.help_of_contexts`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-    """
-    rows = [row for row in section["contexts"] if row["without"] is not None]
-    places = range(len(rows))
-    figure = _new_figure(6.5, 1.1 + 0.5 * len(rows))
-    axes = figure.subplots()
-    axes.barh(
-        places,
-        [row["without"] for row in rows],
-        xerr=[row["error"] for row in rows],
-        color=COLOURS[0],
-        height=0.6,
-        ecolor=INK,
-        label="without the context",
-    )
-    axes.plot(
-        [row["skill"] for row in rows],
-        places,
-        linestyle="",
-        marker="D",
-        color=COLOURS[5],
-        label="with all contexts",
-    )
-    axes.set_yticks(places, [f"{row['context']}: {row['verdict']}" for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlabel("skill for hidden cells of the other tables")
-    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 

@@ -8,20 +8,40 @@ import json
 import mimetypes
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from phcle import __version__
 from phcle.files.writing import write_whole
-from phcle.report.report_libraries import needed
+from phcle.optional_imports import import_optional
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.web import MAP_SCRIPTS
 
-__all__ = ["as_data_uri", "compressed", "write_page"]
+__all__ = ["as_data_uri", "compressed", "needed", "write_page"]
 
 
-def write_page(
-    path: Path, template: str, *, package: str = "phcle.report", **values: Any
-) -> None:
+def needed(module: str) -> ModuleType:
+    """Import a module that reports need.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    BackendError
+        If its library is not installed.
+    """
+    return import_optional(module, extra="report", purpose="a report")
+
+
+def write_page(path: Path, template: str, **values: Any) -> None:
     """Fill a template and write it to a file.
 
     Every value is escaped unless our code marked it as HTML. Data goes into a page
@@ -32,17 +52,14 @@ def write_page(
     path : Path
         The file to write; an old one is replaced only when the new one is complete.
     template : str
-        Name of a template.
-    package : str
-        The package whose folder `templates` holds the template; those of `phcle.report`
-        and `phcle.web` can be used in it.
+        Name of a template; templates of `phcle.web` can be used in it.
     **values : Any
         The values that the template uses.
     """
     jinja2 = needed("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader(x) for x in (package, "phcle.report", "phcle.web")]
+            [jinja2.PackageLoader(x) for x in ("phcle.report", "phcle.web")]
         ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,

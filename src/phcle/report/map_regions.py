@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import MapRegion
+from phcle.answers import Answer
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import labels_below
 from phcle.uses.cluster_names import shared_names
 
-__all__ = ["attribute_regions", "group_regions", "node_regions"]
+__all__ = ["MapRegion", "attribute_regions", "group_regions", "node_regions"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -41,6 +42,32 @@ MOST_PARTS = 200
 
 PURE = 0.6
 """Share of the labels around a region's centre that must belong to it."""
+
+
+@dataclass(frozen=True)
+class MapRegion(Answer):
+    """The name of a part of the map.
+
+    Attributes
+    ----------
+    name : str
+        The name of what its labels share.
+    x, y : float
+        Where its labels are densest, or the middle of several crowds of them.
+    reach : float
+        Distance from there within which half of its labels lie.
+    labels : int
+        Number of its labels.
+    of : str or None
+        Title of the colouring whose group it is; None for a finer region.
+    """
+
+    name: str
+    x: float
+    y: float
+    reach: float
+    labels: int
+    of: str | None = None
 
 
 def group_regions(

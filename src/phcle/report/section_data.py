@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,11 @@ import numpy as np
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
-from phcle.solver.context_help import context_help
 from phcle.uses.named_answers import explain_pair, nearest_labels, summarise
 
 __all__ = [
     "convergence",
     "coverage",
-    "help_of_contexts",
     "known_in",
     "retrieval",
     "sparsity",
@@ -63,27 +61,6 @@ def summary(embedding: LabelEmbedding) -> Section:
         "options": {x: str(y) for x, y in found["options"].items()},
         "random_cosine": float(embedding.pair_cosines.mean()),
     }
-
-
-def help_of_contexts(
-    embedding: LabelEmbedding,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Section:
-    """Return how well hidden cells are predicted without each context.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-    progress : callable, optional
-        Called with the numbers of steps done and in total.
-
-    Returns
-    -------
-    dict
-        The answer of `phcle.context_help`.
-    """
-    return context_help(embedding, progress=progress).to_dict()
 
 
 def coverage(embedding: LabelEmbedding) -> Section:

@@ -8,8 +8,8 @@ Each module is one use of a `LabelEmbedding`:
 - `completion_files`, `table_filling`, `raw_tables`: completed cells in files, and in a
   user's own table;
 - `node_names`: nodes of a taxonomy by their readable names;
-- `clusters`, `cluster_names`, `similarity_heatmap`, `stable_svg`: groups of labels,
-  their names and their picture;
+- `clusters`, `cluster_names`, `similarity_heatmap`: groups of labels, their names and
+  their picture;
 - `new_label_files`: files about labels that are added to an embedding;
 - `named_answers`: answers with readable names, as commands and pages show them;
 - `zero_shot`: classifiers for classes without training images, and their evaluation;

@@ -1,9 +1,8 @@
 """Names of groups of labels: what their members share and others do not.
 
 A group is named after the node of a taxonomy that most members are below and few other
-labels are; else after two nodes that hold most members between them; else after an
-attribute or tag that most members have and few others; else after its most central
-member.
+labels are; else after an attribute or tag that most members have and few others; else
+after its most central member.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -23,7 +21,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 __all__ = ["cluster_names", "shared_names"]
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Groups = Sequence[Sequence[str]]
 
 MOST = 2 / 3
@@ -36,9 +33,6 @@ group from others."""
 RARER = 2.0
 """How many times as common a property must be among members as among others; a large
 group has a good part of everything."""
-
-SECOND = 0.2
-"""Smallest share of the members for which one of two nodes stands."""
 
 SAMPLED = 200
 """Members whose attributes are looked at, which is enough for a share."""
@@ -88,37 +82,6 @@ class _Shared:
         return None if at is None else self.names[at]
 
 
-@dataclass(frozen=True, eq=False)
-class _Nodes(_Shared):
-    """The nodes of a taxonomy, the lowest first.
-
-    Attributes
-    ----------
-    below : sparse array of shape (labels, nodes)
-        Whether a label is at or below a node.
-    group_of : ndarray of shape (labels,)
-        The group of each of these labels.
-    """
-
-    below: sp.csr_array
-    group_of: Ints
-
-    def best_two(self, group: int) -> str | None:
-        """Two nodes without a common label that hold most members, if there are two."""
-        members = self.below[np.flatnonzero(self.group_of == group)].tocsc()
-        share, size = self.share[group], self.sizes[group]
-        fits = self.tells_apart[group] & (share >= max(SECOND, 1.5 / size))
-        one = _first(np.where(fits, share, 0.0))
-        if one is None:
-            return None
-        in_one = members[:, [one]].toarray().ravel().astype(float)
-        fits &= members.T @ in_one == 0
-        two = _first(np.where(fits, share, 0.0))
-        if two is None or share[one] + share[two] < MOST:
-            return None
-        return f"{self.names[one]} and {self.names[two]}"
-
-
 def _first(score: Floats) -> int | None:
     """Position of the first of the highest scores; None if all are 0."""
     return int(np.argmax(score)) if score.any() else None
@@ -145,10 +108,10 @@ def cluster_names(embedding: LabelEmbedding, groups: Groups) -> tuple[str, ...]:
     >>> vectors = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
     >>> pets = LabelEmbedding(("cat", "lion", "carp"), vectors)
     >>> cluster_names(pets, [("cat", "lion"), ("carp",)])
-    ('cat and lion', 'carp')
+    ('cat and others', 'carp')
     """
     found = [
-        name or _without_name(embedding, group)
+        name or f"{_centre(embedding, group)} and others"
         for name, group in zip(shared_names(embedding, groups), groups, strict=True)
     ]
     repeated = Counter(found)
@@ -182,14 +145,14 @@ def shared_names(embedding: LabelEmbedding, groups: Groups) -> list[str | None]:
     for i, group in enumerate(groups):
         name = embedding.name_of(group[0]) if len(group) == 1 else None
         if name is None and nodes is not None:
-            name = nodes.best(i) or nodes.best_two(i)
+            name = nodes.best(i)
         for shared in attributes:
             name = name or shared.best(i)
         found.append(name)
     return found
 
 
-def _nodes(embedding: LabelEmbedding, groups: Groups, sizes: Floats) -> _Nodes | None:
+def _nodes(embedding: LabelEmbedding, groups: Groups, sizes: Floats) -> _Shared | None:
     """The nodes of the taxonomy that knows most labels."""
     trees = [c.hierarchy for c in embedding.contexts if c.hierarchy is not None]
     if not trees:
@@ -202,15 +165,10 @@ def _nodes(embedding: LabelEmbedding, groups: Groups, sizes: Floats) -> _Nodes |
     # The lowest of several nodes above the same labels has fewest nodes below it.
     _, above, _ = tree.ancestor_distances(tree.nodes)
     order = np.argsort(np.bincount(above, minlength=len(tree.nodes)), kind="stable")
-    shape = (len(known), len(tree.nodes))
-    below = sp.csr_array((np.ones(len(rows)), (rows, nodes)), shape=shape)[:, order]
-    into = sp.csr_array(
-        (np.ones(len(known)), (group_of, np.arange(len(known)))),
-        shape=(len(groups), len(known)),
-    )
-    share = (into @ below).toarray() / sizes[:, None]
+    below = np.zeros((len(groups), len(tree.nodes)))
+    np.add.at(below, (group_of[rows], nodes), 1.0)
     names = [embedding.name_of(tree.nodes[i]) for i in order]
-    return _Nodes(names, share, sizes, below, group_of)
+    return _Shared(names, below[:, order] / sizes[:, None], sizes)
 
 
 def _attributes(context: PredictingContext, groups: Groups, sizes: Floats) -> _Shared:
@@ -232,13 +190,6 @@ def _attributes(context: PredictingContext, groups: Groups, sizes: Floats) -> _S
             known += ~np.isnan(row)
         share[i] = has / np.maximum(known, 1.0)
     return _Shared(names, share, sizes)
-
-
-def _without_name(embedding: LabelEmbedding, group: Sequence[str]) -> str:
-    """Both labels of a group of two, or the most central one."""
-    if len(group) == 2:
-        return " and ".join(map(embedding.name_of, group))
-    return f"{_centre(embedding, group)} and others"
 
 
 def _centre(embedding: LabelEmbedding, group: Sequence[str]) -> str:

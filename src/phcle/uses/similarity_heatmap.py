@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,11 @@ from phcle.errors import OptionError
 from phcle.files.writing import write_whole
 from phcle.optional_imports import import_optional
 from phcle.uses.clusters import Clusters
-from phcle.uses.stable_svg import svg_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CUT", "FORMATS", "draw_heatmaps", "heatmap_figure", "shortened"]
+__all__ = ["CUT", "draw_heatmap", "heatmap_figure", "save_heatmap", "shortened"]
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -28,7 +27,7 @@ is lost on a light or a dark page."""
 
 INCHES_PER_LABEL = 0.12
 MARGIN = 0.8
-"""Inches around a panel, for names and title."""
+"""Inches around the picture, for names."""
 
 CUT: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.05}
 """Options to save a figure without empty margins."""
@@ -61,25 +60,19 @@ def shortened(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
-def draw_heatmaps(
-    panels: Mapping[str, Clusters],
-    path: str | Path,
-    *,
-    name_of: Callable[[str], str] = str,
-    columns: int = 2,
+def save_heatmap(
+    clusters: Clusters, path: Path, *, name_of: Callable[[str], str] = str
 ) -> None:
-    """Draw heat maps side by side into one PNG, SVG or PDF file.
+    """Draw a heat map into a PNG, SVG or PDF file.
 
     Parameters
     ----------
-    panels : mapping of str to Clusters
-        The clusters of each panel, by the panel's title.
-    path : str or Path
+    clusters : Clusters
+        The clusters to draw.
+    path : Path
         The file to write; its ending sets the format.
     name_of : callable, default str
         Returns the readable name of a label.
-    columns : int, default 2
-        Number of panels in a row.
 
     Raises
     ------
@@ -87,49 +80,29 @@ def draw_heatmaps(
         If the ending is not .png, .svg or .pdf.
     BackendError
         If Matplotlib is not installed.
-
-    Examples
-    --------
-    >>> from phcle.uses.clusters import cluster_labels
-    >>> clusters = cluster_labels(embedding, n=8)  # doctest: +SKIP
-    >>> draw_heatmaps({"animals": clusters}, "animals.png")  # doctest: +SKIP
     """
-    path = Path(path)
     if path.suffix.lower() not in FORMATS:
         raise OptionError(
             f"{path}: a picture must end in {', '.join(FORMATS)}. "
             f"Got {path.suffix or 'no ending'!r} instead."
         )
-    matplotlib = import_optional("matplotlib", extra="figures", purpose="a picture")
-    with matplotlib.rc_context({"svg.hashsalt": "phcle"}):  # names without chance
-        figure = heatmap_figure(panels, name_of=name_of, columns=columns)
-        form = path.suffix.lower()[1:]
-        with write_whole(path) as temporary:
-            if form == "svg":
-                temporary.write_text(svg_of(figure, **CUT), encoding="utf-8")
-            else:
-                metadata = {"CreationDate": None} if form == "pdf" else None
-                figure.savefig(
-                    temporary, format=form, dpi=150, metadata=metadata, **CUT
-                )
+    import_optional("matplotlib", extra="figures", purpose="a picture")
+    figure = heatmap_figure(clusters, name_of=name_of)
+    with write_whole(path) as temporary:
+        figure.savefig(temporary, format=path.suffix.lower()[1:], dpi=150, **CUT)
 
 
 def heatmap_figure(
-    panels: Mapping[str, Clusters],
-    *,
-    name_of: Callable[[str], str] = str,
-    columns: int = 2,
+    clusters: Clusters, *, name_of: Callable[[str], str] = str
 ) -> Figure:
-    """Draw heat maps side by side, with one scale from the least to the largest cosine.
+    """Draw a heat map, with a scale from the least to the largest cosine.
 
     Parameters
     ----------
-    panels : mapping of str to Clusters
-        The clusters of each panel, by the panel's title.
+    clusters : Clusters
+        The clusters to draw.
     name_of : callable, default str
         Returns the readable name of a label.
-    columns : int, default 2
-        Number of panels in a row.
 
     Returns
     -------
@@ -137,48 +110,46 @@ def heatmap_figure(
         The figure; save it with the options `CUT`.
     """
     new_figure: type[Figure] = import_module("matplotlib.figure").Figure  # no pyplot
-    columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    most = max(len(clusters.labels) for clusters in panels.values())
-    side = min(max(most * INCHES_PER_LABEL, 2.6), 16.0)
-    figure = new_figure(
-        figsize=(columns * (side + MARGIN) + 0.6, rows * (side + MARGIN)),
-        layout="compressed",
-    )
-    ends = _ends(panels.values())
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axis, (title, clusters) in zip(axes, panels.items(), strict=False):
-        image = _draw(axis, title, clusters, name_of, ends)
-    for axis in axes[len(panels) :]:
-        axis.set_axis_off()
+    side = min(max(len(clusters.labels) * INCHES_PER_LABEL, 2.6), 16.0) + MARGIN
+    figure = new_figure(figsize=(side + 0.6, side), layout="compressed")
+    axis = figure.subplots()
+    between = clusters.similarity[~np.eye(len(clusters.labels), dtype=bool)]
+    ends = (float(between.min()), float(between.max()))
+    image = draw_heatmap(axis, clusters, name_of, ends)
     figure.colorbar(
-        image, ax=axes, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
+        image, ax=axis, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
     )
     return figure
 
 
-def _ends(panels: Iterable[Clusters]) -> tuple[float, float]:
-    """The least and the largest cosine of two different labels."""
-    cosines = [x.similarity[~np.eye(len(x.labels), dtype=bool)].ravel() for x in panels]
-    found = np.concatenate(cosines)
-    if not found.size:  # single labels
-        return 0.0, 1.0
-    return float(found.min()), float(found.max())
-
-
-def _draw(
+def draw_heatmap(
     axis: Any,
-    title: str,
     clusters: Clusters,
     name_of: Callable[[str], str],
     ends: tuple[float, float],
 ) -> Any:
-    """Draw one heat map with label names and a box around each cluster."""
+    """Draw similarities with label names and a box around each cluster.
+
+    Parameters
+    ----------
+    axis : matplotlib.axes.Axes
+        Where to draw.
+    clusters : Clusters
+        The clusters to draw.
+    name_of : callable
+        Returns the readable name of a label.
+    ends : tuple of float
+        Cosines at the ends of the colour scale.
+
+    Returns
+    -------
+    matplotlib.image.AxesImage
+        The image, for a colour bar.
+    """
     from matplotlib.patches import Rectangle
 
     low, high = ends
     image = axis.imshow(clusters.similarity, cmap=COLOURS, vmin=low, vmax=high)
-    axis.set_title(title, fontsize=9)
     axis.set_xticks([])
     axis.set_yticks([])
     if len(clusters.labels) <= MOST_NAMES:

@@ -10,15 +10,13 @@ import pytest
 import phcle as library
 
 
-def test_clusters_and_agreement_are_told(phcle, fitted):
+def test_clusters_are_told(phcle, fitted):
     answer = json.loads(phcle("clusters", fitted, "--count", 3, "--json").stdout)
     assert len(answer["clusters"]) == 3
     labels = [x["label"] for group in answer["clusters"] for x in group]
     assert sorted(labels) == sorted(library.load(fitted).labels)
-    assert set(answer["agreement"]) == {"cophenetic", "rand_index", "n_families"}
     shown = phcle("clusters", fitted, "--count", 3).stdout
     assert "King of Beasts" in shown
-    assert "Agreement with the hierarchy" in shown
 
 
 def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
@@ -31,12 +29,6 @@ def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
     assert "written to some.png" in shown
     assert "wolf" not in shown
     assert (zoo / "some.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_without_a_hierarchy_clusters_have_no_agreement(phcle, zoo, rng):
-    library.LabelEmbedding(tuple("abcd"), rng.normal(size=(4, 3))).save(zoo / "x.phcle")
-    answer = json.loads(phcle("clusters", "x.phcle", "--count", 2, "--json").stdout)
-    assert answer["agreement"] is None
 
 
 @pytest.mark.parametrize(

@@ -73,14 +73,6 @@ def test_every_query_takes_a_family(phcle, fitted):
     assert phcle("clusters", fitted, "--count", 2).stdout
 
 
-def test_tune_goes_on_choosing_the_kind_of_a_hierarchy(zoo):
-    contexts = library.read_contexts(
-        hierarchy="tree.csv", attributes="looks.csv", role="both"
-    )
-    assert contexts[0].of_kind("path").role == "both"
-    assert contexts[0].of_kind("path").hierarchy.kind == "path"
-
-
 def test_a_vocabulary_may_be_a_family(phcle, zoo):
     pytest.importorskip("rdflib", reason="rdflib is not installed")
     (zoo / "beasts.ttl").write_text(

@@ -86,9 +86,9 @@ def test_photos_are_described_with_the_network_of_the_map(phcle, fitted, zoo):
     assert answer["attributes"]
     (zoo / "net").rename(zoo / "moved")
     assert json.loads(phcle(*ask, "--json", "--network", "moved").stdout) == answer
-    save_network(zoo / "other", seed=1)
-    refused = phcle(*ask, "--network", "other", code=2).stderr
-    assert "gives other features than 'net'" in refused
+    save_network(zoo / "wide", kind="patches")
+    refused = phcle(*ask, "--network", "wide", code=2).stderr
+    assert "must have 16 features" in refused
     (zoo / "broken.jpg").write_text("no picture")
     ask = ("understand", fitted, "broken.jpg", "--model", "p.map")
     assert "broken.jpg: is not a picture" in (

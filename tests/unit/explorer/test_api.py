@@ -347,7 +347,7 @@ def test_pictures_are_understood_with_the_network_of_a_map(
     ]
     features = network.features(pictures)
     labels = ["cat", "dog", "owl"] * 2
-    image_map = ImageMap.fit(features, labels, zoo_embedding, network=network.card())
+    image_map = ImageMap.fit(features, labels, zoo_embedding, network={"name": "net"})
     workspace = Workspace(
         Opened(zoo_embedding, "zoo"), None, image_map, lambda: network
     )

@@ -159,13 +159,71 @@ def test_another_site_cannot_make_the_server_compute(client, path, site):
     assert client.get(path, headers=own).status_code == 200
 
 
-def test_a_link_on_another_site_opens_a_page_but_not_a_costly_one(client):
-    assert client.get("/label?label=cat", headers=NAVIGATION).status_code == 200
-    page = client.get('/match?has=["looks","claws"]', headers=NAVIGATION)
+QUICK_PAGES = {
+    "/": "",
+    "/label": "?label=cat",
+    "/add": "",
+    "/understand": "",
+    "/about": "",
+}
+"""Pages that a link from another site opens at once, with what they ask for."""
+
+COSTLY_PAGES = {
+    "/node": "?node=felid",
+    "/table": "?sort=id",
+    "/complete": "?label=cat",
+    "/compare": "?label=cat&label=dog",
+    "/match": '?has=["looks","claws"]',
+    "/embeddings": "?label=cat",
+}
+
+QUICK_QUESTIONS = {
+    *("/api/info", "/api/search", "/api/nodes", "/api/attributes", "/api/nearest"),
+    *("/api/describe", "/api/explain", "/api/label", "/api/side-by-side"),
+    *("/api/suspicious", "/api/status", "/api/place", "/api/openapi.json"),
+}
+"""Questions that need no lane of their own."""
+
+
+def paths_of(app):
+    """Addresses of all questions (GET), from the routes of the application."""
+    for route in app.routes:
+        inner = getattr(route, "original_router", None)  # of newer FastAPI
+        for each in [route] if inner is None else inner.routes:
+            if "GET" in each.methods:
+                yield each.path
+
+
+def test_every_route_is_either_quick_or_costly(app):
+    from phcle.explorer.security import Guard
+
+    (costly,) = (x.kwargs["costly"] for x in app.user_middleware if x.cls is Guard)
+    paths = set(paths_of(app)) - {"/static/{name:path}"}
+    pages = {path for path in paths if not path.startswith("/api/")}
+    assert pages == {*QUICK_PAGES, *COSTLY_PAGES}
+    assert pages & costly == set(COSTLY_PAGES)
+    assert paths - pages - costly == QUICK_QUESTIONS
+
+
+@pytest.mark.parametrize("path", QUICK_PAGES)
+def test_a_link_on_another_site_opens_a_quick_page(client, path):
+    page = client.get(path + QUICK_PAGES[path], headers=NAVIGATION)
+    assert page.status_code == 200
+
+
+@pytest.mark.parametrize("path", COSTLY_PAGES)
+def test_a_link_on_another_site_to_a_costly_page_asks_first(client, path):
+    address = path + COSTLY_PAGES[path]
+    assert client.get(address, headers={"accept": "text/html"}).status_code == 200
+    page = client.get(address, headers=NAVIGATION)
     assert page.status_code == 403
     assert "A link from another site" in page.text
-    assert 'href="/match?has=' in page.text
-    assert "sure" not in page.text
+    assert f'href="{path}?' in page.text
+
+
+@pytest.mark.parametrize("path", ["/api/info", "/api/table", "/api/compare"])
+def test_a_link_on_another_site_to_the_api_is_refused(client, path):
+    assert client.get(path, headers=NAVIGATION).status_code == 403
 
 
 def test_a_missing_token_is_told_in_words(public_client):

@@ -48,11 +48,6 @@ def test_a_node_above_all_labels_names_no_part_of_them(animals):
         assert name not in ("animal", "thing")
 
 
-def test_two_nodes_name_a_group_of_two_kinds(animals):
-    groups = [("cat", "lion", "dog", "wolf"), ("carp", "eel", "cod")]
-    assert cluster_names(animals, groups) == ("canid and cat family", "fish")
-
-
 def test_a_tag_names_labels_that_no_node_holds_together(animals):
     groups = [("cat", "dog", "carp"), ("lion", "wolf", "eel", "tiger", "cod")]
     assert cluster_names(animals, groups) == ("pet", "wild")
@@ -63,8 +58,6 @@ def test_labels_with_nothing_in_common_have_the_name_of_one_of_them(animals):
     name, other = cluster_names(animals, [group, ("lion", "carp", "fox")])
     assert name.removesuffix(" and others") in group
     assert other.endswith("and others")
-    two = ("cat", "cod")
-    assert cluster_names(animals, [two, ("lion", "dog", "carp")])[0] == "cat and cod"
 
 
 def test_one_label_is_its_own_name_and_no_name_is_given_twice(animals):

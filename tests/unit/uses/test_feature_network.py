@@ -46,16 +46,6 @@ def test_a_network_of_patches_gives_one_row_per_photo(tmp_path, photo):
     assert network.features([read_photo(photo)]).shape == (1, 12)
 
 
-def test_network_knows_itself_and_refuses_another(network_folder, tmp_path):
-    network = FeatureNetwork.open(str(network_folder))
-    card = network.card()
-    assert card["preparation"]["size"] == {"height": 32, "width": 32}
-    FeatureNetwork.open(str(network_folder)).check_is(card)
-    other = FeatureNetwork.open(str(save_network(tmp_path / "other", seed=1)))
-    with pytest.raises(OptionError, match="gives other features than"):
-        other.check_is(card)
-
-
 def test_folder_that_is_no_network_is_refused(tmp_path, photo):
     for path in (tmp_path, photo):
         with pytest.raises(FileError, match=r"must be a folder with config\.json"):

@@ -9,8 +9,8 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import FileError, OptionError, UnknownLabelError
-from phcle.uses.pictures import ImageMap, PictureAttributes, load_map
-from phcle.uses.zero_shot import ESZSL, TrainingImages
+from phcle.uses.pictures import ImageMap, load_map
+from phcle.uses.zero_shot import ESZSL
 
 
 @pytest.fixture(scope="module")
@@ -101,48 +101,6 @@ def test_columns_of_different_units_are_ranked_by_distance_from_the_mean():
     (found,) = image_map.understand(np.eye(4)[1:2], embedding)
     assert [x.name for x in found.attributes] == ["horns", "weight"]
     assert found.attributes[1].value > 900 > found.attributes[0].value
-
-
-def test_own_attributes_move_vectors_where_the_best_fit_lies(problem):
-    embedding, X, y, values = problem
-    seen = y < "label 6"
-    images = TrainingImages(X[seen], y[seen])
-    context = embedding.contexts[1]
-    own = np.repeat(values, 15, axis=0)[seen]
-    own = own + np.random.default_rng(1).normal(size=own.shape)
-    own[3, 2] = np.nan
-    found = PictureAttributes(images, embedding, "looks", own, pull=0.5)
-    U = context.factor.astype(float)
-    rho = 0.5 * np.trace(U.T @ U) / 4
-    away = []
-    for a, label in zip(own, y[seen], strict=True):
-        s = embedding[label].astype(float)
-        a = (a - context.offset) / context.scale
-        a = np.where(np.isnan(a), U @ s, a)
-        rows = np.vstack([U, np.sqrt(rho) * np.eye(4)])
-        target = np.concatenate([a, np.sqrt(rho) * s])
-        away.append(np.linalg.lstsq(rows, target, rcond=None)[0] - s)
-    away = np.array(away)
-    np.testing.assert_allclose(found.mean, away.mean(axis=0), atol=1e-8)
-    Z = (X[seen] - X[seen].mean(axis=0)) / X[seen].std(axis=0)
-    gamma = 3.0 * (Z**2).sum() / len(Z)
-    expected = np.linalg.solve(
-        Z.T @ Z + gamma * np.eye(20), Z.T @ (away - away.mean(axis=0))
-    )
-    np.testing.assert_allclose(found.weights(3.0), expected, atol=1e-8)
-    image_map = ImageMap.fit(images, None, embedding)
-    moved = image_map.corrected(found, 3.0).vectors(X) - image_map.vectors(X)
-    scaled = (X - X[seen].mean(axis=0)) / X[seen].std(axis=0)
-    np.testing.assert_allclose(moved, found.mean + scaled @ expected, atol=1e-8)
-
-
-def test_own_attributes_must_fit_pictures_and_context(problem):
-    embedding, X, y, _ = problem
-    images = TrainingImages(X, y)
-    with pytest.raises(OptionError, match=r"no descriptive context 'nose'.*'looks'"):
-        PictureAttributes(images, embedding, "nose", np.ones((120, 5)))
-    with pytest.raises(OptionError, match=r"\(120, 5\)\. Got \(120, 4\)"):
-        PictureAttributes(images, embedding, "looks", np.ones((120, 4)))
 
 
 def test_saved_map_gives_the_same_answers(problem, image_map, tmp_path):

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext, as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
-from phcle.tuning.completion import dense_values
 from phcle_paper.baselines.reduction import Matrix
+from phcle_paper.context_values import dense_values
 
 __all__ = ["is_fully_known", "joined_names", "known_values", "shared_labels"]
 

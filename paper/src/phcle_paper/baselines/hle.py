@@ -1,7 +1,7 @@
 """HLE, hierarchy label embedding: how similar a label is to every node of a taxonomy.
 
 Akata et al., "Evaluation of output embeddings for fine-grained image classification",
-CVPR 2015, with the similarities of Jiang & Conrath 1997, Lin 1998 and Wu & Palmer 1994.
+CVPR 2015, with paths or the similarity of Lin 1998.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def hierarchy_embedding(
         Nodes to compare with, by default all. The PHCLE paper compares each of the
         1000 ImageNet labels with these labels, so it has 1000 dimensions.
     similarity
-        One of "path", "wup", "lin", "jcn"; `node_similarity.py` defines them.
+        "path" or "lin"; `node_similarity.py` defines them.
     dim
         Then reduce to this many dimensions; see `reduce_dimensions`.
     names

@@ -1,15 +1,11 @@
-"""How similar a label is to a node of its taxonomy, in four ways.
+"""How similar a label is to a node of its taxonomy, in two ways.
 
 A common ancestor c of label u and node v is at or above both (a node is at 0 steps
 from itself); steps(u, c) is the fewest edges up from u to c. Without a common
 ancestor every similarity is 0. With several, the one that gives the most counts.
 
 - path: 1 / (1 + steps(u, c) + steps(v, c)).
-- wup: 2 depth(c) / (2 depth(c) + steps(u, c) + steps(v, c)), where depth(c) is the
-  number of nodes on the shortest way from a root down to c; a root has depth 1.
 - lin: 2 I(c) / (I(u) + I(v)), and where I(u) = I(v) = 0, 1 if u is v, else 0.
-- jcn: 1 / (1 + I(u) + I(v) − 2 I(c)): Jiang and Conrath's distance as a similarity
-  that stays finite.
 
 The information content I(c) is −log of the share of the hierarchy's leaves that
 are at or below c: each leaf counts once, whichever labels are embedded.
@@ -69,18 +65,6 @@ def _path(tree: Hierarchy, labels: Sequence[str], nodes: Sequence[str]) -> Float
     return _most_over_ancestors(tree, labels, nodes, lambda _, steps: 1 / (1 + steps))
 
 
-def _wup(tree: Hierarchy, labels: Sequence[str], nodes: Sequence[str]) -> Floats:
-    rows, ancestors, steps = tree.ancestor_distances(tree.nodes)
-    is_root = np.ones(len(tree.nodes), dtype=bool)
-    is_root[tree.edges[:, 0]] = False
-    depth = np.full(len(tree.nodes), np.iinfo(np.int64).max)
-    at_root = is_root[ancestors]
-    np.minimum.at(depth, rows[at_root], steps[at_root] + 1)
-    return _most_over_ancestors(
-        tree, labels, nodes, lambda c, steps: 2 * depth[c] / (2 * depth[c] + steps)
-    )
-
-
 def _information(tree: Hierarchy) -> Floats:
     """−log of the share of leaves at or below each node: (all nodes,)."""
     leaves = tree.leaves
@@ -106,17 +90,8 @@ def _lin(tree: Hierarchy, labels: Sequence[str], nodes: Sequence[str]) -> Floats
     return np.where(total > 0, 2 * shared / np.where(total > 0, total, 1), same)
 
 
-def _jcn(tree: Hierarchy, labels: Sequence[str], nodes: Sequence[str]) -> Floats:
-    shared, total = _shared_and_total(tree, labels, nodes)
-    related = _most_over_ancestors(tree, labels, nodes, lambda _c, _s: 1.0)
-    # Rounding may leave a distance just below zero.
-    return np.asarray(related / (1 + np.maximum(total - 2 * shared, 0)))
-
-
 SIMILARITIES: dict[str, Callable[[Hierarchy, Sequence[str], Sequence[str]], Floats]] = {
     "path": _path,
-    "wup": _wup,
     "lin": _lin,
-    "jcn": _jcn,
 }
 """Similarities by name, each (labels, nodes); the first is the default."""

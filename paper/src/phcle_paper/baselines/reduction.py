@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -17,12 +16,12 @@ __all__ = [
     "Floats",
     "Matrix",
     "as_dense",
-    "at_powers",
     "check_dim",
     "left_singular",
     "reduce_dimensions",
     "reduce_embedding",
     "unit_rows",
+    "with_spectrum",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -48,33 +47,28 @@ def reduce_embedding(embedding: LabelEmbedding, dim: int) -> LabelEmbedding:
     )
 
 
-def at_powers(
-    embedding: LabelEmbedding, powers: Sequence[float]
-) -> dict[float, LabelEmbedding]:
-    """The embedding at several powers of its spectrum, from one SVD.
+def with_spectrum(embedding: LabelEmbedding, power: float) -> LabelEmbedding:
+    """The embedding with strong or weak directions of the vectors counting more.
 
-    The vectors are those of `LabelEmbedding.with_spectrum`, turned to their principal
-    axes: similarities are the same.
-
-    >>> one = LabelEmbedding(("cat", "dog"), np.array([[4.0, 0.0], [0.0, 1.0]]))
-    >>> at_powers(one, [0.5])[0.5].vectors
-    array([[4., 0.],
-           [0., 2.]])
+    With the singular value decomposition P·S·Qᵀ of the vectors, the new vectors are
+    P·S^power·Qᵀ: 1 changes nothing, 0 whitens, above 1 strong directions count more.
+    PHCLE splits the strength of each direction between labels and columns, so 2 gives
+    similarities of the predicted values. Contexts do not fit the vectors any more.
     """
-    vectors = np.asarray(embedding.vectors, np.float64)
-    left, strength = left_singular(vectors, min(vectors.shape))
-    kept = strength > NEGLIGIBLE * strength.max(initial=0.0)
-    left, strength = left[:, kept], strength[kept]
-    top = strength[0] if len(strength) else 1.0
-    return {
-        power: replace(
-            embedding,
-            vectors=left * (top * (strength / top) ** power),
-            contexts=(),
-            penalties={},
-        )
-        for power in powers
-    }
+    if not np.isfinite(power) or power < 0:
+        raise OptionError(f"power must be 0 or more. Got {power!r} instead.")
+    left, strength, right = np.linalg.svd(
+        np.asarray(embedding.vectors, np.float64), full_matrices=False
+    )
+    top = strength.max(initial=0.0)
+    kept = strength > NEGLIGIBLE * top
+    vectors = (left[:, kept] * (top * (strength[kept] / top) ** power)) @ right[kept]
+    return replace(
+        embedding,
+        vectors=vectors.astype(embedding.vectors.dtype),
+        contexts=(),
+        penalties={},
+    )
 
 
 def reduce_dimensions(values: Matrix, dim: int | None) -> Floats:

@@ -41,7 +41,6 @@ def tadw_embedding(
     dim: int = 100,
     ridge: float = 0.2,
     feature_dim: int = 200,
-    whiten: bool = False,
     max_iter: int = 500,
     tol: float = 1e-6,
     random_state: int = 0,
@@ -59,12 +58,9 @@ def tadw_embedding(
     dim
         Length of the whole vector, half of it W and half Z; an even number.
     ridge
-        λ. A direction in which M T is weaker than λ/2 (T whitened) gets nothing.
+        λ. A direction in which M T is weaker than λ/2 gets nothing.
     feature_dim
         Columns of T at most.
-    whiten
-        Scale every column of T to length one, as the authors' code does. With as many
-        columns as labels T is then a rotation, and descriptions make no difference.
     max_iter, tol
         Stop when a sweep lowers the objective by less than this share of it.
     random_state
@@ -74,7 +70,7 @@ def tadw_embedding(
     """
     _check(dim=dim, feature_dim=feature_dim, ridge=ridge, max_iter=max_iter)
     kept, M, values = _both_contexts(relational, descriptive, labels)
-    T = text_features(values, feature_dim, whiten=whiten)
+    T = text_features(values, feature_dim)
     start = np.random.default_rng(random_state).standard_normal((dim // 2, T.shape[1]))
     W, H, history = factorise(M, T, start, ridge, max_iter=max_iter, tol=tol)
     return LabelEmbedding(
@@ -87,7 +83,6 @@ def tadw_embedding(
             "dim": dim,
             "ridge": ridge,
             "feature_dim": feature_dim,
-            "whiten": whiten,
             "max_iter": max_iter,
             "tol": tol,
             "random_state": random_state,
@@ -116,8 +111,8 @@ def proximity(context: RelationalContext, labels: tuple[str, ...]) -> sp.csr_arr
     return sp.csr_array((step + step @ step) / 2)
 
 
-def text_features(values: Matrix, feature_dim: int, *, whiten: bool = False) -> Floats:
-    """T (labels, features): orthogonal columns, of length one (on average).
+def text_features(values: Matrix, feature_dim: int) -> Floats:
+    """T (labels, features): orthogonal columns, of length one on average.
 
     At most `feature_dim`, and no more than the rank of the descriptions.
     """
@@ -125,8 +120,6 @@ def text_features(values: Matrix, feature_dim: int, *, whiten: bool = False) -> 
     if not strength.any():
         raise ContextError("all descriptions are zero, so they tell no labels apart.")
     strength = strength[strength > NEGLIGIBLE * strength[0]]
-    if whiten:
-        strength = np.ones_like(strength)
     return np.asarray(
         left[:, : len(strength)] * strength / np.sqrt(np.mean(strength**2))
     )

@@ -4,14 +4,7 @@ from phcle_paper.datasets.apy import AnnotatedObjects, load_apy, load_apy_object
 from phcle_paper.datasets.awa import load_awa, load_awa_word_vectors
 from phcle_paper.datasets.class_attributes import ClassAttributes
 from phcle_paper.datasets.debian import DebianPackages, load_debian
-from phcle_paper.datasets.imagenet_matches import (
-    ImageNetMatch,
-    match_names,
-    match_wnids,
-)
-from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
-from phcle_paper.datasets.lad import load_lad, match_lad
-from phcle_paper.datasets.men import WordPair, load_men
+from phcle_paper.datasets.lad import load_lad
 from phcle_paper.datasets.noun_matches import match_nouns
 from phcle_paper.datasets.paper_splits import (
     APY_PAPER,
@@ -20,6 +13,11 @@ from phcle_paper.datasets.paper_splits import (
     AWA_PAPER,
     PaperSplit,
 )
+from phcle_paper.datasets.wordnet_nouns import (
+    WORDNET_FOLDER,
+    WordNetNouns,
+    load_wordnet_nouns,
+)
 from phcle_paper.datasets.xlsa17 import load_class_attributes, load_xlsa17
 
 __all__ = [
@@ -27,24 +25,20 @@ __all__ = [
     "AWA_ANIMALS_OUTSIDE",
     "AWA_CORRECTED",
     "AWA_PAPER",
+    "WORDNET_FOLDER",
     "AnnotatedObjects",
     "ClassAttributes",
     "DebianPackages",
-    "ImageNetMatch",
     "PaperSplit",
-    "WordPair",
+    "WordNetNouns",
     "load_apy",
     "load_apy_objects",
     "load_awa",
     "load_awa_word_vectors",
     "load_class_attributes",
     "load_debian",
-    "load_imnet_attributes",
     "load_lad",
-    "load_men",
+    "load_wordnet_nouns",
     "load_xlsa17",
-    "match_lad",
-    "match_names",
     "match_nouns",
-    "match_wnids",
 ]

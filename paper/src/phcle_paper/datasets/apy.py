@@ -25,15 +25,12 @@ OBJECT_ATTRIBUTES = "voc2008_attributes.npy"
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedObjects:
-    """Objects, one per row: the picture, the class, the box, and the attributes."""
+    """Objects, one per row: the class and the attributes."""
 
-    files: tuple[str, ...]
     labels: npt.NDArray[np.str_]  # (objects,)
-    boxes: npt.NDArray[np.int64]  # (objects, 4): left, top, right, bottom
     attributes: npt.NDArray[np.uint8]  # (objects, attributes): 0 or 1
     columns: tuple[str, ...]  # names of the attributes
     classes: tuple[str, ...]  # in the order of the source
-    parts: dict[str, npt.NDArray[np.int64]]  # rows of each annotation file
 
     def class_means(self, name: str = "attributes") -> DescriptiveContext:
         """For each class, the share of its objects that have an attribute."""
@@ -51,37 +48,29 @@ def load_apy(folder: str | Path) -> AnnotatedObjects:
     folder = _annotations(Path(folder))
     columns = read_labels(APY.file(folder, "attribute_names.txt"))
     classes = read_labels(APY.file(folder, "class_names.txt"))
-    files: list[str] = []
     labels: list[str] = []
     numbers: list[list[int]] = []
-    parts: dict[str, npt.NDArray[np.int64]] = {}
     for part in PARTS:
         path = APY.file(folder, f"{part}.txt")
-        start = len(files)
         for line, text in enumerate(read_lines(path), 1):
             if not text.strip():
                 continue
             where = f"{path}, line {line}"
             words = text.split()
             numbers.append(_numbers(words[2:], len(columns), where))
-            file, label = words[:2]
+            label = words[1]
             if label not in classes:
                 raise FileError(
                     f"{where}: {label!r} is not a class of class_names.txt."
                     f"{did_you_mean(label, classes)}"
                 )
-            files.append(file)
             labels.append(label)
-        parts[part] = np.arange(start, len(files))
     table = np.array(numbers, dtype=np.int64).reshape(-1, 4 + len(columns))
     return AnnotatedObjects(
-        files=tuple(files),
         labels=np.array(labels),
-        boxes=table[:, :4],
         attributes=table[:, 4:].astype(np.uint8),
         columns=columns,
         classes=classes,
-        parts=parts,
     )
 
 
@@ -120,7 +109,6 @@ def load_apy_objects(folder: str | Path) -> ImageData:
             f"line of attribute_names.txt. Got {attributes.shape[1]} instead."
         )
     labels = np.array([cells[2] for _, cells in rows])
-    parts = [cells[0] for _, cells in rows]
     classes = tuple(dict.fromkeys(labels.tolist()))
     means = [attributes[labels == x].mean(axis=0) for x in classes]
     return ImageData(
@@ -128,10 +116,6 @@ def load_apy_objects(folder: str | Path) -> ImageData:
         features=features,
         labels=labels,
         attributes=DescriptiveContext("attributes", classes, names, np.array(means)),
-        locations={
-            part: np.flatnonzero(np.array(parts) == part)
-            for part in dict.fromkeys(parts)
-        },
         note="objects whose pictures are at hand: a part of aPascal",
         item_attributes=attributes.astype(np.float32),
     )

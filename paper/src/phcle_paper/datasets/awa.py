@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,53 +9,25 @@ import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_lines
-from phcle.errors import FileError, OptionError, did_you_mean
-from phcle_paper.datasets.class_attributes import ClassAttributes
-from phcle_paper.datasets.class_names import read_class_list, readable_name
+from phcle.errors import FileError
+from phcle_paper.datasets.class_names import readable_name
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import AWA
 
 __all__ = ["load_awa", "load_awa_word_vectors"]
 
-MATRICES = {
-    "continuous": "predicate-matrix-continuous.txt",
-    "binary": "predicate-matrix-binary.txt",
-}
-CLASS_LISTS = {"seen": "trainclasses.txt", "unseen": "testclasses.txt"}
+STRENGTHS = "predicate-matrix-continuous.txt"
 WORD_VECTORS = "att_splits_with_wv.mat"
 
 
-def load_awa(folder: str | Path, *, kind: str = "continuous") -> ClassAttributes:
-    """Attributes of the 50 animals, `"continuous"` (0 to 100) or `"binary"`.
-
-    A strength of −1 is unknown. The binary values were made from the strengths by a
-    threshold, so an unknown strength makes an unknown binary value too.
-    """
-    if kind not in MATRICES:
-        raise OptionError(
-            f"kind must be 'continuous' or 'binary'. Got {kind!r} instead."
-        )
+def load_awa(folder: str | Path) -> DescriptiveContext:
+    """Attributes of the 50 animals, from 0 to 100; a strength of −1 is unknown."""
     folder = Path(folder)
     classes = _numbered_names(AWA.file(folder, "classes.txt"))
     columns = _numbered_names(AWA.file(folder, "predicates.txt"))
-    shape = (len(classes), len(columns))
-    values = _read_matrix(AWA.file(folder, MATRICES[kind]), shape)
-    strengths = folder / MATRICES["continuous"]
-    if strengths.is_file():
-        values[_read_matrix(strengths, shape) == -1.0] = np.nan
-    splits = {
-        split: read_class_list(folder / name, classes)
-        for split, name in CLASS_LISTS.items()
-        if (folder / name).is_file()
-    }
-    counts = folder / "numexamples.txt"
-    return ClassAttributes(
-        name="AWA",
-        attributes=DescriptiveContext("attributes", classes, columns, values),
-        splits=splits,
-        n_images=_read_counts(counts, classes) if counts.is_file() else {},
-        note=f"{kind} attributes; the original split",
-    )
+    values = _read_matrix(AWA.file(folder, STRENGTHS), (len(classes), len(columns)))
+    values[values == -1.0] = np.nan
+    return DescriptiveContext("attributes", classes, columns, values)
 
 
 def load_awa_word_vectors(path: str | Path) -> DescriptiveContext:
@@ -117,22 +88,3 @@ def _read_matrix(path: Path, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
             f"Got {len(rows)} instead. {AWA.remedy}"
         )
     return np.array(rows)
-
-
-def _read_counts(path: Path, classes: tuple[str, ...]) -> dict[str, int]:
-    """Number of pictures of each class, in the order of `classes`."""
-    counts: dict[str, int] = {}
-    for line, words in _lines(path):
-        if len(words) != 2 or not re.fullmatch(r"[0-9]{1,12}", words[1]):
-            raise FileError(
-                f"{path}, line {line}: must be a class and its number of images. "
-                f"Got {' '.join(words)[:60]!r} instead. {AWA.remedy}"
-            )
-        name = readable_name(words[0])
-        if name not in classes:
-            raise FileError(
-                f"{path}, line {line}: {name!r} is not a class of classes.txt."
-                f"{did_you_mean(name, classes)}"
-            )
-        counts[name] = int(words[1])
-    return {name: counts[name] for name in classes if name in counts}

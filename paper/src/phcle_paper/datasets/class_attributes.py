@@ -13,11 +13,8 @@ __all__ = ["ClassAttributes"]
 class ClassAttributes:
     """Attributes of classes without pictures, and the class lists of the source."""
 
-    name: str
     attributes: DescriptiveContext
     splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    n_images: dict[str, int] = field(default_factory=dict)  # where the source says so
-    note: str = ""
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from phcle.contexts import (
     has_sentence_encoder,
 )
 from phcle.errors import FileError, OptionError
-from phcle.tuning.completion import dense_values
+from phcle_paper.context_values import dense_values
 from phcle_paper.datasets.debian_index import REMEDY, read_stanzas
 from phcle_paper.datasets.patchy_table import TAGS, Field, PatchyTable
 

@@ -15,13 +15,12 @@ from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle_paper.datasets.class_attributes import ClassAttributes
 from phcle_paper.datasets.class_names import readable_name
-from phcle_paper.datasets.imagenet_matches import ImageNetMatch, match_names
 from phcle_paper.datasets.releases import LAD
 
-__all__ = ["load_lad", "match_lad"]
+__all__ = ["load_lad"]
 
 # The letter in an id (`Label_A_01`, `Attr_A_001`): the group, and where it lies in
-# WordNet. No hair style is an ImageNet-1K label.
+# WordNet. A hair style has no place there.
 GROUPS: dict[str, tuple[str, str | None]] = {
     "A": ("animals", "n00015388"),  # animal
     "F": ("fruits", "n07705711"),  # produce
@@ -29,7 +28,7 @@ GROUPS: dict[str, tuple[str, str | None]] = {
     "E": ("electronics", "n00021939"),  # artifact
     "H": ("hairstyles", None),
 }
-# LAD's switch joins networks, ImageNet's turns on the light.
+# LAD's switch joins networks, WordNet's turns on the light.
 FALSE_FRIENDS = ("switch",)
 
 
@@ -69,7 +68,6 @@ def load_lad(folder: str | Path) -> ClassAttributes:
         own = groups == row.group
         values[i, target[own]] = _numbers(row, len(listed), path)[own]
     return ClassAttributes(
-        name="LAD",
         attributes=DescriptiveContext("LAD", tuple(names), columns, values),
         splits={
             title: tuple(
@@ -79,18 +77,7 @@ def load_lad(folder: str | Path) -> ClassAttributes:
             )
             for letter, (title, _) in GROUPS.items()
         },
-        note="attributes of other groups are unknown",
     )
-
-
-def match_lad(data: ClassAttributes) -> ImageNetMatch:
-    """The LAD classes that are ImageNet-1K labels by name, in the right group."""
-    below: dict[str, str | None] = {
-        name: None if name in FALSE_FRIENDS else root
-        for title, root in GROUPS.values()
-        for name in data.splits[title]
-    }
-    return match_names(data.attributes, below=below)
 
 
 def _read(

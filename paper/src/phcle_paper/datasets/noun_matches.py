@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from phcle.contexts import DescriptiveContext
-from phcle.datasets import WordNetNouns
 from phcle.errors import ContextError, some
+from phcle_paper.datasets.wordnet_nouns import WordNetNouns
 
 __all__ = ["match_nouns"]
 

@@ -11,9 +11,7 @@ __all__ = [
     "APY",
     "AWA",
     "GRAMBANK",
-    "IMNET",
     "LAD",
-    "MEN",
     "PANTHERIA",
     "SHOP",
     "SIGTYP",
@@ -64,14 +62,6 @@ LAD = Release(
     "LAD, a large-scale attribute data set",
     "Zhao, Fu, Liang, Wu, Wang and Wang: A Large-scale Attribute Dataset for Zero-shot "
     "Learning, 2019",
-)
-IMNET = Release(
-    "the attribute lists ImNet-A and ImNet-O",
-    "Geng et al.: OntoZSL, Ontology-enhanced Zero-shot Learning, 2021",
-)
-MEN = Release(
-    "the MEN test collection",
-    "Bruni, Tran and Baroni: Multimodal Distributional Semantics, 2014",
 )
 PANTHERIA = Release(
     "PanTHERIA",

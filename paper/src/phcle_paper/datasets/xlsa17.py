@@ -109,12 +109,7 @@ def load_class_attributes(
         for split, name in CLASS_LISTS.items()
         if (folder / name).is_file()
     }
-    return ClassAttributes(
-        folder.resolve().name,
-        context,
-        splits,
-        note=f"attributes {attributes!r} of {SPLITS_FILE}",
-    )
+    return ClassAttributes(context, splits)
 
 
 def _read_classes(

@@ -20,12 +20,11 @@ import numpy as np
 import phcle
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import OptionError, check_choice
-from phcle.tuning.completion import Floats
 from phcle.uses.zero_shot import corrected_error
+from phcle_paper.context_values import Floats
 from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.cell_rivals import RIVALS
 from phcle_paper.studies.cell_tasks import (
-    RMSE,
     TASKS,
     CellTask,
     cell_task,
@@ -45,7 +44,6 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "pantheria": ("pantheria",),
     "grambank": ("grambank",),
     "sigtyp": ("sigtyp2020",),
-    "shop": ("shop",),
     "debian-facets": ("debian",),
 }
 """Folders of data by study."""
@@ -193,7 +191,7 @@ def _summaries(
         """A score, and its values by draw or how much each label moves it."""
         if share is None:
             parts = [x[method]["parts"][score] for x in found]
-            return score_of(score, *np.sum(parts, axis=0))
+            return score_of(*np.sum(parts, axis=0))
         values = np.array([x[method]["scores"][score] for x in found])
         return float(values.mean()), values
 
@@ -210,8 +208,7 @@ def _summaries(
             summary |= {score: value, f"{score}_error": error(own)}
             if method != PHCLE and PHCLE in methods:
                 best, ahead = estimate(PHCLE, score)
-                lead = value - best if score.startswith(RMSE) else best - value
-                summary[f"{score}_lead"] = lead
+                summary[f"{score}_lead"] = best - value
                 summary[f"{score}_lead_error"] = error(ahead - own)
         summary["seconds"] = float(np.mean([x[method]["seconds"] for x in found]))
         yield summary
@@ -227,10 +224,8 @@ def _table(
     """The table with its titles and findings."""
     columns: dict[str, Any] = {"method": ("method",)}
     for score in scores:
-        digits = ".1f" if score.startswith(RMSE) else ".3f"
-        title = TITLES.get(score, score)
-        columns[score] = (title, digits, f"{score}_error")
-        columns[f"{score}_lead"] = ("PHCLE ahead", f"+{digits}", f"{score}_lead_error")
+        columns[score] = (TITLES.get(score, score), ".3f", f"{score}_error")
+        columns[f"{score}_lead"] = ("PHCLE ahead", "+.3f", f"{score}_lead_error")
     columns["seconds"] = ("seconds", ".0f")
     how = (
         "± is the standard error, clustered by label"

@@ -7,29 +7,22 @@ Settings are chosen on inner hidden cells, never on those of the task.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
-import scipy.linalg
 
 from phcle.contexts.family_means import TIE, FamilyMeans
 from phcle.contexts.masked import masked_matrix
-from phcle.tuning.completion import Floats
+from phcle_paper.context_values import Floats
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
-from phcle_paper.studies.completion_rivals import context_block
 
 __all__ = [
     "RIVALS",
     "family_mean",
     "gradient_boosting",
-    "iterative_imputer",
-    "nearest_labels",
     "overall_mean",
-    "ridge_on_all_contexts",
-    "soft_impute",
 ]
 
 Setting = TypeVar("Setting")
@@ -38,18 +31,8 @@ Rng = np.random.Generator
 INNER = 0.1
 """Share of the known cells that settings are chosen on."""
 FOLDS = 10  # of labels, for means of groups as features
-NEIGHBOURS = (3, 5, 10, 20, 40, 80)
-THRESHOLDS = tuple(np.geomspace(0.5, 0.01, 10))
-"""Of SoftImpute, as shares of the largest singular value."""
-ROUNDS, TOLERANCE = 100, 1e-3  # of SoftImpute, per threshold
-PENALTIES = tuple(np.logspace(-2, 3, 6))  # of the ridge, which features of unit length
-SHARES = (0.2, 0.5, 0.8)  # of the contexts in the ridge's features; the rest: cells
 MOST_FIELDS = 30
 """Fields that settings of the costly rivals are chosen on, drawn if there are more."""
-MOST_COLUMNS = 50
-"""Columns that the iterative imputer regresses one on, drawn if there are more."""
-IMPUTER_ROUNDS = (1, 3, 10)
-FEW_ROUNDS = 3  # of the iterative imputer with more columns than that
 TREES = ((0.1, 100, 20), (0.05, 100, 5), (0.05, 300, 20))
 """Learning rate, number of trees, fewest labels in a leaf."""
 
@@ -85,156 +68,6 @@ def means_as_features(table: PatchyTable, values: Floats) -> Floats:
         rest = group_means(table, np.where(own[:, None], np.nan, values))
         found[own] = np.where(np.isnan(values[own]), found[own], rest[own])
     return found
-
-
-def nearest_labels(task: CellTask, rng: Rng) -> Floats:
-    """Mean over the labels nearest by known columns, their number chosen."""
-    inner = task.inner(INNER, rng)
-    best = _best(inner, _neighbour_means(inner, NEIGHBOURS))
-    (found,) = _neighbour_means(task, [best])
-    return found[1]
-
-
-def _neighbour_means(
-    task: CellTask, numbers: Sequence[int]
-) -> Iterator[tuple[int, Floats]]:
-    """Means over each number of nearest labels."""
-    from sklearn.metrics.pairwise import nan_euclidean_distances
-
-    scaled = (task.left - task.means) / task.spreads
-    # Labels that share no known column come last, only the label itself after them.
-    distances = np.nan_to_num(nan_euclidean_distances(scaled), nan=1e300)
-    np.fill_diagonal(distances, np.inf)
-    order = np.argsort(distances, axis=1, kind="stable")[:, :-1]
-    found = {n: np.tile(task.means, (len(scaled), 1)) for n in numbers}
-    for own in task.table.slices:
-        known = ~np.isnan(task.left[:, own.start])
-        asked = np.flatnonzero(~known)
-        near = order[asked]
-        near = near[known[near]].reshape(len(asked), -1)  # all known ones, by distance
-        for n in numbers if near.size else ():
-            found[n][asked, own] = task.left[near[:, :n], own].mean(axis=1)
-    yield from found.items()
-
-
-def soft_impute(task: CellTask, rng: Rng) -> Floats:
-    """Low rank by a threshold on singular values (Mazumder et al., 2010)."""
-    inner = task.inner(INNER, rng)
-    best = _best(inner, _soft_path(inner))
-    return next(found for share, found in _soft_path(task) if share == best)
-
-
-def _soft_path(task: CellTask) -> Iterator[tuple[float, Floats]]:
-    """Solutions from the largest threshold to the smallest, each from the last."""
-    scaled = (task.left - task.means) / task.spreads
-    known = ~np.isnan(scaled)
-    scaled = np.where(known, scaled, 0.0)
-    largest = float(np.linalg.norm(scaled, 2))
-    low_rank = np.zeros_like(scaled)
-    for share in THRESHOLDS:
-        for _ in range(ROUNDS):
-            before = low_rank
-            low_rank = _shrunk(np.where(known, scaled, before), share * largest)
-            step = np.linalg.norm(low_rank - before)
-            if step <= TOLERANCE * max(float(np.linalg.norm(before)), 1e-12):
-                break
-        yield share, np.asarray(task.means + task.spreads * low_rank)
-
-
-def _shrunk(values: Floats, threshold: float) -> Floats:
-    """All singular values reduced by a threshold; (labels, columns)."""
-    squares, right = np.linalg.eigh(values.T @ values)  # few columns, many labels
-    sizes = np.sqrt(np.maximum(squares, 0.0))
-    factors = np.maximum(1 - threshold / np.maximum(sizes, 1e-12), 0.0)
-    large = factors > 0
-    right = right[:, large]
-    return np.asarray((values @ (right * factors[large])) @ right.T)
-
-
-def iterative_imputer(task: CellTask, rng: Rng) -> Floats:
-    """scikit-learn's IterativeImputer, with the groups' means as further columns."""
-    if task.left.shape[1] > MOST_COLUMNS:
-        return _imputed(task, FEW_ROUNDS)
-    inner = task.inner(INNER, rng)
-    best = _best(inner, ((n, _imputed(inner, n)) for n in IMPUTER_ROUNDS))
-    return _imputed(task, best)
-
-
-def _imputed(task: CellTask, rounds: int) -> Floats:
-    """All cells after some rounds of Bayesian ridge regressions."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-    from sklearn.impute import IterativeImputer
-
-    n = task.left.shape[1]
-    means = means_as_features(task.table, task.left)
-    columns = np.hstack([task.left, means]) / np.tile(task.spreads, 2)
-    # Without bounds, labels with few known cells get values far outside.
-    low, high = (
-        np.nanmin(columns, axis=0, initial=np.inf),
-        np.nanmax(columns, axis=0, initial=-np.inf),
-    )
-    varies = low < high
-    model = IterativeImputer(
-        max_iter=rounds,
-        n_nearest_features=None if n <= MOST_COLUMNS else MOST_COLUMNS,
-        min_value=np.where(varies, low, -np.inf),
-        max_value=np.where(varies, high, np.inf),
-        keep_empty_features=True,
-        random_state=0,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = model.fit_transform(columns)
-    return np.asarray(found[:, :n] * task.spreads)
-
-
-def ridge_on_all_contexts(task: CellTask, rng: Rng) -> Floats:
-    """A ridge on groups, other contexts and the other fields, gaps at group means."""
-    inner = task.inner(INNER, rng)
-    fields = _some_fields(task, rng)
-    best = _best(
-        inner,
-        (
-            ((share, penalty), found)
-            for share in SHARES
-            for penalty, found in _ridges(inner, share, PENALTIES, fields)
-        ),
-        fields,
-    )
-    every = range(len(task.table.fields))
-    ((_, found),) = _ridges(task, best[0], [best[1]], every)
-    return found
-
-
-def _ridges(
-    task: CellTask, share: float, penalties: Sequence[float], fields: Sequence[int]
-) -> Iterator[tuple[float, Floats]]:
-    """Predictions for some fields with each penalty."""
-    table = task.table
-    hierarchy = [] if table.hierarchy is None else [table.hierarchy]
-    blocks = [context_block(x, table.labels) for x in (*hierarchy, *table.others)]
-    outer = sum((x @ x.T for x in blocks), start=np.zeros((len(table.labels),) * 2))
-    means = group_means(table, task.left)
-    cells = np.where(np.isnan(task.left), means, task.left)
-    cells = (cells - task.means) / task.spreads / np.sqrt(len(table.fields))
-    outer *= share / max(len(blocks), 1)
-    inner = (1 - share) * (cells @ cells.T)
-    found = {x: np.tile(task.means, (len(task.left), 1)) for x in penalties}
-    for own in (table.slices[i] for i in fields):
-        # A field is no feature of its own.
-        kernel = outer + inner - (1 - share) * (cells[:, own] @ cells[:, own].T)
-        rows = np.flatnonzero(~np.isnan(task.left[:, own.start]))
-        if len(rows) < 2:
-            continue
-        values = task.left[rows, own]
-        centre = values.mean(axis=0)
-        gram = kernel[np.ix_(rows, rows)]
-        for penalty in penalties:
-            ridged = gram + penalty * np.eye(len(rows))
-            weights = scipy.linalg.solve(ridged, values - centre, assume_a="pos")
-            found[penalty][:, own] = centre + kernel[:, rows] @ weights
-    yield from found.items()
 
 
 def gradient_boosting(task: CellTask, rng: Rng) -> Floats:
@@ -351,10 +184,6 @@ def _best(
 RIVALS: Mapping[str, tuple[str, Callable[[CellTask, Rng], Floats]]] = {
     "mean": ("most common or mean", overall_mean),
     "family": ("family mean", family_mean),
-    "knn": ("nearest labels by known cells", nearest_labels),
-    "softimpute": ("SoftImpute", soft_impute),
-    "iterative": ("IterativeImputer with family means", iterative_imputer),
-    "ridge": ("ridge on all contexts", ridge_on_all_contexts),
     "boosting": ("gradient boosting", gradient_boosting),
 }
 """Title and function of every rival, the cheap ones first."""

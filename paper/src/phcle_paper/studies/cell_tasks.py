@@ -15,13 +15,9 @@ import numpy.typing as npt
 
 from phcle import PHCLE, LabelEmbedding
 from phcle.contexts import Context
+from phcle.embedding.read import read_predictions
 from phcle.errors import ConvergenceWarning, OptionError, check_choice
-from phcle.tuning.completion import (
-    Floats,
-    column_means,
-    predicted_values,
-    scores_against,
-)
+from phcle_paper.context_values import Floats, column_means
 from phcle_paper.datasets.debian import load_debian
 from phcle_paper.datasets.debian_index import INDEX
 from phcle_paper.datasets.grambank import load_grambank
@@ -32,7 +28,6 @@ from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 from phcle_paper.studies.noun_contexts import noun_table
 
 __all__ = [
-    "RMSE",
     "TASKS",
     "CellTask",
     "cell_task",
@@ -42,10 +37,9 @@ __all__ = [
 ]
 
 Mask = npt.NDArray[np.bool_]
+Row = dict[str, float]
 
 SIGTYP = "sigtyp2020"  # the folder
-RMSE = "RMSE of "
-"""Names of scores that are better when smaller start with it."""
 SIGTYP_SHARE = 0.48
 """Share of a development language's features to hide: what the test hides."""
 
@@ -65,18 +59,14 @@ class CellTask:
         Cells to predict: (labels, fields).
     truth : array
         Values (labels, columns), read at hidden cells only.
-    scored_by : {"cells", "labels", "fields"}, default "cells"
+    scored_by : {"cells", "labels"}, default "cells"
         What scores are pooled over, see `scores`.
-    hides_labels : bool, default False
-        Whether the hidden cells of a label are all it has in these fields; inner tasks
-        then hide whole labels too.
     """
 
     table: PatchyTable
     hidden: Mask
     truth: Floats
     scored_by: str = "cells"
-    hides_labels: bool = False
 
     @cached_property
     def left(self) -> Floats:
@@ -113,7 +103,7 @@ class CellTask:
         Parameters
         ----------
         share : float
-            Share of the known cells, or labels, to hide.
+            Share of the known cells to hide.
         rng : numpy.random.Generator
             Source of the draw.
 
@@ -123,15 +113,7 @@ class CellTask:
             The task.
         """
         table = replace(self.table, values=self.left)
-        if not self.hides_labels:
-            return CellTask(table, draw_cells(table.known, share, rng), self.left)
-        fields = self.hidden.any(axis=0)
-        whole = rng.random(len(table.labels)) < share
-        hidden = table.known & whole[:, None] & fields
-        if not hidden.any():  # few labels: the first known one
-            hidden[np.flatnonzero(table.known[:, fields].any(axis=1))[0], fields] = True
-            hidden &= table.known
-        return replace(self, table=table, hidden=hidden, truth=self.left)
+        return CellTask(table, draw_cells(table.known, share, rng), self.left)
 
     def predicted_by(self, embedding: LabelEmbedding) -> Floats:
         """Predictions of an embedding that was fitted to `contexts`.
@@ -150,8 +132,9 @@ class CellTask:
             Predictions (labels, columns) in the units of the table.
         """
         table = self.table
-        fitted = next(x for x in embedding.contexts if x.name == table.name)
-        found = predicted_values(embedding, table.name, table.labels)
+        fitted = next(x for x in embedding.predicting if x.name == table.name)
+        vectors = embedding.select(table.labels).vectors
+        found = read_predictions(embedding, fitted, vectors, table.labels).values
         position = {column: i for i, column in enumerate(fitted.columns)}
         # A value without a known cell has no column, and is never predicted.
         rare = np.where(np.isnan(column_means(self.left)), -np.inf, self.means)
@@ -197,8 +180,7 @@ class CellTask:
         """Scores by name.
 
         By cells: `r2` of numbers, `accuracy` of categories and truth values, `r2` and
-        mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`. By
-        fields: the accuracy of each field by its title, or the `RMSE of` it.
+        mean `auc` of tags. By labels: `accuracy`, and the `mean over labels`.
 
         Parameters
         ----------
@@ -213,8 +195,8 @@ class CellTask:
         if self.scored_by == "cells":
             return self._pooled(predicted)
         return {
-            name: score_of(name, loss, n)[0]
-            for name, (loss, n) in self.parts(predicted).items()
+            name: score_of(sums, n)[0]
+            for name, (sums, n) in self.parts(predicted).items()
         }
 
     def _pooled(self, predicted: Floats) -> dict[str, float]:
@@ -230,8 +212,7 @@ class CellTask:
         if any(field.kind == TAGS for field in self.table.fields):
             asked = self.hidden[:, self.table.field_of]
             truth = np.where(asked, self.truth, np.nan)
-            r2, auc = scores_against(truth, self.means, predicted)
-            return {"r2": r2, "auc": auc}
+            return scores_against(truth, self.means, predicted)
         asked = (self.hidden & ~is_class)[:, self.table.field_of]
         if asked.any():
             truth = ((self.truth - self.means) / self.spreads)[asked]
@@ -240,7 +221,7 @@ class CellTask:
         return found
 
     def parts(self, predicted: Floats) -> dict[str, tuple[Floats, Floats]]:
-        """Scores by labels or fields as sums for each label, and what they count.
+        """Scores by labels as sums for each label, and what they count.
 
         Errors are clustered by label, so the share of each label in a score counts.
 
@@ -254,26 +235,12 @@ class CellTask:
         dict
             Sums and counts (labels,) of every score.
         """
-        right = self.right(predicted)
-        if self.scored_by == "labels":
-            n = self.hidden.sum(axis=1).astype(float)
-            sums = np.nansum(right, axis=1)
-            any_asked = (n > 0).astype(float)
-            return {
-                "accuracy": (sums, n),
-                "mean over labels": (sums / np.maximum(n, 1), any_asked),
-            }
-        found: dict[str, tuple[Floats, Floats]] = {}
-        for i, (field, own) in enumerate(
-            zip(self.table.fields, self.table.slices, strict=True)
-        ):
-            asked = self.hidden[:, i].astype(float)
-            if field.kind in (TRUTH, CATEGORY):
-                found[field.title] = (np.nan_to_num(right[:, i]), asked)
-            else:
-                squares = ((predicted - self.truth)[:, own] ** 2).mean(axis=1)
-                found[f"{RMSE}{field.title}"] = (squares * asked, asked)
-        return found
+        n = self.hidden.sum(axis=1).astype(float)
+        sums = np.nansum(self.right(predicted), axis=1)
+        return {
+            "accuracy": (sums, n),
+            "mean over labels": (sums / np.maximum(n, 1), (n > 0).astype(float)),
+        }
 
     def quality(self, predicted: Floats) -> float:
         """One number to choose settings by: the mean of the scores, by their cells.
@@ -296,15 +263,13 @@ class CellTask:
         )
 
 
-def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
+def score_of(sums: Floats, counts: Floats) -> tuple[float, Floats]:
     """A score from its parts, and how much each label moves it: (labels,).
 
     The squares of the moves add up to the variance of the score, clustered by label.
 
     Parameters
     ----------
-    name : str
-        Name of the score; the root is taken if it is an RMSE.
     sums, counts : array
         Parts of the score by label, see `CellTask.parts`.
 
@@ -316,10 +281,43 @@ def score_of(name: str, sums: Floats, counts: Floats) -> tuple[float, Floats]:
     mean = float(sums.sum() / counts.sum())
     n = max(int((counts > 0).sum()), 2)
     moves = (sums - mean * counts) / counts.sum() * np.sqrt(n / (n - 1))
-    if not name.startswith(RMSE):
-        return mean, moves
-    root = float(np.sqrt(mean))
-    return root, np.asarray(moves / (2 * max(root, 1e-12)))
+    return mean, moves
+
+
+def scores_against(truth: Floats, means: Floats, predicted: Floats) -> Row:
+    """R² against given column means, and the mean AUC of the columns.
+
+    Parameters
+    ----------
+    truth : array
+        True values (rows, columns), NaN where not asked for.
+    means : array
+        What to compare with, one value per column.
+    predicted : array
+        Predicted values (rows, columns).
+
+    Returns
+    -------
+    dict
+        `r2`, which is 0 for the means, and `auc`, over the columns that some rows have
+        more of than the mean, and some less.
+    """
+    from sklearn.metrics import roc_auc_score  # slow to import
+
+    judged = ~np.isnan(truth)
+    centred = np.where(judged, truth - means, 0.0)
+    error = np.where(judged, truth - predicted, 0.0)
+    total = float((centred**2).sum())
+    areas = []
+    for column in range(truth.shape[1]):
+        rows = judged[:, column]
+        is_high = centred[rows, column] > 0
+        if is_high.any() and not is_high.all():
+            areas.append(roc_auc_score(is_high, predicted[rows, column]))
+    return {
+        "r2": 1 - float((error**2).sum()) / total if total > 0 else np.nan,
+        "auc": float(np.mean(areas)) if areas else np.nan,
+    }
 
 
 def draw_cells(known: Mask, share: float, rng: np.random.Generator) -> Mask:
@@ -416,7 +414,7 @@ def _nouns(name: str, data: Path, seed: int) -> CellTask:
 def _shop(data: Path, seed: int) -> CellTask:
     """What the shop's table lacks; every seed gives the same."""
     table, truth = load_shop(data / "shop")
-    return CellTask(table, ~table.known, truth, "fields")
+    return CellTask(table, ~table.known, truth)
 
 
 TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {

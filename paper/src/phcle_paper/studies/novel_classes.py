@@ -71,5 +71,5 @@ def novel_panels(
             (found,) = image_map.understand(objects.X[[row]], embedding)
             (usual,) = objects.class_values([name])
             truth = dict(zip(known.columns, usual >= 0.5, strict=True))
-            panels.append(panel_of(name, found, embedding, truth, None))
+            panels.append(panel_of(name, found, embedding, truth))
     return panels

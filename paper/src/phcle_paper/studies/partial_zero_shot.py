@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle import PHCLE
-from phcle.contexts import Context, DescriptiveContext, RelationalContext
+from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, PhcleWarning, check_choice
 from phcle.optional_imports import import_optional
@@ -40,10 +40,8 @@ from phcle_paper.baselines import (
     reduce_embedding,
     soft_impute_embedding,
 )
-from phcle_paper.baselines.gap_filling import FEWEST, predict_by_ridge
-from phcle_paper.baselines.reduction import at_powers
+from phcle_paper.baselines.reduction import with_spectrum
 from phcle_paper.parallel import in_parallel
-from phcle_paper.studies.partial_curves import draw_curves
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
 from phcle_paper.tables.saved_results import SavedResults, digest_of
 
@@ -163,15 +161,12 @@ class PartialLabels:
             The method.
         options : mapping of str to Any
             Its options. `hierarchy` of the first two is the part to concatenate, and
-            `weight` that of the description, where the hierarchy has 1. With `gaps`,
-            labels that PHCLE knows from one context get what the other would add.
+            `weight` that of the description, where the hierarchy has 1.
         """
         own = dict(options)
         check_choice("method", method, ("CNC", "SoftImpute", "PHCLE"))
         if method == "PHCLE":
-            gaps = own.pop("gaps", None)
-            model = self._model(own)
-            return model.embedding_ if gaps is None else self._filled(model)
+            return self._model(own).embedding_
         fuse = concatenated_embedding if method == "CNC" else soft_impute_embedding
         return fuse(
             [self.description_part, self.hierarchy_parts[own.pop("hierarchy")]],
@@ -187,36 +182,6 @@ class PartialLabels:
             model = PHCLE().set_params(**options, calibrate=False)
             self._fits[key] = model.fit([self.hierarchy, self.described])
         return self._fits[key]
-
-    def _filled(self, model: PHCLE) -> LabelEmbedding:
-        """The embedding, with a regression for labels that lack one of the contexts.
-
-        Labels with both contexts tell how the vector from both follows from the vector
-        that one of them gives alone: they are embedded again from each. It is what
-        "ridge" does for a concatenation.
-        """
-        embedding = model.embedding_
-        placed = set(self.placed)
-        complete = [x for x in self.described.labels if x in placed]
-        if len(complete) < FEWEST:
-            return embedding
-        lacking = {
-            "description": [x for x in self.labels if x not in self.described.index],
-            "place": [x for x in self.described.labels if x not in placed],
-        }
-        vectors = np.array(embedding.vectors, np.float64)
-        row = {label: i for i, label in enumerate(embedding.labels)}
-        both = vectors[[row[x] for x in complete]]
-        for what, gaps in lacking.items():
-            if not gaps:
-                continue
-            context: Context = self.described.rows_for(complete)
-            if what == "description":
-                context = _hierarchy_of(self.benchmark, complete)
-            alone = model.transform(context).select(complete).vectors.astype(np.float64)
-            rows = [row[x] for x in gaps]
-            vectors[rows] = predict_by_ridge(alone, both, vectors[rows])
-        return replace(embedding, vectors=vectors, contexts=(), penalties={})
 
 
 def _hierarchy_of(
@@ -235,22 +200,17 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
         settings = replace(settings, random=2, missing=settings.missing[-1:])
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
-    figures: list[dict[str, str]] = []
     for dataset, plan in settings.datasets.items():
         benchmark = load_benchmark(dataset, request.data, sentences=request.sentences)
         frame = _accuracies(settings, dataset, benchmark, request)
-        own = list(_rows(settings, dataset, frame))
-        figures += draw_curves(
-            own, dataset, settings.reference, request.out / f"partial-{dataset}"
-        )
-        rows += own
+        rows += _rows(settings, dataset, frame)
         notes += [
             f"{dataset}: {plan['described']} are hidden from a share m of "
             f"{len(benchmark.descriptions[plan['described']].labels)} labels, the "
             "hierarchy from another share m",
             *(f"{dataset}: {note}" for note in benchmark.notes),
         ]
-    return _table(settings, rows, figures, notes)
+    return _table(settings, rows, notes)
 
 
 def _accuracies(
@@ -339,8 +299,9 @@ def _variants(
     for variant in plan["variants"][dataset]:
         made = partial.embedding(plan["method"], {**plan.get("options", {}), **variant})
         text = ", ".join(f"{key}={value}" for key, value in variant.items())
-        for power, own in at_powers(made, settings.spectrum).items():
+        for power in settings.spectrum:
             name = ", ".join(x for x in (text, f"spectrum={power:g}") if x)
+            own = with_spectrum(made, power)
             yield name, own.select(partial.benchmark.classes)
 
 
@@ -370,7 +331,6 @@ def _rows(
 def _table(
     settings: Settings,
     rows: list[dict[str, Any]],
-    figures: list[dict[str, str]],
     notes: Sequence[str],
 ) -> dict[str, Any]:
     columns: dict[str, tuple[str, ...]] = {
@@ -396,38 +356,9 @@ def _table(
         ],
         "columns": columns,
         "rows": rows,
-        "figures": figures,
-        "findings": list(_findings(settings, rows)),
         "caveats": [
             "options are chosen on validation classes among the seen ones",
             "the network that made the features of tiny-imagenet has seen all classes",
             *notes,
         ],
     }
-
-
-def _findings(settings: Settings, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """For each cell, how far the reference is from the best rival."""
-    own = [x for x in rows if settings.methods[x["method"]]["method"] != "PHCLE"]
-    for dataset in settings.datasets:
-        for classifier in settings.classifiers:
-            parts = []
-            for share in settings.missing:
-                best = max(
-                    (
-                        x
-                        for x in own
-                        if (x["dataset"], x["missing"]) == (dataset, share)
-                    ),
-                    key=lambda x: float(x[classifier]),
-                )
-                ahead, error = (
-                    best[f"{classifier}_{key}"]
-                    for key in ("difference", "standard_error")
-                )
-                bound = "" if error is None else f" ± {error:.1f}"
-                parts.append(f"m = {share:g}: {-ahead:+.1f}{bound} ({best['method']})")
-            yield (
-                f"{dataset}, {classifier}: lead of {settings.reference} over the best "
-                f"rival, {'; '.join(parts)}"
-            )

@@ -1,4 +1,4 @@
-"""Figures like the paper's fourth: a picture, related labels, and attributes."""
+"""Figures like the paper's fourth: related labels and attributes of pictures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.files import write_whole
 from phcle.uses.pictures import Understanding
-from phcle.uses.stable_svg import svg_of
 
 __all__ = ["Panel", "draw_panels", "panel_of"]
 
@@ -24,12 +22,11 @@ COLUMNS = 3
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture with its class, related labels and predicted attributes."""
+    """A picture's class, related labels and predicted attributes."""
 
     title: str
     related: tuple[tuple[str, float], ...]
     attributes: tuple[tuple[str, bool], ...]  # name, and whether it is there
-    picture: npt.NDArray[np.uint8] | None
 
 
 def panel_of(
@@ -37,14 +34,12 @@ def panel_of(
     found: Understanding,
     embedding: LabelEmbedding,
     truth: Mapping[str, Any],
-    picture: npt.NDArray[np.uint8] | None,
 ) -> Panel:
     """Make a panel from a description and the true attributes."""
     return Panel(
         title,
         tuple((embedding.name_of(x), share) for x, share in found.related),
         tuple((x.name, bool(truth[x.name])) for x in found.attributes),
-        picture,
     )
 
 
@@ -56,8 +51,7 @@ def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
     except ImportError as error:
         raise PhcleError("figures need: pip install 'phcle[figures]'") from error
     rows = -(-len(panels) // COLUMNS)
-    height = 2.6 if panels[0].picture is None else 3.6
-    figure = Figure(figsize=(11.5, height * rows + 0.5), layout="constrained")
+    figure = Figure(figsize=(11.5, 2.6 * rows + 0.5), layout="constrained")
     parts = np.atleast_2d(figure.subfigures(rows, COLUMNS, squeeze=False))
     for place, panel in zip(parts.ravel(), panels, strict=False):
         _draw(place, panel)
@@ -70,19 +64,12 @@ def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
     # A fixed salt keeps the ids in the file from being random.
     salted = rc_context({"svg.hashsalt": "phcle"})
     with salted, write_whole(stem.with_name(f"{stem.name}.svg")) as path:
-        path.write_text(svg_of(figure), encoding="utf-8")
+        figure.savefig(path, format="svg", metadata={"Date": None})
 
 
 def _draw(place: Any, panel: Panel) -> None:
     place.suptitle(panel.title, fontsize=12, fontweight="bold")
-    if panel.picture is None:
-        bars, words = place.subplots(1, 2, width_ratios=(1.25, 1))
-    else:
-        layout = place.add_gridspec(2, 2, width_ratios=(1.25, 1), height_ratios=(1, 2))
-        top = place.add_subplot(layout[0, :])
-        top.imshow(panel.picture, clip_on=False)
-        top.axis("off")
-        bars, words = (place.add_subplot(layout[1, i]) for i in range(2))
+    bars, words = place.subplots(1, 2, width_ratios=(1.25, 1))
     _draw_related(bars, panel.related)
     words.axis("off")
     words.set(xlim=(0, 1), ylim=(-0.5, 5.5))

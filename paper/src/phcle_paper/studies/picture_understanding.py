@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.datasets import load_shapes
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, did_you_mean
 from phcle.uses.pictures import ImageMap
@@ -28,11 +27,9 @@ from phcle_paper.studies.described_objects import (
     apy_objects,
     attribute_auc,
     predictions,
-    shape_objects,
 )
 from phcle_paper.studies.novel_classes import novel_panels
 from phcle_paper.studies.picture_panels import Panel, draw_panels, panel_of
-from phcle_paper.studies.related_labels import related_rows
 from phcle_paper.tables.image_benchmarks import has_features
 
 if TYPE_CHECKING:
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS", "Settings", "run"]
 
-NEEDS = ("apy", "tiny-imagenet")
+NEEDS = ("apy",)
 
 Floats = npt.NDArray[np.floating]
 SCORES = ("per_attribute", "per_object")
@@ -60,8 +57,6 @@ class Settings:
     fewest_objects: int
     split_seed: int
     draws: int
-    shape_images: int
-    n_related: int
     options: Mapping[str, Any]
 
     @property
@@ -101,30 +96,12 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
             settings, held_out=settings.held_out[:1], n_validation=1, draws=20
         )
     apy = apy_objects(request.data / "apy")
-    shapes = shape_objects(settings.shape_images)
-    unseen = tuple(dict.fromkeys(shapes.y.tolist()))[-_n_unseen_shapes() :]
-    plans = [
-        *((apy, _labels(apy, classes)) for classes in settings.held_out),
-        (shapes, unseen),
-    ]
     outcomes = []
-    for objects, hidden in plans:
-        request.tell(f"{objects.name} without {_named(objects, hidden)}")
-        outcomes.append(_outcome(objects, hidden, settings))
-    request.tell("tiny-imagenet: labels related to pictures of unseen classes")
-    related = related_rows(
-        request.data,
-        request.sentences,
-        settings.penalties,
-        settings.options,
-        settings.n_related,
-    )
-    figures = _figures(outcomes, settings, request)
-    return _table(settings, outcomes, related, figures)
-
-
-def _n_unseen_shapes() -> int:
-    return len(load_shapes(n_images=1).unseen)
+    for classes in settings.held_out:
+        hidden = _labels(apy, classes)
+        request.tell(f"{apy.name} without {_named(apy, hidden)}")
+        outcomes.append(_outcome(apy, hidden, settings))
+    return _table(outcomes, _figures(outcomes[0], settings, request))
 
 
 def _labels(objects: DescribedObjects, classes: Sequence[str]) -> tuple[str, ...]:
@@ -140,8 +117,6 @@ def _labels(objects: DescribedObjects, classes: Sequence[str]) -> tuple[str, ...
 
 
 def _named(objects: DescribedObjects, labels: Sequence[str]) -> str:
-    if len(labels) > 4:
-        return f"{len(labels)} classes"
     return ", ".join(objects.names.get(x, x) for x in labels)
 
 
@@ -247,19 +222,14 @@ def _leads(
 
 
 def _figures(
-    outcomes: Sequence[Outcome], settings: Settings, request: Request
+    apy: Outcome, settings: Settings, request: Request
 ) -> list[dict[str, str]]:
     """Draw the figures."""
-    apy, shapes = outcomes[0], outcomes[-1]
     made = {
         "understanding-apy": (
             "Objects of hidden classes of aPY: the median and the lower quartile of "
             "their class",
             _typical_panels(apy, (0.5, 0.25)),
-        ),
-        "understanding-shapes": (
-            "Shapes in combinations never seen: the median picture of each class",
-            _typical_panels(shapes, (0.5,), _shape_pictures(settings)),
         ),
     }
     if has_features("apy", request.data):
@@ -279,15 +249,7 @@ def _figures(
     ]
 
 
-def _shape_pictures(settings: Settings) -> npt.NDArray[np.uint8]:
-    return load_shapes(n_images=settings.shape_images).images
-
-
-def _typical_panels(
-    outcome: Outcome,
-    quantiles: Sequence[float],
-    pictures: npt.NDArray[np.uint8] | None = None,
-) -> list[Panel]:
+def _typical_panels(outcome: Outcome, quantiles: Sequence[float]) -> list[Panel]:
     """Objects in the middle of their class, by how well their attributes are told."""
     objects, image_map = outcome.objects, outcome.image_map()
     rows = np.flatnonzero(np.isin(objects.y, list(outcome.hidden)))
@@ -311,29 +273,23 @@ def _typical_panels(
                             strict=True,
                         )
                     ),
-                    None if pictures is None else pictures[row],
                 )
             )
     return panels
 
 
 def _table(
-    settings: Settings,
     outcomes: Sequence[Outcome],
-    related: list[dict[str, Any]],
     figures: list[dict[str, str]],
 ) -> dict[str, Any]:
     return {
         "title": "What pictures of classes never seen show",
-        "dataset": "aPY objects, rendered shapes, tiny-imagenet",
+        "dataset": "aPY objects",
         "lead": [
             "Area under the ROC curve of predicted attributes against the objects' "
             "own: the mean over attributes (of each, over objects) and over objects "
             "(of each, over attributes), and how far PHCLE is ahead (± bootstrap error "
-            "over objects); and how many of the six highest are right. For "
-            "tiny-imagenet, how often the labels said to be related (up to "
-            f"{settings.n_related}) hold the picture's class, or one with the same "
-            "parent:",
+            "over objects); and how many of the six highest are right:",
         ],
         "columns": {
             "data": ("data",),
@@ -345,15 +301,10 @@ def _table(
             "per_object": ("per object", ".3f"),
             **_lead_columns("per_object"),
             "right_of_six": ("of six, right", ".1%"),
-            "has_class": ("has the class", ".1%"),
-            "has_relative": ("has a relative", ".1%"),
             "options": ("chosen",),
         },
-        "rows": [*(row for x in outcomes for row in x.rows), *related],
+        "rows": [row for x in outcomes for row in x.rows],
         "figures": figures,
-        "findings": [
-            _finding(outcome, ours) for outcome in outcomes for ours in (OURS, OWN)
-        ],
         "caveats": [
             "of a hidden class nobody sees a picture or an attribute; PHCLE knows its "
             "place in the hierarchy, and the attributes of the other classes of aPY, "
@@ -364,8 +315,8 @@ def _table(
             "apart, which attributes of classes say nothing about",
             "penalties of every method are chosen on other classes, hidden in the same "
             "way",
-            "the network that made the features of aPY and tiny-imagenet has seen all "
-            "1000 classes of ImageNet, horses, cattle and sheep among them",
+            "the network that made the features has seen all 1000 classes of ImageNet, "
+            "horses, cattle and sheep among them",
             "bootstrap errors take objects for independent; some are in one picture",
         ],
     }
@@ -378,19 +329,3 @@ def _lead_columns(key: str) -> dict[str, tuple[str, str, str]]:
         f"{name} {key} lead": (title, "+.3f", f"{name} {key} error")
         for name, title in words.items()
     }
-
-
-def _finding(outcome: Outcome, ours: str) -> str:
-    """Which baselines one of our methods beats."""
-    words = {"per_attribute": "per attribute", "per_object": "per object"}
-    behind = [
-        f"{words[key]} of {row['method']} ({row[f'{ours} {key} lead']:+.3f} ± "
-        f"{row[f'{ours} {key} error']:.3f})"
-        for row in outcome.rows
-        for key in SCORES
-        if row.get(f"{ours} {key} lead", 1.0) <= 0
-    ]
-    where = f"{outcome.objects.name} without {_named(outcome.objects, outcome.hidden)}"
-    if not behind:
-        return f"{where}: {ours} is ahead of all three by both measures"
-    return f"{where}: {ours} is not ahead {', '.join(behind)}"

@@ -7,13 +7,13 @@ truth. It learned its confidences from hidden cells of its own, and saw none of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from phcle.datasets import WORDNET_FOLDER
 from phcle.errors import check_choice
+from phcle_paper.datasets import WORDNET_FOLDER
 from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.cell_completion import code_digest
 from phcle_paper.studies.cell_tasks import TASKS
@@ -109,7 +109,6 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
             "width": ("width", ".2f"),
         },
         "rows": rows,
-        "findings": [x for row in rows for x in _findings(row)],
         "caveats": [
             "said and true: the probability of the value shown and whether it is right "
             "(categories), or the probability of a yes, a tag or a number above its "
@@ -129,7 +128,7 @@ def _tried(
     settings: Settings, request: Request
 ) -> dict[tuple[str, str], dict[str, list[Row]]]:
     """Sums by data set, what is hidden, and type; saved ones are read."""
-    mark = digest_of([settings.share, request.quick])
+    mark = digest_of(settings.share)
     kept = SavedResults(request.out / "confidence.cells.jsonl", mark)
     cells = {
         f"{dataset} {hides} {seed} {code_digest()}": (dataset, hides, seed)
@@ -139,7 +138,7 @@ def _tried(
     }
     left = [cell for cell in cells if cell not in kept.cells]
     calls = [
-        (dataset, hides, request.data, seed, settings.share, request.quick)
+        (dataset, hides, request.data, seed, settings.share)
         for dataset, hides, seed in map(cells.__getitem__, left)
     ]
     start = perf_counter()
@@ -187,27 +186,3 @@ def _row(dataset: str, hides: str, kind: str, trials: Sequence[Row]) -> Row:
 
 def _is_outside(each: Row) -> bool:
     return bool(abs(each["gap"]) > each["allowed"] and each["n_cells"] >= FEWEST)
-
-
-def _findings(row: Row) -> Iterator[str]:
-    """Which bins are outside, and whether intervals hold what they should."""
-    about = f"{row['dataset']}, {row['type']}, {row['hidden']} hidden"
-    outside = [
-        f"{x['said']:.0%} said, {x['true']:.0%} true ({x['n_cells']:,} cells of "
-        f"{x['n_labels']:,} labels, allowed {x['allowed']:.1%})"
-        for x in row["bins"]
-        if _is_outside(x)
-    ]
-    if outside:
-        yield f"{about}: **outside**: {'; '.join(outside)}"
-    else:
-        yield f"{about}: all {len(row['bins'])} bins are inside"
-    if "coverage" in row:
-        gap, error = abs(row["coverage"] - COVERED), row["coverage_error"]
-        words = "as they should"
-        if gap > ALLOWED:
-            words = "within two errors" if gap <= ALLOWED + 2 * error else "**not**"
-        yield (
-            f"{about}: intervals hold {row['coverage']:.1%} ± {error:.1%} of the "
-            f"numbers, {words}"
-        )

@@ -23,20 +23,15 @@ from phcle_paper.tables.rendering import write_table
 __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 
 STUDIES: Mapping[str, str] = {
-    "partial": "phcle_paper.studies.partial_contexts",
     "partial-zero-shot": "phcle_paper.studies.partial_zero_shot",
-    "completion": "phcle_paper.studies.completion",
     "confidence": "phcle_paper.studies.prediction_confidence",
-    "similarity": "phcle_paper.studies.word_similarity",
     "understanding": "phcle_paper.studies.picture_understanding",
     "retrieval": "phcle_paper.studies.label_retrieval",
     "clusters": "phcle_paper.studies.label_clusters",
-    "debian": "phcle_paper.studies.debian_tags",
     "debian-facets": "phcle_paper.studies.cell_completion",
     "pantheria": "phcle_paper.studies.cell_completion",
     "grambank": "phcle_paper.studies.cell_completion",
     "sigtyp": "phcle_paper.studies.cell_completion",
-    "shop": "phcle_paper.studies.cell_completion",
 }
 """Modules by the name of their study."""
 

@@ -21,6 +21,7 @@ from phcle_paper.baselines import (
     tadw_embedding,
     word_vector_embedding,
 )
+from phcle_paper.baselines.reduction import with_spectrum
 from phcle_paper.tables.image_benchmarks import ImageBenchmark
 from phcle_paper.tables.settings import EmbeddingPlan, Experiment
 
@@ -134,7 +135,7 @@ def _at_power(
 ) -> LabelEmbedding:
     """Vectors of the classes with images, after changing the spectrum of all labels."""
     if power != 1.0:
-        embedding = embedding.with_spectrum(power)
+        embedding = with_spectrum(embedding, power)
     return embedding.select(classes)
 
 

@@ -42,7 +42,7 @@ METHODS: Mapping[str, frozenset[str]] = {
     "PMI+SVD": frozenset({"kind", "dim", "negatives", "power"}),
     "CNC": frozenset({"parts", "weights", "normalize", "dim"}),
     "CCA": frozenset({"parts", "dim", "ridge"}),
-    "TADW": frozenset({"contexts", "dim", "ridge", "feature_dim", "whiten"}),
+    "TADW": frozenset({"contexts", "dim", "ridge", "feature_dim"}),
     "PHCLE": _LEARNED,
     "PHCLE_NoSp": _LEARNED,
     "PHCLE_FC": _LEARNED,
@@ -69,7 +69,7 @@ class EmbeddingPlan:
     """One row of the table: a method and its variants, chosen on validation classes.
 
     A variant is a set of options of the method, and the power of its `spectrum` (see
-    `LabelEmbedding.with_spectrum`).
+    `phcle_paper.baselines.reduction.with_spectrum`).
     """
 
     name: str

@@ -200,23 +200,6 @@ class Context(ABC):
         rows, columns = (axis.astype(np.int64) for axis in found.coords)
         return rows, columns, np.asarray(found.data, np.float64)
 
-    def of_kind(self, kind: str) -> Context:
-        """Turn the hierarchy of the context into counts in another way.
-
-        Parameters
-        ----------
-        kind : str
-            A `kind` of `RelationalContext.from_hierarchy`.
-
-        Returns
-        -------
-        Context
-            The new counts of the same labels.
-        """
-        raise ContextError(
-            f"context {self.name!r} comes from no hierarchy, so it has no kind."
-        )
-
     @abstractmethod
     def in_fit(self, labels: Sequence[str]) -> FittedContext:
         """Arrange the context by the labels of a problem and scale it.

@@ -20,7 +20,7 @@ words."""
 
 @dataclass(frozen=True)
 class Thesaurus:
-    """A taxonomy with names and texts, as vocabularies, ontologies and wordnets have.
+    """A taxonomy with names and texts, as vocabularies and ontologies have.
 
     Attributes
     ----------

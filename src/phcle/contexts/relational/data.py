@@ -291,15 +291,6 @@ class RelationalContext(Context):
         labels = (*self.labels, *more)
         return _from_hierarchy_counts(self.hierarchy, labels, self.name, self.role)
 
-    def of_kind(self, kind: str) -> Context:
-        """The same hierarchy counted in another way, with its default options."""
-        if self.hierarchy is None:
-            return super().of_kind(kind)
-        if kind == self.hierarchy.kind:
-            return self
-        recipe = replace(self.hierarchy, kind=kind, decay=None, radius=None)
-        return _from_hierarchy_counts(recipe, self.labels, self.name, self.role)
-
     @classmethod
     def from_matrix(
         cls,

@@ -2,8 +2,7 @@
 
 A network turns pictures into features (`feature_network`, `photo_files`), a linear map
 turns features into vectors of the embedding (`image_map`), and the embedding says which
-labels and attributes belong to a vector. `picture_attributes` improves the map where
-single pictures have known attributes.
+labels and attributes belong to a vector.
 
 Modules here may import what `phcle.uses` may, and `phcle.uses.zero_shot`.
 """
@@ -11,13 +10,11 @@ Modules here may import what `phcle.uses` may, and `phcle.uses.zero_shot`.
 from phcle.uses.pictures.feature_network import FeatureNetwork
 from phcle.uses.pictures.image_map import ImageMap, Understanding, load_map
 from phcle.uses.pictures.photo_files import PHOTO_ENDINGS, read_photo
-from phcle.uses.pictures.picture_attributes import PictureAttributes
 
 __all__ = [
     "PHOTO_ENDINGS",
     "FeatureNetwork",
     "ImageMap",
-    "PictureAttributes",
     "Understanding",
     "load_map",
     "read_photo",

@@ -7,7 +7,7 @@ are not loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -26,11 +26,6 @@ Floats = npt.NDArray[np.float32]
 
 FILES = ("config.json", "preprocessor_config.json")
 BATCH = 16
-N_PROBED = 32
-"""Features of the test picture that are compared to recognise a network."""
-TOLERANCE = 1e-2
-"""Relative tolerance of that comparison: library versions round differently, and other
-weights give features that differ by far more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,44 +122,6 @@ class FeatureNetwork:
             raise OptionError("features need one picture or more. Got none.")
         return np.vstack(rows)
 
-    def card(self) -> dict[str, Any]:
-        """Describe the network, so that a map can recognise it later.
-
-        Returns
-        -------
-        dict
-            Its name, settings of its image processor, and features of a test picture.
-        """
-        return {
-            "name": self.name,
-            "preparation": _plain(self.processor.to_dict()),
-            "probe": self._probe(),
-        }
-
-    def check_is(self, card: Mapping[str, Any]) -> None:
-        """Refuse a network other than the one a map was learned with.
-
-        Parameters
-        ----------
-        card : mapping of str to Any
-            What `card` returned for the other network.
-
-        Raises
-        ------
-        OptionError
-            If the features of the test picture differ.
-        """
-        ours, theirs = np.array(self._probe()), np.array(card["probe"])
-        if ours.shape == theirs.shape:
-            reach = max(float(np.abs(theirs).max()), 1e-6)
-            if np.abs(ours - theirs).max() <= TOLERANCE * reach:
-                return
-        raise OptionError(
-            f"the network {self.name!r} gives other features than {card['name']!r}, "
-            "which the map was learned with; give that one with --network, or learn "
-            "the map again."
-        )
-
     def _features(self, pictures: Sequence[Any]) -> Floats:
         """Features of one batch of pictures."""
         inputs = self.processor(images=pictures, return_tensors="pt")
@@ -176,28 +133,12 @@ class FeatureNetwork:
         # features) of a transformer
         return np.asarray(found.mean(axis=(2, 3) if found.ndim == 4 else 1))
 
-    def _probe(self) -> list[float]:
-        """Features of a fixed test picture with waves of colour."""
-        from PIL import Image
-
-        down, across = np.mgrid[:96, :96]
-        waves = [np.sin(down * a + across * b) for a, b in ((0.1, 0), (0, 0.2), (1, 2))]
-        pixels = np.stack(waves, axis=2) * 127 + 128
-        picture = Image.fromarray(pixels.astype(np.uint8))
-        return [float(x) for x in self._features([picture])[0, :N_PROBED]]
-
 
 def _batches(pictures: Iterable[Any]) -> Iterator[list[Any]]:
     """A few pictures at a time, as an iterable may read them from disk."""
     left = iter(pictures)
     while batch := list(islice(left, BATCH)):
         yield batch
-
-
-def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that JSON can hold."""
-    kinds = (str, int, float, bool, list, dict, type(None))
-    return {key: value for key, value in settings.items() if isinstance(value, kinds)}
 
 
 def _unreadable(name: str, is_local: bool, error: Exception) -> str:

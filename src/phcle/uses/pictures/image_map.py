@@ -15,7 +15,7 @@ factor that brings the training pictures to their classes' vectors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from phcle.embedding.describe import Attribute
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, some
 from phcle.files.archive import checksum, read_sealed, write_sealed
-from phcle.uses.pictures.picture_attributes import PictureAttributes
 from phcle.uses.zero_shot.classifier import check_has_vectors, positive
 from phcle.uses.zero_shot.eszsl import carry_over
 from phcle.uses.zero_shot.image_features import Scaling, TrainingImages, as_features
@@ -102,7 +101,7 @@ class ImageMap:
     n_images : int
         Number of training pictures.
     network : mapping of str to Any, or None
-        The network that made the features, as `FeatureNetwork.card` describes it.
+        The network that made the features: its `name`.
 
     Examples
     --------
@@ -149,7 +148,7 @@ class ImageMap:
         class_ridge : float, default 0.1
             λ, in the units of `ESZSL`.
         network : mapping of str to Any, optional
-            The network that made the features, as `FeatureNetwork.card` describes it.
+            The network that made the features: its `name`.
 
         Returns
         -------
@@ -228,28 +227,6 @@ class ImageMap:
                 "are so large that their vectors are not finite."
             )
         return found
-
-    def corrected(self, own: PictureAttributes, ridge: float = 10.0) -> ImageMap:
-        """Return the map improved by known attributes of single pictures.
-
-        Parameters
-        ----------
-        own : PictureAttributes
-            The attributes of training pictures.
-        ridge : float, default 10.0
-            Penalty of the correction, in the units of `ESZSL`.
-
-        Returns
-        -------
-        ImageMap
-            A new map.
-        """
-        return replace(
-            self,
-            weights=self.weights + own.weights(ridge),
-            offset=self.offset + own.mean,
-            penalties={**self.penalties, "own_ridge": ridge},
-        )
 
     def understand(
         self, X: npt.ArrayLike, embedding: LabelEmbedding, k: int = 6
@@ -424,5 +401,5 @@ def _check(found: ImageMap) -> None:
     if not found.classes or not isinstance(found.fingerprint, str):
         raise ValueError("no classes, or no fingerprint")
     card: Any = found.network
-    if card is not None and not {"name", "probe"} <= set(card):
-        raise ValueError("a network without name or probe")
+    if card is not None and "name" not in card:
+        raise ValueError("a network without name")

@@ -5,47 +5,40 @@ the tasks and splits that they are tested on, accuracy measures, the choice of o
 on validation classes (`grid_search`), `evaluate`, which compares embeddings, and tasks
 from a user's own image features (`user_pictures`).
 
-A classifier is one module, and one row of `CLASSIFIERS`. Names load when they are first
-used: the command line lists the classifiers without loading scikit-learn.
+A classifier is one module, and one row of `SEARCHES`.
 
 Modules here may import what `phcle.uses` may; they do not import its other modules.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from phcle.uses.zero_shot.class_splits import (
-        UnseenClassSplit,
-        unseen_class_accuracy,
-    )
-    from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
-    from phcle.uses.zero_shot.conse import ConSE
-    from phcle.uses.zero_shot.eszsl import ESZSL
-    from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
-    from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
-    from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
-    from phcle.uses.zero_shot.metrics import (
-        GeneralisedAccuracy,
-        class_accuracies,
-        confusion_frame,
-        generalised_accuracy,
-        mean_class_accuracy,
-    )
-    from phcle.uses.zero_shot.seen_penalty import balancing_penalty
-    from phcle.uses.zero_shot.sje import SJE
-    from phcle.uses.zero_shot.tasks import (
-        ZeroShotTask,
-        hold_out,
-        resplits,
-        validation_splits,
-    )
-    from phcle.uses.zero_shot.user_pictures import UserTask, match_classes, user_task
+from phcle.uses.zero_shot.class_splits import (
+    UnseenClassSplit,
+    unseen_class_accuracy,
+)
+from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
+from phcle.uses.zero_shot.conse import ConSE
+from phcle.uses.zero_shot.eszsl import ESZSL
+from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
+from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
+from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
+from phcle.uses.zero_shot.metrics import (
+    GeneralisedAccuracy,
+    class_accuracies,
+    generalised_accuracy,
+    mean_class_accuracy,
+)
+from phcle.uses.zero_shot.seen_penalty import balancing_penalty
+from phcle.uses.zero_shot.sje import SJE
+from phcle.uses.zero_shot.tasks import (
+    ZeroShotTask,
+    hold_out,
+    resplits,
+    validation_splits,
+)
+from phcle.uses.zero_shot.user_pictures import UserTask, match_classes, user_task
 
 __all__ = [
-    "CLASSIFIERS",
     "ESZSL",
     "SEARCHES",
     "SJE",
@@ -63,7 +56,6 @@ __all__ = [
     "class_accuracies",
     "class_matrix",
     "compare",
-    "confusion_frame",
     "corrected_error",
     "evaluate",
     "generalised_accuracy",
@@ -76,38 +68,3 @@ __all__ = [
     "user_task",
     "validation_splits",
 ]
-
-CLASSIFIERS = {"eszsl": "ESZSL", "conse": "ConSE", "sje": "SJE"}
-"""Classes of the classifiers by the name that `evaluate` and commands know."""
-
-_HOMES = {
-    "class_splits": ("UnseenClassSplit", "unseen_class_accuracy"),
-    "classifier": ("ZeroShotClassifier", "class_matrix"),
-    "conse": ("ConSE",),
-    "eszsl": ("ESZSL",),
-    "evaluation": ("compare", "corrected_error", "evaluate"),
-    "grid_search": ("SEARCHES", "Choice", "Search", "select"),
-    "image_features": ("Spectrum", "TrainingImages"),
-    "metrics": (
-        "GeneralisedAccuracy",
-        "class_accuracies",
-        "confusion_frame",
-        "generalised_accuracy",
-        "mean_class_accuracy",
-    ),
-    "seen_penalty": ("balancing_penalty",),
-    "sje": ("SJE",),
-    "tasks": ("ZeroShotTask", "hold_out", "resplits", "validation_splits"),
-    "user_pictures": ("UserTask", "match_classes", "user_task"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -59,7 +59,7 @@ def evaluate(
         Embeddings by name. Instead of one embedding, give its variants by name
         (dimensions, penalties) to choose the variant on validation classes too.
     classifiers : iterable of str, or mapping of str to Search
-        Names of `CLASSIFIERS` such as "eszsl", or searches of your own by name.
+        Names of `SEARCHES` such as "eszsl", or searches of your own by name.
     tasks : iterable of ZeroShotTask
         The tasks. Several tasks of one name are splits of it; see `resplits`.
     seeds : sequence of int, default (0,)

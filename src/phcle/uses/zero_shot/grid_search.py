@@ -17,10 +17,12 @@ import numpy.typing as npt
 from sklearn.model_selection import ParameterGrid
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses import zero_shot
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier
+from phcle.uses.zero_shot.conse import ConSE
+from phcle.uses.zero_shot.eszsl import ESZSL
 from phcle.uses.zero_shot.image_features import TrainingImages, as_features
 from phcle.uses.zero_shot.metrics import mean_class_accuracy
+from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import ZeroShotTask
 
 __all__ = [
@@ -30,7 +32,6 @@ __all__ = [
     "Search",
     "Variants",
     "select",
-    "select_by_split",
     "shared_images",
 ]
 
@@ -139,8 +140,9 @@ class Search:
 
 SEARCHES: Mapping[str, Search] = MappingProxyType(
     {
-        name: Search(found := getattr(zero_shot, title), found.grid)
-        for name, title in zero_shot.CLASSIFIERS.items()
+        "eszsl": Search(ESZSL, ESZSL.grid),
+        "conse": Search(ConSE, ConSE.grid),
+        "sje": Search(SJE, SJE.grid),
     }
 )
 """The classifiers that `evaluate` knows by name, with the options tried for each."""
@@ -196,55 +198,20 @@ def select(
     dict of str to Choice
         The choice for each embedding.
     """
-    *_, choices = select_by_split(
-        search, embeddings, splits, seed=seed, prepare=prepare
-    )
-    return choices
-
-
-def select_by_split(
-    search: Search,
-    embeddings: Variants,
-    splits: Sequence[ZeroShotTask],
-    *,
-    seed: int = 0,
-    prepare: Prepare = _prepare,
-) -> Iterator[dict[str, Choice]]:
-    """Yield what `select` would choose from the splits so far, after each split.
-
-    Parameters
-    ----------
-    search : Search
-        The classifier and its grid.
-    embeddings : mapping of str to mapping of str to LabelEmbedding
-        Variants of each embedding by name.
-    splits : sequence of ZeroShotTask
-        Validation tasks, as `validation_splits` returns them.
-    seed : int, default 0
-        Seed of the classifiers.
-    prepare : callable, optional
-        Returns the `TrainingImages` of a split.
-
-    Yields
-    ------
-    dict of str to Choice
-        The choice for each embedding.
-    """
     shape = (len(search.feature_grid), len(search.class_grid))
     found = {
         (name, variant): np.zeros(shape)
         for name, variants in embeddings.items()
         for variant in variants
     }
-    for n_done, split in enumerate(splits, 1):
+    for split in splits:
         trials = _trials(search, embeddings, split, prepare(split), seed)
         for key, place, accuracy in trials:
             found[key][place] += accuracy / len(splits)
-        so_far = len(splits) / n_done
-        yield {
-            name: _best(search, {v: found[name, v] * so_far for v in variants})
-            for name, variants in embeddings.items()
-        }
+    return {
+        name: _best(search, {v: found[name, v] for v in variants})
+        for name, variants in embeddings.items()
+    }
 
 
 def _trials(

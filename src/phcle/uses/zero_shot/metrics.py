@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import OptionError, some
-from phcle.optional_imports import import_optional
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "GeneralisedAccuracy",
     "class_accuracies",
-    "confusion_frame",
     "generalised_accuracy",
     "mean_class_accuracy",
 ]
@@ -137,30 +132,6 @@ def generalised_accuracy(
     seen, other = (float(np.mean(part)) for part in parts.values())
     harmonic = 2 * seen * other / (seen + other) if seen + other > 0 else 0.0
     return GeneralisedAccuracy(seen, other, harmonic)
-
-
-def confusion_frame(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> pd.DataFrame:
-    """Count images by class and answer.
-
-    Parameters
-    ----------
-    y_true : array of shape (images,)
-        The true classes.
-    y_pred : array of shape (images,)
-        The answers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Numbers of images, true classes as rows, answers as columns.
-    """
-    pandas = import_optional("pandas", extra="frames", purpose="confusion_frame")
-    truth, answers = _pair(y_true, y_pred)
-    counts: pd.DataFrame = pandas.crosstab(
-        truth, answers, rownames=["class"], colnames=["answer"]
-    )
-    classes = np.union1d(truth, answers)
-    return counts.reindex(index=classes, columns=classes, fill_value=0)
 
 
 def _pair(

@@ -1,0 +1,1216 @@
+"""Everything that phcle can answer, as frozen dataclasses.
+
+The library fills these classes. The tables of the command line, `--json`, the HTTP API
+and the pages of the explorer only show them: `Answer.to_dict` gives the JSON, and
+FastAPI derives the API's schemas from the same fields. A new field is therefore one
+edit here, one where it is filled, and one where a table or page shows it. What only the
+explorer shows is in `phcle.explorer.answers`.
+
+`LabelEmbedding` answers in ids (`Description`, `Explanation`). Output for people also
+has readable names (`DescribedLabel`, `ExplainedPair`); `phcle.uses.named_answers` adds
+them. This module imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+ValueSort = Literal["tags", "text", "numbers"]
+"""How the values of a context are given."""
+
+
+class Answer:
+    """Base of all answers.
+
+    A field with the metadata `exclude` is for Python alone. `to_dict` leaves it out,
+    and so does pydantic, which knows the same key.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the answer to plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            The fields by name; answers inside it are dictionaries too.
+        """
+        return {
+            each.name: as_json(getattr(self, each.name))
+            for each in fields(self)  # type: ignore[arg-type]
+            if not each.metadata.get("exclude")
+        }
+
+
+def as_json(value: object) -> Any:
+    """Convert an answer, or values that hold answers, to what JSON can hold.
+
+    Parameters
+    ----------
+    value : object
+        An answer, a mapping, a list, a tuple or a plain value.
+
+    Returns
+    -------
+    object
+        The same with dictionaries and lists.
+
+    Examples
+    --------
+    >>> as_json((Named("n1", "coffeepot"),))
+    [{'label': 'n1', 'name': 'coffeepot'}]
+    """
+    if isinstance(value, Answer):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: as_json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Named(Answer):
+    """A label and its readable name.
+
+    Attributes
+    ----------
+    label : str
+        The label's id.
+    name : str
+        Its readable name; the id if it has none.
+    """
+
+    label: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Neighbour(Named):
+    """A label that is similar to another.
+
+    Attributes
+    ----------
+    similarity : float
+        Cosine of the two vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
+    """
+
+    similarity: float
+    percentile: float
+
+
+@dataclass(frozen=True)
+class Nearest(Named):
+    """A label and the labels most similar to it.
+
+    Attributes
+    ----------
+    neighbours : tuple of Neighbour
+        The most similar labels, best first.
+    """
+
+    neighbours: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True)
+class NearestToVector(Answer):
+    """The labels most similar to a vector, which has a name but no label.
+
+    Attributes
+    ----------
+    name : str
+        Where the vector comes from.
+    neighbours : tuple of Neighbour
+        The most similar labels, best first.
+    """
+
+    label: None = field(default=None, init=False)
+    name: str
+    neighbours: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True)
+class AddedLabels(Answer):
+    """What `phcle add` wrote.
+
+    Attributes
+    ----------
+    file : str
+        The new file.
+    labels : int
+        Number of labels in it.
+    added : tuple of Nearest
+        The new labels, each with its neighbours.
+    """
+
+    file: str
+    labels: int
+    added: tuple[Nearest, ...]
+
+
+@dataclass(frozen=True)
+class Attribute(Answer):
+    """One attribute of a label, in the user's units.
+
+    Attributes
+    ----------
+    context : str
+        The context that the attribute belongs to.
+    name : str
+        Name of the attribute.
+    value : float
+        Its observed or predicted value. Predicted tags, truth values and values of a
+        category have their probability, if the fit could calibrate the context.
+    strength : float
+        Distance from the mean of the attribute, in units of the context's scale.
+    observed : bool
+        True if the value was given, False if it is predicted.
+    confidence : float or None, default=None
+        Probability that the label has the attribute. None for a number, if the value is
+        observed, or if the fit could not calibrate the context.
+    low, high : float or None, default=None
+        Interval that holds a predicted number in 80 of 100 cases.
+    """
+
+    context: str
+    name: str
+    value: float
+    strength: float
+    observed: bool = field(metadata={"exclude": True})
+    confidence: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Description(Answer):
+    """Related labels and the strongest attributes of a label or a vector.
+
+    Attributes
+    ----------
+    label : str or None
+        The label described; None for a vector.
+    related : tuple of (str, float)
+        Related labels, and shares of the similarity that sum to one.
+    observed, predicted : tuple of Attribute
+        The strongest attributes, strongest first.
+    contexts : dict of str to bool
+        Whether each context knows the label; empty for a vector.
+    not_predictable : tuple of str, default=()
+        Contexts that lack the label and know too little to predict its attributes.
+    """
+
+    label: str | None
+    related: tuple[tuple[str, float], ...]
+    observed: tuple[Attribute, ...]
+    predicted: tuple[Attribute, ...]
+    contexts: dict[str, bool]
+    not_predictable: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the description to plain values, for JSON."""
+        related = [{"label": label, "share": share} for label, share in self.related]
+        return {**super().to_dict(), "related": related}
+
+
+@dataclass(frozen=True)
+class RelatedLabel(Named):
+    """A related label.
+
+    Attributes
+    ----------
+    share : float
+        Its share of the similarity of all related labels.
+    """
+
+    share: float
+
+
+@dataclass(frozen=True)
+class SimilarLabel(RelatedLabel):
+    """A related label, and how similar it is.
+
+    Attributes
+    ----------
+    similarity : float
+        Cosine of the two vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
+    """
+
+    similarity: float
+    percentile: float
+
+
+@dataclass(frozen=True)
+class DescribedLabel(Named):
+    """A `Description` with readable names.
+
+    Attributes
+    ----------
+    related : tuple of SimilarLabel
+        Related labels, most similar first.
+    observed, predicted : tuple of Attribute
+        The strongest attributes, strongest first.
+    contexts : dict of str to bool
+        Whether each context knows the label.
+    not_predictable : tuple of str
+        Contexts that lack the label and know too little to predict its attributes.
+    """
+
+    related: tuple[SimilarLabel, ...]
+    observed: tuple[Attribute, ...]
+    predicted: tuple[Attribute, ...]
+    contexts: dict[str, bool]
+    not_predictable: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReasonGroup(Answer):
+    """Columns of a context that say the same about two labels, such as what both have.
+
+    Attributes
+    ----------
+    group : str
+        "both", "neither" or "one" (has it); "together" if labels occur with each other;
+        "both_high", "both_low" or "different" for numbers above or below their mean;
+        "known_of_one". For a family "each_other", "relatives_of_both",
+        "relatives_of_one" or "own_data".
+    words : str
+        The same in words.
+    part : float
+        What the group contributes to the cosine.
+    size : int
+        Number of its columns or relatives.
+    columns : tuple of (str, float)
+        Some of them with their contributions, the most telling first.
+    n_others : int
+        Number of the others.
+    others : float
+        What the others contribute together.
+    """
+
+    group: str
+    words: str
+    part: float
+    size: int
+    columns: tuple[tuple[str, float], ...]
+    n_others: int
+    others: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the group to plain values, for JSON."""
+        columns = [{"name": name, "part": part} for name, part in self.columns]
+        return {**super().to_dict(), "columns": columns}
+
+
+@dataclass(frozen=True)
+class ContextPart(Answer):
+    """The part of a similarity that one context contributes.
+
+    Attributes
+    ----------
+    context, kind : str
+        Name and kind of the context.
+    part : float
+        What it contributes to the cosine.
+    groups : tuple of ReasonGroup
+        Groups of its columns, which add up to the part. What makes the labels alike
+        comes first. Empty if names of columns mean nothing to a person.
+    shared : tuple of str
+        Common ancestors in a hierarchy, the one above the fewest labels first; without
+        those above most labels.
+    """
+
+    context: str
+    kind: str
+    part: float
+    groups: tuple[ReasonGroup, ...]
+    shared: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explanation(Answer):
+    """The cosine of two labels, and the parts that add up to it.
+
+    Attributes
+    ----------
+    a, b : str
+        The two labels.
+    similarity : float
+        Cosine of their vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
+    parts : tuple of ContextPart
+        The contribution of each context.
+    rest : float
+        Rounding error: the similarity minus the sum of the parts.
+    """
+
+    a: str
+    b: str
+    similarity: float
+    percentile: float
+    parts: tuple[ContextPart, ...]
+    rest: float
+
+
+@dataclass(frozen=True)
+class ExplainedColumn(Answer):
+    """The part of a similarity that one column contributes.
+
+    Attributes
+    ----------
+    column, name : str
+        The column's id and its readable name.
+    part : float
+        What it contributes to the cosine.
+    """
+
+    column: str
+    name: str
+    part: float
+
+
+@dataclass(frozen=True)
+class ExplainedGroup(Answer):
+    """A `ReasonGroup` with readable names.
+
+    Attributes
+    ----------
+    group : str
+        What the two labels have in common; see `ReasonGroup`.
+    words : str
+        The same in words.
+    part : float
+        What the group contributes to the cosine.
+    size : int
+        Number of its columns or relatives.
+    columns : tuple of ExplainedColumn
+        Some of them, the most telling first.
+    n_others : int
+        Number of the others.
+    others : float
+        What the others contribute together.
+    """
+
+    group: str
+    words: str
+    part: float
+    size: int
+    columns: tuple[ExplainedColumn, ...]
+    n_others: int
+    others: float
+
+
+@dataclass(frozen=True)
+class SharedNode(Answer):
+    """A common ancestor of two labels.
+
+    Attributes
+    ----------
+    node, name : str
+        The node's id and its readable name.
+    """
+
+    node: str
+    name: str
+
+
+@dataclass(frozen=True)
+class ExplainedContext(Answer):
+    """A `ContextPart` with readable names.
+
+    Attributes
+    ----------
+    context, kind : str
+        Name and kind of the context.
+    part : float
+        What it contributes to the cosine.
+    groups : tuple of ExplainedGroup
+        Groups of its columns, which add up to the part.
+    shared : tuple of SharedNode
+        Common ancestors in a hierarchy, the one above the fewest labels first; without
+        those above most labels.
+    """
+
+    context: str
+    kind: str
+    part: float
+    groups: tuple[ExplainedGroup, ...]
+    shared: tuple[SharedNode, ...]
+
+
+@dataclass(frozen=True)
+class ExplanationLine(Answer):
+    """One line of an explanation, as people read it.
+
+    Attributes
+    ----------
+    part, context : str
+        The context and its part; empty except in the first line of a context.
+    group_part, words : str
+        A group of columns of the context, and its part.
+    columns : tuple of str
+        Named columns with their parts; the last one is the sum of the others.
+    """
+
+    part: str
+    context: str
+    group_part: str = ""
+    words: str = ""
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExplainedPair(Answer):
+    """An `Explanation` with readable names.
+
+    Attributes
+    ----------
+    a, b : Named
+        The two labels.
+    similarity : float
+        Cosine of their vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
+    parts : tuple of ExplainedContext
+        The contribution of each context.
+    rest : float
+        Rounding error: the similarity minus the sum of the parts.
+    lines : tuple of ExplanationLine
+        The same to read, with numbers that still add up after rounding.
+    """
+
+    a: Named
+    b: Named
+    similarity: float
+    percentile: float
+    parts: tuple[ExplainedContext, ...]
+    rest: float
+    lines: tuple[ExplanationLine, ...]
+
+
+@dataclass(frozen=True)
+class CompletedCell(Answer):
+    """An unknown cell of a table, as predicted.
+
+    Attributes
+    ----------
+    label : str
+        The label.
+    context, column : str
+        Name of the context, and the column of the user's table or the tag.
+    kind : {"number", "truth", "category", "tag"}
+        What the column holds.
+    value : float, bool or str
+        The predicted value.
+    confidence : float or None
+        Probability of this value; None for a number, and without a calibration.
+    low, high : float or None
+        Interval that holds a number in 80 of 100 cases.
+    family : float, bool, str or None
+        Mean or most common value of the nearest group of a hierarchy.
+    why : str
+        What speaks most for the value.
+    probabilities : mapping from str to float, or None
+        Probability of each value of a category, if asked for.
+    """
+
+    label: str
+    context: str
+    column: str
+    kind: str
+    value: float | bool | str
+    confidence: float | None
+    low: float | None
+    high: float | None
+    family: float | bool | str | None
+    why: str
+    probabilities: Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class SuspiciousCell(Answer):
+    """A known cell that the model, asked without it, finds unlikely.
+
+    Attributes
+    ----------
+    label : str
+        The label.
+    context, column : str
+        Name of the context, and the column of the user's table or the tag.
+    kind : {"number", "truth", "category", "tag"}
+        What the column holds.
+    value : float, bool or str
+        The known value.
+    expected : float, bool or str
+        The value that is predicted without it.
+    low, high : float or None
+        Interval of a predicted number.
+    chance : float
+        Probability of the known value; of a number, of one as far from the prediction.
+    family : float, bool, str or None
+        Mean or most common value of the nearest group of a hierarchy.
+    """
+
+    label: str
+    context: str
+    column: str
+    kind: str
+    value: float | bool | str
+    expected: float | bool | str
+    low: float | None
+    high: float | None
+    chance: float
+    family: float | bool | str | None
+
+
+@dataclass(frozen=True)
+class Completion(Answer):
+    """Unknown cells of tables, as predicted.
+
+    Attributes
+    ----------
+    cells : tuple of CompletedCell
+        The cells, label by label.
+    """
+
+    cells: tuple[CompletedCell, ...]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def to_frame(self) -> Any:
+        """Convert the cells to a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per cell.
+        """
+        import pandas as pd
+
+        names = [field.name for field in fields(CompletedCell)]
+        return pd.DataFrame([vars(cell) for cell in self.cells], columns=names)
+
+
+@dataclass(frozen=True)
+class ColumnSkill(Answer):
+    """How well hidden cells of a column are predicted, beside simple rules.
+
+    Attributes
+    ----------
+    context, column : str
+        The table and its column.
+    kind : {"number", "truth", "category", "tag"}
+        What the column holds.
+    cells : int
+        Number of hidden cells.
+    measure : str
+        What the scores are: "R²", or "share right".
+    score : float
+        Score of the embedding.
+    usual : float
+        Score of the mean or most common value.
+    family : float or None
+        Score of the family; None without a hierarchy.
+    nearest : float or None
+        Score of the nearest labels by known cells; None if the table is too large.
+    best_rule : str
+        The best of these rules.
+    error : float
+        Standard error of the lead over it, clustered by label.
+    verdict : {"better", "as good", "worse"}
+        How the embedding compares with it.
+    whole_rows : float or None
+        Weight in all scores of cells whose whole row was hidden: the share of the
+        column's gaps in labels without any value in the table; 0.5 if the table has no
+        gaps. None in older files, where each hidden cell counted the same.
+    """
+
+    context: str
+    column: str
+    kind: str
+    cells: int
+    measure: str
+    score: float
+    usual: float
+    family: float | None
+    nearest: float | None
+    best_rule: str
+    error: float
+    verdict: str
+    whole_rows: float | None = None
+
+    @property
+    def words(self) -> str:
+        """How the embedding compares with the best rule, in words."""
+        than = "as" if self.verdict == "as good" else "than"
+        return f"{self.verdict} {than} the {self.best_rule}"
+
+
+@dataclass(frozen=True)
+class CompletionSkill(Answer):
+    """How well the tables of an embedding are completed.
+
+    Attributes
+    ----------
+    file : str or None
+        The embedding's file, if it was asked from the shell.
+    cells : int
+        Number of hidden cells.
+    columns : tuple of ColumnSkill
+        The scores of every column with enough hidden cells.
+    """
+
+    file: str | None
+    cells: int
+    columns: tuple[ColumnSkill, ...]
+
+    @property
+    def summary(self) -> str:
+        """The result in one sentence."""
+        if not self.columns:
+            return "Too few cells could be hidden to say how good a completion is."
+        n = {
+            x: sum(c.verdict == x for c in self.columns)
+            for x in ("better", "as good", "worse")
+        }
+        columns = (
+            "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
+        )
+        is_weighted = all(x.whole_rows is not None for x in self.columns)
+        weighted = ", weighted like the gaps" if is_weighted else ""
+        return (
+            f"Completion of {columns} on hidden cells{weighted}: better than the best "
+            f"simple rule in {n['better']}, as good in {n['as good']}, worse in "
+            f"{n['worse']}."
+        )
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        for x in self.columns:
+            rules = {"usual": x.usual, "family": x.family, "nearest": x.nearest}
+            shown = ", ".join(f"{k} {v:.2f}" for k, v in rules.items() if v is not None)
+            lines.append(
+                f"{x.context}, {x.column}: {x.measure} {x.score:.2f} ({shown}), "
+                f"{x.verdict}"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class HierarchyRecipe(Answer):
+    """How a hierarchy was turned into counts.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the construction, such as `ancestors`.
+    decay, radius : float, int or None
+        Its options; None where the construction does not use them.
+    """
+
+    kind: str
+    decay: float | None
+    radius: int | None
+
+
+@dataclass(frozen=True)
+class ContextSummary(Answer):
+    """A context that an embedding was learned from.
+
+    Attributes
+    ----------
+    name, kind : str
+        Name and kind of the context.
+    labels : int
+        Number of labels that it knows.
+    coverage : float
+        Share of all labels that it knows.
+    columns : int
+        Number of its columns.
+    weight : float
+        Its weight in the objective.
+    hierarchy : HierarchyRecipe or None
+        How its hierarchy was counted; None for any other context.
+    """
+
+    name: str
+    kind: str
+    labels: int
+    coverage: float
+    columns: int
+    weight: float
+    hierarchy: HierarchyRecipe | None
+
+
+@dataclass(frozen=True)
+class ChosenSettings(Answer):
+    """The settings of a fit that were left open.
+
+    Attributes
+    ----------
+    setting : mapping
+        The settings of the fit, by name.
+    trials : tuple of mapping
+        What was tried: `change`, `setting`, `skill`, `skills` by table and `kept`.
+    words : tuple of str
+        What was chosen and why, in sentences; also which columns are fitted on a log
+        scale, and with weights="auto" why each context has its weight.
+    """
+
+    setting: Mapping[str, Any]
+    trials: tuple[Mapping[str, Any], ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EmbeddingSummary(Answer):
+    """What an embedding holds and how it was learned.
+
+    Attributes
+    ----------
+    labels, dim : int
+        Number of labels and of dimensions.
+    contexts : tuple of ContextSummary
+        The contexts of the fit.
+    sweeps : int
+        Number of sweeps of the solver.
+    objective : float or None
+        The objective at the end; None if the embedding was not learned by PHCLE.
+    seed : int or None
+        The fit's `random_state`.
+    options : dict
+        The options of the fit.
+    versions : dict of str to str
+        Versions of Python, phcle and the libraries that were used.
+    run : dict
+        Back end, device, precision and number of processes.
+    files : tuple of dict
+        The files that were read, with their checksums.
+    chosen : ChosenSettings or None
+        The settings that were left open; None if the file does not say.
+    completion : CompletionSkill or None
+        How well cells were predicted that the fit hid; None if the file does not say.
+    format_version : int
+        Version of the file format.
+    """
+
+    labels: int
+    dim: int
+    contexts: tuple[ContextSummary, ...]
+    sweeps: int
+    objective: float | None
+    seed: int | None
+    options: dict[str, Any]
+    versions: dict[str, str]
+    run: dict[str, Any]
+    files: tuple[dict[str, Any], ...]
+    chosen: ChosenSettings | None
+    completion: CompletionSkill | None
+    format_version: int
+
+
+@dataclass(frozen=True)
+class _InFile(Answer):
+    """The file that an answer is about; its first field."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class FitSummary(EmbeddingSummary, _InFile):
+    """What `phcle fit` learned and wrote.
+
+    Attributes
+    ----------
+    seconds : float
+        Time that the fit took.
+    match : dict
+        Labels of the files that were joined, may be joined, or match nothing; see
+        `LabelMatch`.
+    """
+
+    seconds: float
+    match: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FileInfo(_InFile):
+    """What kind of file a file is.
+
+    Attributes
+    ----------
+    what : str
+        The kind of file, in words.
+    """
+
+    what: str
+
+
+@dataclass(frozen=True)
+class EmbeddingInfo(EmbeddingSummary, FileInfo):
+    """What a file with an embedding holds."""
+
+
+@dataclass(frozen=True)
+class CheckpointInfo(FileInfo):
+    """What the checkpoint of a fit holds.
+
+    Attributes
+    ----------
+    labels, dim : int
+        Number of labels and of dimensions.
+    contexts : dict of str to float
+        The contexts and their weights.
+    sweeps : int
+        Number of sweeps so far.
+    objective : float or None
+        The objective after the last sweep.
+    options : dict
+        The options of the fit.
+    data : dict of str to str
+        Digests of the data, which a resumed fit must share.
+    versions : dict of str to str
+        Versions of Python, phcle and the libraries that were used.
+    format_version : int
+        Version of the file format.
+    """
+
+    labels: int
+    dim: int
+    contexts: dict[str, float]
+    sweeps: int
+    objective: float | None
+    options: dict[str, Any]
+    data: dict[str, str]
+    versions: dict[str, str]
+    format_version: int
+
+
+@dataclass(frozen=True)
+class ImageMapInfo(FileInfo):
+    """What a file with a map of pictures holds.
+
+    Attributes
+    ----------
+    features, dim : int
+        Number of features of a picture, and of dimensions of the embedding.
+    images : int
+        Number of pictures that the map was learned from.
+    classes : tuple of str
+        Their classes.
+    penalties : dict of str to float
+        The penalties of the map.
+    network : str or None
+        The network that made the features, if it is known.
+    format_version : int
+        Version of the file format.
+    """
+
+    features: int
+    dim: int
+    images: int
+    classes: tuple[str, ...]
+    penalties: dict[str, float]
+    network: str | None
+    format_version: int
+
+
+@dataclass(frozen=True)
+class ClusteredLabels(Answer):
+    """Groups of similar labels.
+
+    Attributes
+    ----------
+    clusters : tuple of tuple of Named
+        The labels of each group.
+    names : tuple of str
+        A name for each group: what its labels have in common.
+    """
+
+    clusters: tuple[tuple[Named, ...], ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DrawnClusters(ClusteredLabels):
+    """Groups of similar labels, and the heat map that was drawn of them.
+
+    Attributes
+    ----------
+    file : str
+        The picture.
+    """
+
+    file: str
+
+
+@dataclass(frozen=True)
+class LeftOutContext(Answer):
+    """What the hidden cells of other tables lose without a context.
+
+    Attributes
+    ----------
+    context : str
+        Name of the context.
+    skill : float or None
+        Mean skill for the other tables with all contexts: 1 is perfect, 0 is as good as
+        the means of the columns. None if no other table can be predicted.
+    without : float or None
+        Mean skill without the context.
+    error : float
+        Standard error of the difference.
+    tables : mapping of str to float
+        Skill for each of the other tables without the context.
+    verdict : str
+        "helps", "no effect", "no clear effect", "harms" or "unknown".
+    words : str
+        The same in words.
+    """
+
+    context: str
+    skill: float | None
+    without: float | None
+    error: float
+    tables: Mapping[str, float]
+    verdict: str
+    words: str
+
+
+@dataclass(frozen=True)
+class ContextHelp(Answer):
+    """Which contexts of an embedding help to predict hidden cells.
+
+    Attributes
+    ----------
+    file : str or None
+        The embedding; None if it was given in Python.
+    cells : int
+        Number of hidden cells.
+    skills : mapping of str to float
+        Skill for the hidden cells of each table with all contexts.
+    contexts : tuple of LeftOutContext
+        The same without each of the contexts; empty if nothing can be measured.
+    reason : str
+        What was measured, or why nothing was.
+    """
+
+    file: str | None
+    cells: int
+    skills: Mapping[str, float]
+    contexts: tuple[LeftOutContext, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        """The answer in words, a line for each context."""
+        return "\n".join([self.reason, *(each.words for each in self.contexts)])
+
+
+@dataclass(frozen=True)
+class Evaluation(Answer):
+    """Zero-shot accuracy of an embedding on the user's own images.
+
+    Attributes
+    ----------
+    file : str
+        The embedding.
+    features : str
+        The features of the images.
+    images : int
+        Number of images.
+    seen, unseen : int
+        Numbers of classes.
+    splits : int
+        Number of splits of the classes.
+    source : str
+        Where the splits come from, in words.
+    left_out : tuple of str
+        Classes of the images that are no labels of the embedding.
+    chance : float
+        Accuracy of a random answer.
+    classifiers : tuple of mapping
+        Means over the splits, by the names of `phcle.uses.zero_shot.evaluate`.
+    """
+
+    file: str
+    features: str
+    images: int
+    seen: int
+    unseen: int
+    splits: int
+    source: str
+    left_out: tuple[str, ...]
+    chance: float
+    classifiers: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class LearnedImageMap(Answer):
+    """What `phcle map` learned and wrote.
+
+    Attributes
+    ----------
+    file : str
+        The new file.
+    images, features, classes : int
+        Number of pictures learned from, of their features and of their classes.
+    left_out : tuple of str
+        Classes that the embedding does not know.
+    network : str or None
+        The network that made the features, if photos were given.
+    """
+
+    file: str
+    images: int
+    features: int
+    classes: int
+    left_out: tuple[str, ...]
+    network: str | None
+
+
+@dataclass(frozen=True)
+class UnderstoodAttribute(Answer):
+    """A predicted attribute of a picture.
+
+    Attributes
+    ----------
+    context, name : str
+        The attribute and its context.
+    value : float
+        The predicted value, in the user's units.
+    """
+
+    context: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class UnderstoodPicture(Answer):
+    """A picture, or a vector of features, described by labels and attributes.
+
+    Attributes
+    ----------
+    picture : str
+        Where the picture comes from.
+    related : tuple of RelatedLabel
+        Related labels, most similar first.
+    attributes : tuple of UnderstoodAttribute
+        The strongest attributes of each context, strongest first.
+    """
+
+    picture: str
+    related: tuple[RelatedLabel, ...]
+    attributes: tuple[UnderstoodAttribute, ...]
+
+
+@dataclass(frozen=True)
+class ExportedFile(Answer):
+    """What `phcle export` wrote.
+
+    Attributes
+    ----------
+    file : str
+        The new file or folder.
+    format : str
+        Its format.
+    labels : int
+        Number of labels in it.
+    """
+
+    file: str
+    format: str
+    labels: int
+
+
+@dataclass(frozen=True)
+class CompletedFile(Answer):
+    """What `phcle complete --out` reports.
+
+    Attributes
+    ----------
+    file : str
+        The file.
+    cells : int
+        Number of cells in it.
+    """
+
+    file: str
+    cells: int
+
+
+@dataclass(frozen=True)
+class FilledTable(Answer):
+    """What `phcle complete --wide` reports.
+
+    Attributes
+    ----------
+    table : str
+        The user's table.
+    file : str
+        The filled table.
+    rows : int
+        Rows of the table.
+    filled : int
+        Cells that were empty and now have a value.
+    left_empty : int
+        Cells of the same columns that are still empty.
+    markers : int
+        Cells of the same columns that say that they are unknown, and stay so.
+    unknown_rows : int
+        Rows whose label is not in the embedding.
+    unknown_labels : tuple of str
+        The first of these labels.
+    """
+
+    table: str
+    file: str
+    rows: int
+    filled: int
+    left_empty: int
+    markers: int
+    unknown_rows: int
+    unknown_labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WrittenReport(Answer):
+    """Files of a report, and the data of its sections.
+
+    Attributes
+    ----------
+    report : str
+        The page.
+    figures : tuple of str
+        The figures.
+    labels : int
+        Number of labels.
+    map : str
+        How the labels were placed on the map.
+    clustered : tuple of str
+        Labels of the heat map.
+    left_out : str
+        What cards and filters of the page had no room for, with the remedy; or nothing.
+    summary, coverage, convergence : mapping
+        Data of the sections, as `phcle.report.section_data` makes them.
+    sparsity, retrieval : sequence of mapping
+        Data of the sections with one entry for each context or label.
+    """
+
+    report: str
+    figures: tuple[str, ...]
+    labels: int
+    map: str
+    clustered: tuple[str, ...]
+    left_out: str
+    summary: Mapping[str, Any]
+    coverage: Mapping[str, Any]
+    convergence: Mapping[str, Any]
+    sparsity: Sequence[Mapping[str, Any]]
+    retrieval: Sequence[Mapping[str, Any]]
