@@ -29,10 +29,6 @@ from phcle.datasets import load_feature_folder
 from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.files.archive import checksum
 from phcle.solver.checkpoint import Checkpoint
-from phcle_paper.datasets import men
-from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
-from phcle_paper.datasets.mat_files import MatFile
-from phcle_paper.datasets.releases import XLSA17
 
 ROWS = {
     "hierarchy": b"child,parent\ncat,felid\nlion,felid\ndog,canid\ncanid,beast\n",
@@ -64,6 +60,8 @@ class Reader:
     made: Callable[[bytes], bytes] = lambda data: data
     use: Callable[[Any], Any] = lambda found: found
     """What is done with it afterwards, which must not fail either."""
+    needs: str = ""
+    """The optional library that it reads with."""
 
 
 def context_of(sort: str) -> Callable[[Path], Any]:
@@ -182,7 +180,22 @@ def mat_packed(data: bytes) -> bytes:
     return found
 
 
+def read_men(path: Path) -> Any:
+    from phcle_paper.datasets.men import load_men
+
+    return load_men(path)
+
+
+def read_imnet(path: Path) -> Any:
+    from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
+
+    return load_imnet_attributes(path)
+
+
 def read_mat(path: Path) -> Any:
+    from phcle_paper.datasets.mat_files import MatFile
+    from phcle_paper.datasets.releases import XLSA17
+
     file = MatFile(path, ("allclasses_names", "att"), XLSA17)
     names = file.names("allclasses_names", "one name per class")
     return names, file.numbers("att", (None, len(names)), "attributes")
@@ -431,11 +444,12 @@ def _arrays() -> list[Reader]:
 
 
 def _sealed() -> list[Reader]:
-    kinds: list[tuple[str, str, str, Any, Any, Any]] = [
-        ("embedding", "embedding", "a.phcle", load, small_embedding().save, asked),
-        ("map", "maps", "a.map", read_map, image_map, looked_at),
-        ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, lambda x: x),
-        ("index", "maps", "a.index", read_index, index, lambda x: x),
+    save, same = small_embedding().save, lambda x: x
+    kinds: list[tuple[str, str, str, Any, Any, Any, str]] = [
+        ("embedding", "embedding", "a.phcle", load, save, asked, ""),
+        ("map", "maps", "a.map", read_map, image_map, looked_at, ""),
+        ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, same, ""),
+        ("index", "maps", "a.index", read_index, index, same, "faiss"),
     ]
     return [
         Reader(
@@ -446,8 +460,9 @@ def _sealed() -> list[Reader]:
             lambda save=save: [bytes_of(save)],
             made,
             use,
+            needs,
         )
-        for name, family, file, read, save, use in kinds
+        for name, family, file, read, save, use, needs in kinds
         for ending, made in (("", lambda data: data), (", resealed", resealed))
     ]
 
@@ -476,34 +491,84 @@ def _others() -> list[Reader]:
             "men",
             "lists",
             "men.txt",
-            men.load_men,
+            read_men,
             lambda: [b"cat dog 30\nox cow 44.5\n"],
+            needs="phcle_paper",
         ),
         Reader(
             "json",
             "lists",
             "ImNet_A.json",
-            load_imnet_attributes,
+            read_imnet,
             lambda: [b'{"n01": ["is red", "has fur"], "n02": []}'],
+            needs="phcle_paper",
         ),
         Reader("toml", "config", "run.toml", read_config, lambda: [CONFIG]),
-        Reader("mat", "mat", "x.mat", read_mat, lambda: [mat(False), mat(True)]),
         Reader(
-            "mat, packed", "mat", "x.mat", read_mat, lambda: [mat(False)], mat_packed
+            "mat",
+            "mat",
+            "x.mat",
+            read_mat,
+            lambda: [mat(False), mat(True)],
+            needs="phcle_paper",
         ),
-        Reader("parquet", "parquet", "a.parquet", read_parquet, lambda: [parquet()]),
+        Reader(
+            "mat, packed",
+            "mat",
+            "x.mat",
+            read_mat,
+            lambda: [mat(False)],
+            mat_packed,
+            needs="phcle_paper",
+        ),
+        Reader(
+            "parquet",
+            "parquet",
+            "a.parquet",
+            read_parquet,
+            lambda: [parquet()],
+            needs="pyarrow",
+        ),
         Reader(
             "parquet, attributes",
             "parquet",
             "t.parquet",
             readers.read_attributes,
             lambda: [parquet_table()],
+            needs="pyarrow",
         ),
-        Reader("skos", "ontologies", "v.ttl", read_vocabulary, lambda: [TURTLE]),
-        Reader("owl", "ontologies", "v.owl", read_vocabulary, lambda: [OWL]),
-        Reader("json-ld", "ontologies", "v.jsonld", read_vocabulary, lambda: [JSON_LD]),
-        Reader("debian", "lists", "Packages", read_debian, lambda: [DEBIAN]),
-        Reader("picture", "pictures", "p.png", read_picture, lambda: [picture()]),
+        *_vocabularies(),
+        Reader(
+            "debian",
+            "lists",
+            "Packages",
+            read_debian,
+            lambda: [DEBIAN],
+            needs="phcle_paper",
+        ),
+        Reader(
+            "picture",
+            "pictures",
+            "p.png",
+            read_picture,
+            lambda: [picture()],
+            needs="PIL",
+        ),
+    ]
+
+
+def _vocabularies() -> list[Reader]:
+    files = [("skos", "ttl", TURTLE), ("owl", "owl", OWL), ("json-ld", "jsonld", JSON_LD)]
+    return [
+        Reader(
+            name,
+            "ontologies",
+            f"v.{ending}",
+            read_vocabulary,
+            lambda content=content: [content],
+            needs="rdflib",
+        )
+        for name, ending, content in files
     ]
 
 

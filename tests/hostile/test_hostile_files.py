@@ -171,6 +171,7 @@ def test_a_checkpoint_with_factors_of_other_sizes_is_refused(tmp_path):
 
 
 def test_an_index_whose_cells_do_not_exist_is_refused(tmp_path):
+    pytest.importorskip("faiss", reason="faiss is not installed")
     whole, own, body = sealed_parts(READERS["index"].seeds()[0])
     begin, end = whole["cells"]["data_offsets"]
     wrong = np.full((end - begin) // 4, 10**6, np.int32).tobytes()
@@ -253,6 +254,7 @@ print("grown", (after - before) // 1024)
 
 
 def test_bombs_are_refused_within_a_hundred_megabytes(tmp_path):
+    pytest.importorskip("phcle_paper", reason="phcle_paper is not installed")
     folder = tmp_path / "bombs"
     folder.mkdir()
     for name, (make, _) in BOMBS.items():
@@ -330,6 +332,8 @@ def test_labels_never_become_the_names_of_files(tmp_path, format):
     embedding = LabelEmbedding(tuple(names), np.eye(len(names)), names=names)
     folder = tmp_path / "in" / "here"
     folder.mkdir(parents=True)
+    if format == "parquet":
+        pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     ending = (FORMATS[format].endings or ("",))[0]
     export(embedding, folder / f"out{ending}", format)
     written = {str(x.relative_to(tmp_path)) for x in tmp_path.rglob("*") if x.is_file()}
