@@ -558,7 +558,11 @@ def _others() -> list[Reader]:
 
 
 def _vocabularies() -> list[Reader]:
-    files = [("skos", "ttl", TURTLE), ("owl", "owl", OWL), ("json-ld", "jsonld", JSON_LD)]
+    files = [
+        ("skos", "ttl", TURTLE),
+        ("owl", "owl", OWL),
+        ("json-ld", "jsonld", JSON_LD),
+    ]
     return [
         Reader(
             name,

@@ -1,4 +1,4 @@
-"""A test that skips fails the run where PHCLE_NO_SKIPS is set, but for a few reasons."""
+"""Where PHCLE_NO_SKIPS is set, a test that skips fails the run."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_a_baseline_can_be_saved_and_loaded(animals, tmp_path):
     assert (again.options, again.names) == (embedding.options, embedding.names)
 
 
-@pytest.mark.skipif(not AWA.exists(), reason="shared/data/awa is not beside the checkout")
+@pytest.mark.skipif(not AWA.exists(), reason="shared/data is not beside the checkout")
 def test_word_vectors_of_animals_put_relatives_together():
     data = loadmat(AWA)
     classes = [str(cell[0]) for cell in data["allclasses_names"].ravel()]

@@ -79,7 +79,17 @@ def test_equal_questions_at_the_same_time_are_computed_once():
         (Answering(), {"path": "/api/suspicious"}),
         (Answering(), {"method": "POST"}),
     ],
-    ids=["not ready", "unknown", "in parts", "large", "state", "two", "map", "work", "post"],
+    ids=[
+        "not ready",
+        "unknown",
+        "in parts",
+        "large",
+        "state",
+        "two",
+        "map",
+        "work",
+        "post",
+    ],
 )
 def test_what_may_change_or_is_large_is_not_kept(inner, asked):
     app = StoredAnswers(inner, COSTLY)
