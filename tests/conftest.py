@@ -1,10 +1,16 @@
-"""Every back end, the embedded data, and one fit of it that many tests share."""
+"""Every back end, the embedded data, and one fit of it that many tests share.
+
+With PHCLE_NO_SKIPS=1, as in `.ci/run`, a test that skips fails the run: otherwise a
+browser that does not install would take its tests away without a word.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import other_systems  # before phcle, which it may change
@@ -27,11 +33,45 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=mark.args[0]))
 
 
+ALLOWED_SKIPS = [
+    "no CUDA device|there is a GPU",
+    "there is no Java",
+    "needs root|no file system can be mounted",
+    "this SciPy refuses the file",
+    "scikit-learn's check: ",
+]
+"""What a machine for tests may lack, and checks of scikit-learn that do not apply."""
+
+if not (Path(__file__).parents[2] / "shared" / "data").is_dir():
+    ALLOWED_SKIPS.append("shared/data.* is not beside the checkout")
+
+
+def unexpected_skips(reporter):
+    """Reasons of the skipped tests of a run that are not on the list."""
+    reasons = {report.longrepr[2] for report in reporter.stats.get("skipped", ())}
+    allowed = re.compile("|".join(ALLOWED_SKIPS))
+    return sorted(reason for reason in reasons if not allowed.search(reason))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not os.environ.get("PHCLE_NO_SKIPS") or reporter is None:
+        return
+    reasons = unexpected_skips(reporter)
+    if reasons:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter.write_line("")
+        reporter.write_line("error: with PHCLE_NO_SKIPS, no test may skip because")
+        for reason in reasons:
+            reporter.write_line(f"  {reason.removeprefix('Skipped: ')}")
+
+
 BACKENDS = [
     pytest.param("numpy", id="numpy"),
     pytest.param("numba", id="numba"),
     pytest.param("torch", id="torch-cpu"),
-    pytest.param("cuda", id="torch-cuda", marks=pytest.mark.gpu),
+    pytest.param("cuda", id="torch-cuda"),
 ]
 
 

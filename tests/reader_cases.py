@@ -31,8 +31,6 @@ from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.files import parse_json
 from phcle.files.archive import checksum
 from phcle.solver.checkpoint import Checkpoint
-from phcle_paper.datasets.mat_files import MatFile
-from phcle_paper.datasets.releases import XLSA17
 
 ROWS = {
     "hierarchy": b"child,parent\ncat,felid\nlion,felid\ndog,canid\ncanid,beast\n",
@@ -64,6 +62,8 @@ class Reader:
     made: Callable[[bytes], bytes] = lambda data: data
     use: Callable[[Any], Any] = lambda found: found
     """What is done with it afterwards, which must not fail either."""
+    needs: str = ""
+    """The optional library that it reads with."""
 
 
 def context_of(sort: str) -> Callable[[Path], Any]:
@@ -187,6 +187,9 @@ def read_json(path: Path) -> Any:
 
 
 def read_mat(path: Path) -> Any:
+    from phcle_paper.datasets.mat_files import MatFile
+    from phcle_paper.datasets.releases import XLSA17
+
     file = MatFile(path, ("allclasses_names", "att"), XLSA17)
     names = file.names("allclasses_names", "one name per class")
     return names, file.numbers("att", (None, len(names)), "attributes")
@@ -423,8 +426,9 @@ def _arrays() -> list[Reader]:
 
 
 def _sealed() -> list[Reader]:
+    save = small_embedding().save
     kinds: list[tuple[str, str, str, Any, Any, Any]] = [
-        ("embedding", "embedding", "a.phcle", load, small_embedding().save, asked),
+        ("embedding", "embedding", "a.phcle", load, save, asked),
         ("map", "maps", "a.map", read_map, image_map, looked_at),
         ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, lambda x: x),
     ]
@@ -471,23 +475,75 @@ def _others() -> list[Reader]:
             lambda: [b'{"seen": ["is red", "has fur"], "unseen": []}'],
         ),
         Reader("toml", "config", "run.toml", read_config, lambda: [CONFIG]),
-        Reader("mat", "mat", "x.mat", read_mat, lambda: [mat(False), mat(True)]),
         Reader(
-            "mat, packed", "mat", "x.mat", read_mat, lambda: [mat(False)], mat_packed
+            "mat",
+            "mat",
+            "x.mat",
+            read_mat,
+            lambda: [mat(False), mat(True)],
+            needs="phcle_paper",
         ),
-        Reader("parquet", "parquet", "a.parquet", read_parquet, lambda: [parquet()]),
+        Reader(
+            "mat, packed",
+            "mat",
+            "x.mat",
+            read_mat,
+            lambda: [mat(False)],
+            mat_packed,
+            needs="phcle_paper",
+        ),
+        Reader(
+            "parquet",
+            "parquet",
+            "a.parquet",
+            read_parquet,
+            lambda: [parquet()],
+            needs="pyarrow",
+        ),
         Reader(
             "parquet, attributes",
             "parquet",
             "t.parquet",
             readers.read_attributes,
             lambda: [parquet_table()],
+            needs="pyarrow",
         ),
-        Reader("skos", "ontologies", "v.ttl", read_vocabulary, lambda: [TURTLE]),
-        Reader("owl", "ontologies", "v.owl", read_vocabulary, lambda: [OWL]),
-        Reader("json-ld", "ontologies", "v.jsonld", read_vocabulary, lambda: [JSON_LD]),
-        Reader("debian", "lists", "Packages", read_debian, lambda: [DEBIAN]),
-        Reader("picture", "pictures", "p.png", read_picture, lambda: [picture()]),
+        *_vocabularies(),
+        Reader(
+            "debian",
+            "lists",
+            "Packages",
+            read_debian,
+            lambda: [DEBIAN],
+            needs="phcle_paper",
+        ),
+        Reader(
+            "picture",
+            "pictures",
+            "p.png",
+            read_picture,
+            lambda: [picture()],
+            needs="PIL",
+        ),
+    ]
+
+
+def _vocabularies() -> list[Reader]:
+    files = [
+        ("skos", "ttl", TURTLE),
+        ("owl", "owl", OWL),
+        ("json-ld", "jsonld", JSON_LD),
+    ]
+    return [
+        Reader(
+            name,
+            "ontologies",
+            f"v.{ending}",
+            read_vocabulary,
+            lambda content=content: [content],
+            needs="rdflib",
+        )
+        for name, ending, content in files
     ]
 
 

@@ -14,7 +14,6 @@ TOOLS = Path(__file__).parents[1] / "tools"
 
 # What docs/guarantees.md promises between back ends and numbers of threads, in float32.
 VECTORS, OBJECTIVE, NEIGHBOURS = 5e-2, 1e-5, 0.99
-CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -50,12 +49,12 @@ def fitted(tmp_path_factory):
     return fit
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba", "torch", CUDA])
+@pytest.mark.parametrize("backend", ["numpy", "numba", "torch", "cuda"])
 def test_two_processes_write_the_same_bytes(fitted, backend):
     assert fitted(backend, 1).read_bytes() == fitted(backend, 2).read_bytes()
 
 
-@pytest.mark.parametrize("backend", ["numba", "torch", CUDA])
+@pytest.mark.parametrize("backend", ["numba", "torch", "cuda"])
 def test_back_ends_agree_within_the_documented_tolerance(agreement, fitted, backend):
     found = agreement.compare(fitted("numpy", 1), fitted(backend, 1))
     assert found["vectors"] <= VECTORS

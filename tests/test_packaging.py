@@ -13,7 +13,6 @@ import lowest_versions
 import pytest
 
 import phcle
-import phcle_paper
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,12 +46,13 @@ def test_the_running_python_is_among_those_that_are_tried(monkeypatch, tmp_path)
 
 
 def test_both_distributions_have_the_same_version():
+    research = pytest.importorskip("phcle_paper", reason="phcle_paper is not installed")
     core, paper = (
         tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
         for folder in (".", "paper")
     )
     assert core["version"] == paper["version"] == phcle.__version__
-    assert phcle_paper.__version__ == phcle.__version__
+    assert research.__version__ == phcle.__version__
     assert paper["dependencies"] == [f"phcle[frames,figures]=={phcle.__version__}"]
 
 

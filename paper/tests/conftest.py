@@ -74,7 +74,7 @@ def small_data(tmp_path_factory):
 @pytest.fixture(scope="session")
 def shared_data():
     if not SHARED.is_dir():
-        pytest.skip("the folder shared/data is not beside the checkout")
+        pytest.skip("shared/data is not beside the checkout")
     return SHARED
 
 

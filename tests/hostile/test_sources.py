@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import phcle
-import phcle_paper
-
 ROOT = Path(__file__).parents[2]
-SOURCES = [Path(x.__file__).parent for x in (phcle, phcle_paper)]
+SOURCES = [ROOT / "src" / "phcle", ROOT / "paper" / "src" / "phcle_paper"]
 MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}
 BUILTINS = {"eval", "exec", "compile", "__import__"}
 LOADERS = {"joblib.load", "torch.load", "torch.jit.load", "pd.read_pickle", "np.load"}

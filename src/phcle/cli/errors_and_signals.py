@@ -81,8 +81,8 @@ def save_when_terminated() -> None:
 def load_libraries() -> None:
     """Load NumPy and SciPy, or refuse a limit of memory in which they cannot start.
 
-    OpenBLAS asks for its memory until it gets it. Python handles no signal meanwhile, so
-    SIGTERM has its plain meaning until both are loaded.
+    OpenBLAS asks for its memory until it gets it, and Python handles no signal
+    meanwhile. So SIGTERM has its plain meaning until both are loaded.
     """
     try:
         import resource

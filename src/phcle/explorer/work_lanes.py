@@ -85,6 +85,6 @@ def costly_paths(*routers: APIRouter) -> frozenset[str]:
         for router in routers
         for route in router.routes
         if isinstance(route, APIRoute)
-        and "GET" in route.methods
+        and "GET" in (route.methods or ())
         and getattr(route.endpoint, "lane", None) is COSTLY
     )

@@ -12,5 +12,5 @@ SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 @pytest.fixture(scope="session")
 def shared_data():
     if not SHARED.is_dir():
-        pytest.skip("the folder shared/data is not beside the checkout")
+        pytest.skip("shared/data is not beside the checkout")
     return SHARED

@@ -62,5 +62,5 @@ class NumberedSJE(Numbered, SJE):
 def test_scikit_learn_conventions_hold(estimator, check):
     reason = LEFT_OUT.get(check.func.__name__)
     if reason:
-        pytest.skip(reason)
+        pytest.skip(f"scikit-learn's check: {reason}")
     check(estimator)

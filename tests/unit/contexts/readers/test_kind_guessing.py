@@ -224,7 +224,7 @@ REAL = {
 
 def sample(path):
     if not path.exists():
-        pytest.skip("the shared data are not here")
+        pytest.skip("shared/data is not beside the checkout")
     with path.open(encoding="latin-1", newline="") as file:
         header, *rows = csv.reader(file)
     return TableSample(header, rows[:2000])

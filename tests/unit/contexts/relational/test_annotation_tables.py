@@ -100,11 +100,10 @@ def test_bad_sources_are_named(tmp_path):
         RelationalContext.from_annotation_table([("i1", "cat")])
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # Spark's own
 @pytest.mark.skipif(
     shutil.which("java") is None or importlib.util.find_spec("pyspark") is None,
-    reason="Spark needs Java and pyspark",
+    reason="pyspark is not installed" if shutil.which("java") else "there is no Java",
 )
 def test_the_same_query_runs_on_spark(table):
     from pyspark.sql import SparkSession
