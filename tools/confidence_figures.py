@@ -1,9 +1,9 @@
-"""Draw how far confidences can be trusted, into docs/figures.
+"""Draw how far confidences and intervals can be trusted, into docs/figures.
 
     python tools/confidence_figures.py [results/confidence.json]
 
-The numbers are in docs/figures/confidence.json; a file of the study
-`phcle reproduce confidence` replaces them. The table of docs/uses.md is printed.
+The numbers are in docs/figures/confidence.json, or are taken from the file, which
+`phcle reproduce confidence` writes. The table of docs/uses.md is printed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 NUMBERS = FOLDER / "confidence.json"
-BLUE = "#0072B2"
+BLUE, GREY = "#0072B2", "#555555"
 FEWEST = 20  # bins with fewer cells are left out
 DIGITS = 4
 HIDDEN = ("single cells", "whole labels")
@@ -60,7 +60,7 @@ def reliability(rows: Sequence[Row]) -> Figure:
 
 
 def _panel(axes: Any, rows: Sequence[Row], key: tuple[str, ...]) -> None:
-    """One reliability diagram; bars are two standard errors."""
+    """One reliability diagram."""
     axes.set_axis_on()
     axes.fill_between([0, 1], [-0.03, 0.97], [0.03, 1.03], color="#DDDDDD", lw=0)
     for row in rows:
@@ -81,30 +81,55 @@ def _panel(axes: Any, rows: Sequence[Row], key: tuple[str, ...]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def coverage(numbers: Sequence[Row]) -> Figure:
+    """Draw how many numbers the intervals hold, and how wide they are."""
+    rows = [row for row in numbers if "coverage" in row][::-1]
+    names = [f"{row['dataset']}, {row['hidden']}" for row in rows]
+    figure = Figure(figsize=(7.6, 0.6 + 0.32 * len(rows)), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    left.axvspan(0.77, 0.83, color="#DDDDDD", lw=0)
+    left.axvline(0.8, color=GREY, linewidth=0.8)
+    left.errorbar(
+        [row["coverage"] for row in rows],
+        range(len(rows)),
+        xerr=[2 * row["coverage_error"] for row in rows],
+        fmt="o",
+        color=BLUE,
+        markersize=4,
+    )
+    left.set(xlim=(0.7, 0.9), xlabel="share of the numbers inside (± 2 errors)")
+    left.set_yticks(range(len(rows)), names)
+    right.barh(range(len(rows)), [row["width"] for row in rows], 0.6, color=BLUE)
+    right.axvline(1, color=GREY, linewidth=0.8)
+    right.set(xlim=(0, 1.1), xlabel="median width (1: without a prediction)")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
 def table(rows: Sequence[Row]) -> str:
-    """Return the table of the documentation."""
+    """Return the table of the documentation, and how many bins are outside."""
     columns = "data | type | hidden | cells | error | bins outside"
-    columns += " | intervals hold | width"
+    columns += " | 80 % intervals hold | width"
     lines = [f"| {columns} |", "| --- " * len(columns.split("|")) + "|"]
     for row in rows:
         cells = [row["dataset"].replace(" (", ", ").rstrip(")"), *_key(row)[1:]]
-        cells += [f"{row['n_cells']:,}", f"{100 * row['ece']:.1f} %", _outside(row)]
+        n = sum(x["n_cells"] >= FEWEST for x in row["bins"])
+        cells += [f"{row['n_cells']:,}", f"{100 * row['ece']:.1f} %"]
+        cells += [f"{row['outside']} of {n}"]
         if "coverage" in row:
             share, error = 100 * row["coverage"], 100 * row["coverage_error"]
             cells += [f"{share:.1f} ± {error:.1f} %", f"{row['width']:.2f}"]
         else:
             cells += ["–", "–"]
         lines.append(f"| {' | '.join(cells)} |")
+    bins = [x for row in rows for x in row["bins"] if x["n_cells"] >= FEWEST]
+    lines.append(f"outside: {sum(x['outside'] for x in rows)} of {len(bins)}")
     return "\n".join(lines)
 
 
 def _key(row: Row) -> tuple[str, ...]:
     return row["dataset"], row["type"], row["hidden"]
-
-
-def _outside(row: Row) -> str:
-    n = sum(x["n_cells"] >= FEWEST for x in row["bins"])
-    return f"{row['outside']} of {n}"
 
 
 def _rounded(value: Any) -> Any:
@@ -119,15 +144,19 @@ def _rounded(value: Any) -> Any:
 def main() -> None:
     """Take new numbers, if there are any, and draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path, nargs="?", help="of the study")
+    parser.add_argument("numbers", type=Path, nargs="?", help="of the study")
     given = parser.parse_args()
-    if given.file:
-        rows = _rounded(json.loads(given.file.read_text())["rows"])
-        NUMBERS.write_text(json.dumps(rows, sort_keys=True) + "\n")
-    rows = json.loads(NUMBERS.read_text())
-    path = FOLDER / "reliability.svg"
-    reliability(rows).savefig(path, metadata={"Date": None}, facecolor="white")
-    print(path.relative_to(FOLDER.parents[1]))
+    if given.numbers:
+        found = _rounded(json.loads(given.numbers.read_text())["rows"])
+        NUMBERS.write_text(json.dumps({"rows": found}, sort_keys=True) + "\n")
+    rows = json.loads(NUMBERS.read_text())["rows"]
+    for name, figure in (
+        ("reliability", reliability(rows)),
+        ("coverage", coverage(rows)),
+    ):
+        path = FOLDER / f"{name}.svg"
+        figure.savefig(path, metadata={"Date": None}, facecolor="white")
+        print(path.relative_to(FOLDER.parents[1]))
     print(table(rows))
 
 
