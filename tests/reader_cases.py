@@ -26,8 +26,8 @@ from phcle.contexts.readers import label_files as readers
 from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_to_context import read_and_summarise
 from phcle.datasets import load_feature_folder
-from phcle.datasets.feature_folder import read_array, read_feature_rows
 from phcle.files.archive import checksum
+from phcle.images import read_array, read_feature_rows
 from phcle.solver.checkpoint import Checkpoint
 from phcle_paper.datasets import men
 from phcle_paper.datasets.imnet_attributes import load_imnet_attributes
@@ -239,14 +239,14 @@ def read_checkpoint(path: Path) -> Any:
 
 
 def image_map(path: Path) -> None:
-    from phcle.uses.pictures import ImageMap
+    from phcle.images import ImageMap
 
     found = ImageMap.fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"], small_embedding())
     found.save(path)
 
 
 def read_map(path: Path) -> Any:
-    from phcle.uses.pictures import load_map
+    from phcle.images import load_map
 
     return load_map(path)
 
@@ -339,7 +339,7 @@ def picture() -> bytes:
 
 
 def read_picture(path: Path) -> Any:
-    from phcle.uses.pictures import read_photo
+    from phcle.images import read_photo
 
     return read_photo(path)
 

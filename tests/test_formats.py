@@ -19,9 +19,9 @@ from phcle.errors import FileError
 from phcle.explorer import precomputed
 from phcle.explorer.second_layout import SecondLayout
 from phcle.files.archive import read_sealed
+from phcle.images import load_map
 from phcle.solver import shard_files
 from phcle.uses.neighbour_search import Neighbours
-from phcle.uses.pictures import load_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"

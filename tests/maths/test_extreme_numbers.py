@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.contexts.descriptive.scaled_values import offset_and_scale
 from phcle.errors import ContextError, NumericalError
 from phcle.files.archive import read_sealed

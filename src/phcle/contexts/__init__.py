@@ -24,6 +24,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from phcle.contexts.alignment import align, match_contexts
     from phcle.contexts.base.context import Context
     from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.descriptive.data import DescriptiveContext
@@ -38,8 +39,10 @@ __all__ = [
     "FittedContext",
     "Hierarchy",
     "RelationalContext",
+    "align",
     "as_labels",
     "has_sentence_encoder",
+    "match_contexts",
 ]
 
 _HOMES = {
@@ -48,8 +51,10 @@ _HOMES = {
     "FittedContext": "phcle.contexts.base.fitted_context",
     "Hierarchy": "phcle.contexts.relational.taxonomy",
     "RelationalContext": "phcle.contexts.relational.data",
+    "align": "phcle.contexts.alignment",
     "as_labels": "phcle.contexts.labels",
     "has_sentence_encoder": "phcle.contexts.descriptive.sentence_encoder",
+    "match_contexts": "phcle.contexts.alignment",
 }
 
 

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.contexts import Hierarchy
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.family_means import FamilyMeans, Groups
 from phcle.contexts.masked import masked_matrix
-from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.embedding.family_values import FamilyValues
 
 

@@ -338,7 +338,7 @@ def test_pictures_are_understood_with_the_network_of_a_map(
     from phcle.explorer.app import make_app
     from phcle.explorer.security import Rules
     from phcle.explorer.workspace import Opened, Workspace
-    from phcle.uses.pictures import FeatureNetwork, ImageMap
+    from phcle.images import FeatureNetwork, ImageMap
 
     network = FeatureNetwork.open(str(save_network(tmp_path / "net")))
     pictures = [

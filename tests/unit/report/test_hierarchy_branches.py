@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts import Hierarchy
 from phcle.report.hierarchy_branches import find_branches, hierarchy_of
 
 

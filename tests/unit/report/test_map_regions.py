@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding
-from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts import Hierarchy
 from phcle.report.map_regions import attribute_regions, group_regions, node_regions
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.errors import ContextError
 from phcle.solver.checkpoint import read_choice
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, context_help, load
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.contexts.base.penalties import Penalties
 from phcle.solver.near_copies import near_copies
 from phcle.solver.problem import pose

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import pdist, squareform
 
 from phcle import LabelEmbedding
-from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts import Hierarchy
 from phcle.errors import BackendError, ContextError, OptionError
 from phcle.uses.clusters import (
     agreement,

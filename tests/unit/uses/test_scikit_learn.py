@@ -18,9 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import OptionError
-from phcle.uses.pictures import ImageMap, PicturesToEmbedding
+from phcle.images import ESZSL, SJE, ConSE, ImageMap, PicturesToEmbedding
 from phcle.uses.sklearn_neighbours import nearest_neighbors
-from phcle.uses.zero_shot import ESZSL, SJE, ConSE
 
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 TREE += [("felid", "beast"), ("canid", "beast")]

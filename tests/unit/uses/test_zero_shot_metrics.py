@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from phcle.errors import OptionError, PhcleError
-from phcle.uses.zero_shot import (
+from phcle.images import (
     class_accuracies,
     confusion_frame,
     generalised_accuracy,

@@ -46,7 +46,9 @@ def test_a_parquet_file_reads_as_the_same_table_in_text_does(write, kind):
         read_contexts(**{kind: path})[0] for path in write("table", TABLES[kind])
     )
     assert (text.labels, text.columns) == (parquet.labels, parquet.columns)
-    one, other = (x.counts if hasattr(x, "counts") else x.values for x in (text, parquet))
+    one, other = (
+        x.counts if hasattr(x, "counts") else x.values for x in (text, parquet)
+    )
     assert (one != other).nnz == 0
 
 
