@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from problems import family_contexts, random_contexts
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
