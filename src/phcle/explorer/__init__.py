@@ -6,5 +6,36 @@ answers of `page_answers.py` and `phcle.uses.named_answers`. `workspace.py` hold
 embeddings, each an `Opened` of `opened_embedding.py`; `background_work.py` computes
 what is slow, and `stored_answers.py` keeps what was asked before.
 
-It may import everything but the command line.
+It may import everything but the command line. Names load when they are first used.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = [
+    "Opened",
+    "Rules",
+    "Workspace",
+    "address_of",
+    "bind",
+    "is_loopback",
+    "make_app",
+]
+
+_HOMES = {
+    "Opened": "phcle.explorer.opened_embedding",
+    "Rules": "phcle.explorer.security",
+    "Workspace": "phcle.explorer.workspace",
+    "address_of": "phcle.explorer.server",
+    "bind": "phcle.explorer.server",
+    "is_loopback": "phcle.explorer.security",
+    "make_app": "phcle.explorer.app",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'phcle.explorer' has no attribute {name!r}")

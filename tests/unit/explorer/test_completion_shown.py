@@ -107,9 +107,7 @@ def test_an_observed_zero_of_a_number_is_shown_as_zero():
         "starlette.testclient", reason="no client for tests is installed"
     )
     from phcle import PHCLE, DescriptiveContext
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Rules, Workspace, make_app
 
     labels = [f"x{i}" for i in range(12)]
     cells = {
