@@ -26,7 +26,7 @@ from phcle.contexts.readers import label_files as readers
 from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_to_context import read_and_summarise
 from phcle.datasets import load_feature_folder
-from phcle.files.archive import checksum
+from phcle.files import checksum
 from phcle.images import read_array, read_feature_rows
 from phcle.solver.checkpoint import Checkpoint
 from phcle_paper.datasets import men

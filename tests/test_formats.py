@@ -18,7 +18,7 @@ from phcle import PHCLE, load
 from phcle.errors import FileError
 from phcle.explorer import precomputed
 from phcle.explorer.second_layout import SecondLayout
-from phcle.files.archive import read_sealed
+from phcle.files import read_sealed
 from phcle.images import load_map
 from phcle.solver import shard_files
 from phcle.uses.neighbour_search import Neighbours

@@ -11,8 +11,7 @@ It may import everything but the command line. Names load when they are first us
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from phcle.lazy_names import lazy_names
 
 __all__ = [
     "Opened",
@@ -24,18 +23,15 @@ __all__ = [
     "make_app",
 ]
 
-_HOMES = {
-    "Opened": "phcle.explorer.opened_embedding",
-    "Rules": "phcle.explorer.security",
-    "Workspace": "phcle.explorer.workspace",
-    "address_of": "phcle.explorer.server",
-    "bind": "phcle.explorer.server",
-    "is_loopback": "phcle.explorer.security",
-    "make_app": "phcle.explorer.app",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'phcle.explorer' has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Opened": "phcle.explorer.opened_embedding",
+        "Rules": "phcle.explorer.security",
+        "Workspace": "phcle.explorer.workspace",
+        "address_of": "phcle.explorer.server",
+        "bind": "phcle.explorer.server",
+        "is_loopback": "phcle.explorer.security",
+        "make_app": "phcle.explorer.app",
+    },
+)

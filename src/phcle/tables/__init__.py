@@ -10,8 +10,9 @@ Names load when they are first used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from phcle.contexts.label_matching import LabelSource, match_labels
@@ -32,19 +33,16 @@ __all__ = [
     "read_word_vectors",
 ]
 
-_HOMES = {
-    "LabelSource": "phcle.contexts.label_matching",
-    "fill_table": "phcle.uses.table_filling",
-    "from_owl": "phcle.contexts.readers.ontologies",
-    "from_skos": "phcle.contexts.readers.ontologies",
-    "guess_files": "phcle.contexts.readers.guessed_files",
-    "match_labels": "phcle.contexts.label_matching",
-    "read_contexts": "phcle.contexts.readers.files_to_contexts",
-    "read_word_vectors": "phcle.contexts.readers.word_vectors",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'phcle.tables' has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "LabelSource": "phcle.contexts.label_matching",
+        "fill_table": "phcle.uses.table_filling",
+        "from_owl": "phcle.contexts.readers.ontologies",
+        "from_skos": "phcle.contexts.readers.ontologies",
+        "guess_files": "phcle.contexts.readers.guessed_files",
+        "match_labels": "phcle.contexts.label_matching",
+        "read_contexts": "phcle.contexts.readers.files_to_contexts",
+        "read_word_vectors": "phcle.contexts.readers.word_vectors",
+    },
+)

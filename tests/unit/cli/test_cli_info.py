@@ -134,7 +134,7 @@ def test_info_says_what_an_index_is(phcle, fitted):
 
 
 def test_info_refuses_an_index_without_its_arrays(phcle, zoo):
-    from phcle.files.archive import write_sealed
+    from phcle.files import write_sealed
     from phcle.uses.cell_index import FORMAT, VERSION
 
     arrays = {"cells": np.zeros(3, np.int32)}
