@@ -9,8 +9,11 @@ Modules here may import `phcle.uses`, `phcle.solver`, `phcle.embedding`,
 `phcle.contexts`, `phcle.files`, `phcle.errors`, and the scripts in `phcle.web`.
 """
 
+from phcle.report.embedding_atlas import write_atlas
 from phcle.report.embedding_report import write_report
+from phcle.report.hierarchy_branches import find_branches, hierarchy_of
 from phcle.report.html_page import as_data_uri, write_page
+from phcle.report.map_layout import lay_out
 from phcle.report.report_libraries import can_write_reports, needed
 from phcle.report.table_files import as_csv, as_markdown, markdown_grid, write_table
 
@@ -19,8 +22,12 @@ __all__ = [
     "as_data_uri",
     "as_markdown",
     "can_write_reports",
+    "find_branches",
+    "hierarchy_of",
+    "lay_out",
     "markdown_grid",
     "needed",
+    "write_atlas",
     "write_page",
     "write_report",
     "write_table",
