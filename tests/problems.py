@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.contexts.base.penalties import Penalties
 from phcle.solver.problem import pose
 

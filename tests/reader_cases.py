@@ -27,9 +27,8 @@ from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.delimited import read_text
 from phcle.contexts.readers.file_to_context import read_and_summarise
 from phcle.datasets import load_feature_folder
-from phcle.datasets.feature_folder import read_array, read_feature_rows
-from phcle.files import parse_json
-from phcle.files.archive import checksum
+from phcle.files import checksum, parse_json
+from phcle.images import read_array, read_feature_rows
 from phcle.solver.checkpoint import Checkpoint
 
 ROWS = {
@@ -246,14 +245,14 @@ def read_checkpoint(path: Path) -> Any:
 
 
 def image_map(path: Path) -> None:
-    from phcle.uses.pictures import ImageMap
+    from phcle.images import ImageMap
 
     found = ImageMap.fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"], small_embedding())
     found.save(path)
 
 
 def read_map(path: Path) -> Any:
-    from phcle.uses.pictures import load_map
+    from phcle.images import load_map
 
     return load_map(path)
 
@@ -334,7 +333,7 @@ def picture() -> bytes:
 
 
 def read_picture(path: Path) -> Any:
-    from phcle.uses.pictures import read_photo
+    from phcle.images import read_photo
 
     return read_photo(path)
 

@@ -64,10 +64,7 @@ def explore(path):
     from starlette.testclient import TestClient
 
     from phcle.embedding import load
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.server import address_of, bind
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Rules, Workspace, address_of, bind, make_app
 
     with bind("127.0.0.1", 0) as listening:
         assert address_of(listening, "127.0.0.1").startswith("http://")

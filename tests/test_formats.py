@@ -18,8 +18,8 @@ from phcle import PHCLE, load
 from phcle.embedding import storage
 from phcle.errors import FileError, PhcleWarning
 from phcle.explorer import precomputed, second_layout
+from phcle.images import image_map, load_map
 from phcle.solver import checkpoint
-from phcle.uses.pictures import image_map, load_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load
+from phcle.contexts import Hierarchy
 from phcle.contexts.family.kinship import GraphKinship, TreeKinship
-from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import FileError
 
 EDGES = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]

@@ -20,7 +20,7 @@ from reader_cases import READERS, mat, npy, sealed, sealed_parts
 from phcle import LabelEmbedding, RelationalContext, load
 from phcle.embedding.export import FORMATS, export
 from phcle.errors import FileError
-from phcle.files.archive import format_of, read_sealed
+from phcle.files import format_of, read_sealed
 from phcle.files.decompression import check_gzip, most_unpacked
 from phcle.files.json_toml import parse_json
 

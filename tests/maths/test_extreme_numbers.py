@@ -10,10 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.contexts.descriptive.scaled_values import offset_and_scale
 from phcle.errors import ContextError, NumericalError
-from phcle.files.archive import read_sealed
+from phcle.files import read_sealed
 
 LABELS = tuple(f"label{i}" for i in range(12))
 COUNTS = np.random.default_rng(0).integers(0, 4, (12, 6)) + np.eye(12, 6)

@@ -8,7 +8,7 @@ from oracle import objective as dense_objective
 from problems import make_problem, random_contexts
 from scipy.optimize import check_grad, minimize_scalar
 
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.solver.objective import objective_terms
 from phcle.solver.problem import DeviceProblem, values_and_gradient
 from phcle.solver.weights import equal_weights

@@ -12,15 +12,14 @@ import pytest
 from safetensors.numpy import load_file, save
 
 from phcle.errors import FileError
-from phcle.files.safetensors_writer import write_tensors
-from phcle.files.writing import ENDING, check_can_write, sweep_leftovers, write_whole
+from phcle.files import check_can_write, sweep_leftovers, write_tensors, write_whole
 
 posix = pytest.mark.posix("needs locks of POSIX")
 
 WRITER = """
 import sys, time
 from pathlib import Path
-from phcle.files.writing import write_whole
+from phcle.files import write_whole
 with write_whole(Path(sys.argv[1])) as temporary:
     temporary.write_text("half of")
     print("writing", flush=True)
@@ -76,16 +75,16 @@ def test_a_stopped_process_is_not_a_dead_one(tmp_path, writer):
 
 @posix
 def test_files_of_other_programs_are_left_alone(tmp_path):
-    others = [".file.txt.abcd1234", ".tmpAbCdEf", f"visible{ENDING}", ".file.txt.swp"]
+    others = [".file.txt.abcd1234", ".tmpAbCdEf", "visible.phcle-part", ".file.txt.swp"]
     for name in others:
         (tmp_path / name).write_text("theirs")
-    (tmp_path / f".folder{ENDING}").mkdir()
-    os.mkfifo(tmp_path / f".pipe{ENDING}")
-    (tmp_path / f".link{ENDING}").symlink_to(tmp_path / others[0])
+    (tmp_path / ".folder.phcle-part").mkdir()
+    os.mkfifo(tmp_path / ".pipe.phcle-part")
+    (tmp_path / ".link.phcle-part").symlink_to(tmp_path / others[0])
     before = names(tmp_path)
     sweep_leftovers(tmp_path)
     assert names(tmp_path) == before
-    (tmp_path / f".file.txt.xyz{ENDING}").write_text("ours, and nobody writes it")
+    (tmp_path / ".file.txt.xyz.phcle-part").write_text("ours, and nobody writes it")
     sweep_leftovers(tmp_path)
     assert names(tmp_path) == before
 
@@ -143,7 +142,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 from phcle.errors import FileError
-from phcle.files.safetensors_writer import write_tensors
+from phcle.files import write_tensors
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 tensors, path = {"a": np.zeros(10_000)}, Path(sys.argv[1])

@@ -20,10 +20,12 @@ files without loading NumPy.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from phcle.contexts.alignment import align, match_contexts
     from phcle.contexts.base.context import Context
     from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.descriptive.data import DescriptiveContext
@@ -38,22 +40,23 @@ __all__ = [
     "FittedContext",
     "Hierarchy",
     "RelationalContext",
+    "align",
     "as_labels",
     "has_sentence_encoder",
+    "match_contexts",
 ]
 
-_HOMES = {
-    "Context": "phcle.contexts.base.context",
-    "DescriptiveContext": "phcle.contexts.descriptive.data",
-    "FittedContext": "phcle.contexts.base.fitted_context",
-    "Hierarchy": "phcle.contexts.relational.taxonomy",
-    "RelationalContext": "phcle.contexts.relational.data",
-    "as_labels": "phcle.contexts.labels",
-    "has_sentence_encoder": "phcle.contexts.descriptive.sentence_encoder",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'phcle.contexts' has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Context": "phcle.contexts.base.context",
+        "DescriptiveContext": "phcle.contexts.descriptive.data",
+        "FittedContext": "phcle.contexts.base.fitted_context",
+        "Hierarchy": "phcle.contexts.relational.taxonomy",
+        "RelationalContext": "phcle.contexts.relational.data",
+        "align": "phcle.contexts.alignment",
+        "as_labels": "phcle.contexts.labels",
+        "has_sentence_encoder": "phcle.contexts.descriptive.sentence_encoder",
+        "match_contexts": "phcle.contexts.alignment",
+    },
+)

@@ -6,5 +6,32 @@ answers of `page_answers.py` and `phcle.uses.named_answers`. `workspace.py` hold
 embeddings, each an `Opened` of `opened_embedding.py`; `background_work.py` computes
 what is slow.
 
-It may import everything but the command line.
+It may import everything but the command line. Names load when they are first used.
 """
+
+from __future__ import annotations
+
+from phcle.lazy_names import lazy_names
+
+__all__ = [
+    "Opened",
+    "Rules",
+    "Workspace",
+    "address_of",
+    "bind",
+    "is_loopback",
+    "make_app",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Opened": "phcle.explorer.opened_embedding",
+        "Rules": "phcle.explorer.security",
+        "Workspace": "phcle.explorer.workspace",
+        "address_of": "phcle.explorer.server",
+        "bind": "phcle.explorer.server",
+        "is_loopback": "phcle.explorer.security",
+        "make_app": "phcle.explorer.app",
+    },
+)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 from patchy_table import WRONG, write_patchy_table
 from typer.testing import CliRunner
 
+from phcle import load
 from phcle.cli.app import app
 
 RULES = "mean or most common value", "family", "nearest labels"
@@ -134,3 +136,12 @@ def test_suspicious_cells_of_some_labels_or_columns(phcle, learned):
     assert "No known cell is unlikely." in none
     said = phcle("complete", learned[1], "--suspicious", "--columns", "siz", code=2)
     assert "Did you mean 'size'" in said.stderr
+
+
+@pytest.mark.parametrize("forged", [7, {"columns": 3}, {"columns": [{"a": 1}]}, None])
+def test_a_forged_measurement_is_ignored(phcle, learned, tmp_path, forged):
+    embedding = load(learned[1])
+    origin = {**embedding.origin, "completion": forged}
+    replace(embedding, origin=origin).save(tmp_path / "forged.phcle")
+    said = phcle("info", tmp_path / "forged.phcle", "--json").stdout
+    assert json.loads(said)["completion"] is None

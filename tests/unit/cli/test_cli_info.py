@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from phcle import load
-from phcle.uses.pictures import ImageMap
+from phcle.images import ImageMap
 
 
 def told(phcle, file):

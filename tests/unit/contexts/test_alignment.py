@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.errors import ContextError
 
 TREE = [("cat", "pet"), ("dog", "pet"), ("wolf", "beast"), ("bear", "beast")] + [

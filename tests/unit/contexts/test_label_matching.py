@@ -1,14 +1,12 @@
 """Which labels of several files are one, and which are not."""
 
-import string
 import unicodedata
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from phcle.contexts.label_matching import LabelSource, match_labels
-from phcle.contexts.spelling_keys import match_key
+from phcle.tables import LabelSource, match_labels
 
 JOINED = [
     # case
@@ -266,7 +264,7 @@ def test_any_files_are_matched_soundly(files, random):
         # No two labels of one file become one.
         assert len({spellings.get(x, x) for x in own}) == len(own)
     for other, label in spellings.items():
-        assert match_key(other) == match_key(label)
+        assert match([other], [label]).spellings == {label: other}
         assert label not in spellings
         firsts = [own for own in files if other in own or label in own]
         assert label in firsts[0]
@@ -279,15 +277,3 @@ def test_any_files_are_matched_soundly(files, random):
     for each in found.suggestions:
         assert each.spelling not in spellings
         assert each.spelling not in each.candidates
-
-
-@example("\uffa0")  # a form of a form
-@given(st.text(max_size=8))
-def test_key_of_a_key_is_the_key(text):
-    key = match_key(text)
-    assert match_key(key) == key
-
-
-@given(st.text(string.printable, max_size=8))
-def test_fast_key_of_plain_text_is_the_key(text):
-    assert match_key(text) == " ".join(text.lower().split())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load
-from phcle.contexts.alignment import match_contexts
+from phcle.contexts import match_contexts
 from phcle.errors import ContextError, ContextWarning, GuessWarning
 
 EDGES = [

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.base.penalties import Penalties
-from phcle.embedding.cell_reasons import USUAL, CellReasons
 
 FAMILIES = {
     "felid": ["cat", "lion", "tiger", "lynx", "puma", "serval"],
@@ -41,36 +39,10 @@ def embedding(request):
     return zoo(request.param)
 
 
-def looks_of(embedding):
-    return next(x for x in embedding.predicting if x.name == "looks")
-
-
 def reasons(embedding, label, title):
     """The reason of one cell, for the value that is predicted."""
-    context = looks_of(embedding)
-    row = embedding.labels.index(label)
-    values = context.predict(embedding.vectors[[row]])[0]
-    chosen = np.array([[values[x.at].argmax() for x in context.fields]])
-    wanted = np.array([[x.title == title for x in context.fields]])
-    (found,) = CellReasons(embedding, context).words(np.array([row]), chosen, wanted)
-    return found[0]
-
-
-def test_evidence_makes_up_the_whole_vector(embedding):
-    lam = Penalties(**embedding.penalties)
-    vectors = np.asarray(embedding.vectors, np.float64)
-
-    def vectors_of(labels):
-        return np.asarray(embedding.select(labels).vectors, np.float64)
-
-    total = np.zeros_like(vectors)
-    for context in embedding.contexts:
-        found = context.evidence(embedding.labels, vectors, lam, vectors_of)
-        total += found.total + found.own[:, None] * vectors
-        np.testing.assert_allclose(
-            found.total, found.pulls @ found.vectors, atol=1e-3 * lam.ridge
-        )
-    np.testing.assert_allclose(total / lam.ridge, vectors, atol=2e-3)
+    (cell,) = embedding.complete([label], columns=[title]).cells
+    return cell.why
 
 
 def test_relatives_speak_for_what_runs_in_the_family(embedding):
@@ -90,16 +62,7 @@ def test_a_known_cell_speaks_for_what_goes_with_it(embedding, label, size):
 
 
 def test_a_common_value_is_called_usual(embedding):
-    assert USUAL in reasons(embedding, "puma", "diet")
-
-
-def test_cells_that_are_not_wanted_have_no_reason(embedding):
-    context = looks_of(embedding)
-    chosen = np.zeros((2, len(context.fields)), dtype=np.int64)
-    wanted = np.zeros_like(chosen, dtype=bool)
-    wanted[1, 0] = True
-    found = CellReasons(embedding, context).words(np.array([0, 1]), chosen, wanted)
-    assert [len(x) for x in found] == [0, 1]
+    assert "usual value" in reasons(embedding, "puma", "diet")
 
 
 def test_tags_words_and_vectors_are_named_by_what_the_label_has():
@@ -121,13 +84,7 @@ def test_tags_words_and_vectors_are_named_by_what_the_label_has():
     for expected, other in others.items():
         model = PHCLE(dim=3, choose=False, calibrate=False)
         embedding = model.fit([home, other]).embedding_
-        context = next(x for x in embedding.predicting if x.name == "home")
-        field = context.fields[0]
-        sea = field.values.index("sea")
-        found = CellReasons(embedding, context).words(
-            np.array([0]), np.array([[sea]]), np.array([[True]])
-        )
-        assert found == [[expected]]
+        assert reasons(embedding, "l0", "home") == expected
 
 
 def test_a_node_above_most_labels_is_no_reason():
@@ -145,15 +102,10 @@ def test_a_node_above_most_labels_is_no_reason():
         )
         .embedding_
     )
-    evidence = embedding.contexts[0].evidence(
-        ["x30"],
-        np.asarray(embedding.select(["x30"]).vectors, np.float64),
-        Penalties(**embedding.penalties),
-        lambda labels: None,
-    )
-    named = {evidence.names[i] for i in np.flatnonzero(evidence.weights[0])}
-    assert "thing" in evidence.names
-    assert named == {"group 0"}
+    found = embedding.complete(["x30"]).cells
+    assert found
+    assert all("thing" not in cell.why for cell in found)
+    assert any("group 0" in cell.why for cell in found)
 
 
 def test_a_label_of_which_only_absent_tags_are_known_has_no_reasons_of_its_own():

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load
-from phcle.contexts.descriptive.confidence import with_family
-from phcle.embedding.family_values import FamilyValues
-from phcle.embedding.read import read_predictions
-from phcle.solver import calibration
 
 N_GENERA, SIZE = 60, 6
 LABELS = [f"kind {i}" for i in range(N_GENERA * SIZE)]
@@ -63,11 +57,7 @@ def prices_of(embedding):
     return {x.label: x for x in embedding.complete(columns=["price"], why=False).cells}
 
 
-def test_a_family_that_knows_more_has_a_share_in_that_column_alone(embedding, hidden):
-    learned = facts(embedding).calibration
-    assert 0.5 < learned.gaps.family[0] <= 1
-    assert learned.gaps.family[1] < 0.2
-    assert learned.gaps.tilt[1] < 0.3 < 0.7 < learned.gaps.tilt[0]  # noise is shrunk
+def test_a_family_that_knows_more_has_a_share(embedding, hidden):
     cells = prices_of(embedding)
     truth = prices()[hidden, 0]
     asked = [LABELS[i] for i in np.flatnonzero(hidden)]
@@ -105,78 +95,34 @@ def test_values_are_inside_their_intervals_which_hold_most_truths(embedding, hid
     assert 0.65 < held < 0.95
 
 
-def test_a_tree_that_says_nothing_has_no_share():
-    values = np.random.default_rng(3).normal(size=(len(LABELS), 3)) @ np.ones((3, 8))
-    values += 0.1 * np.random.default_rng(4).normal(size=values.shape)
-    table = DescriptiveContext("facts", LABELS, list("abcdefgh"), values)
-    contexts = [table, tree()]
-    learned = facts(PHCLE(dim=5, choose=False).fit(contexts).embedding_)
-    assert (learned.calibration.gaps.family < 0.05).all()
-
-
 def test_the_share_survives_the_file(embedding, tmp_path):
     embedding.save(tmp_path / "facts.phcle")
-    again = load(tmp_path / "facts.phcle")
-    for name in ("tilt", "family"):
-        stored, own = (
-            getattr(facts(x).calibration.gaps, name) for x in (again, embedding)
-        )
-        assert stored.tolist() == own.tolist()
-    assert prices_of(again) == prices_of(embedding)
+    assert prices_of(load(tmp_path / "facts.phcle")) == prices_of(embedding)
 
 
-def test_one_field_reads_as_all_do_and_a_bare_vector_has_no_family(embedding, hidden):
-    context = facts(embedding)
-    asked = [LABELS[i] for i in np.flatnonzero(hidden)]
-    vectors = embedding.select(asked).vectors
-    whole = read_predictions(embedding, context, vectors, asked)
-    single = read_predictions(
-        embedding, context, vectors, asked, field=context.fields[0]
-    )
-    np.testing.assert_allclose(single.values[:, 0], whole.values[:, 0])
-    bare = read_predictions(embedding, context, vectors, [None] * len(asked))
-    without = replace(context.calibration.alone, family=np.zeros(2))
-    learned = replace(context.calibration, gaps=without, alone=without)
-    plain = replace(context, calibration=learned)
-    contexts = tuple(plain if x is context else x for x in embedding.contexts)
-    other = replace(embedding, contexts=contexts)
-    expected = read_predictions(other, plain, vectors, [None] * len(asked))
-    np.testing.assert_allclose(bare.values, expected.values)
+@pytest.mark.parametrize("role", ["counts", "family", "both"])
+def test_the_family_says_means_and_most_common_values_in_every_role(role):
+    edges = [("cat", "felid"), ("lion", "felid"), ("tiger", "felid")]
+    edges += [("dog", "canid"), ("wolf", "canid"), ("felid", "all"), ("canid", "all")]
+    labels = ["cat", "lion", "tiger", "dog", "wolf"]
+    cells = {
+        "weight": [4, 100, "", 20, ""],
+        "wild": ["no", "yes", "", "no", ""],
+        "size": ["small", "large", "", "small", ""],
+    }
+    looks = DescriptiveContext.from_cells(labels, cells, "looks", log=["weight"])
+    tree = RelationalContext.from_hierarchy(edges, labels=labels, role=role)
+    model = PHCLE(dim=2, choose=False, calibrate=False)
+    cells = model.fit([tree, looks]).embedding_.complete(why=False).cells
+    said = {(cell.label, cell.column): cell.family for cell in cells}
+    for label in ("tiger", "wolf"):
+        assert said[label, "weight"] == pytest.approx(20.0)  # of 4 and 100: geometric
+        assert said[label, "wild"] is False
+        assert said[label, "size"] == "small"  # a tie, which most labels decide
 
 
-def test_families_in_trials_do_not_see_what_a_trial_hides(monkeypatch, hidden):
-    values, seen = prices(), []
-    values[hidden, 0] = np.nan
-
-    def watch(cells, table):
-        seen.append((cells, table))
-
-    monkeypatch.setattr(calibration, "learn_calibration", watch)
-    PHCLE(dim=5, choose=False).fit(tables(values))
-    ((cells, table),) = seen
-    logs = table.on_fit_scale(values)
-    for trial in np.unique(cells.trial):
-        own = cells.where(cells.trial == trial)
-        left = logs.copy()
-        left[own.rows, own.columns] = np.nan
-        families = own.family * table.scale[own.columns] + own.mean
-        for row, column, family in zip(own.rows, own.columns, families, strict=True):
-            siblings = left[
-                (GENUS[row] == GENUS) & (np.arange(len(left)) != row), column
-            ]
-            if np.isnan(siblings).all():
-                siblings = left[np.arange(len(left)) != row, column]
-            assert family == pytest.approx(np.nanmean(siblings), abs=1e-9)
-
-
-def test_numbers_without_a_family_stay_as_they_are():
-    number = np.array([[1.0, 2.0]])
-    assert with_family(number, None, 0.5) is number
-    found = with_family(number, np.array([[3.0, np.nan]]), 0.5)
-    assert found.tolist() == [[2.0, 2.0]]
-
-
-def test_means_of_some_columns_are_those_of_all(embedding):
-    means = FamilyValues(embedding, facts(embedding)).means
-    rows = np.arange(len(LABELS))
-    np.testing.assert_allclose(means.at(rows, slice(1, 2)), means.at(rows)[:, 1:])
+def test_without_a_hierarchy_the_family_says_nothing():
+    cells = {"x": [1, 2, ""], "y": [1, 0, 1]}
+    looks = DescriptiveContext.from_cells(["a", "b", "c"], cells, "looks")
+    embedding = PHCLE(dim=1, choose=False, calibrate=False).fit(looks).embedding_
+    assert [cell.family for cell in embedding.complete().cells] == [None]

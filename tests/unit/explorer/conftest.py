@@ -70,7 +70,7 @@ def workspace(zoo_embedding, bare_embedding):
     """Precomputed, with another embedding to compare with."""
     for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
         pytest.importorskip(module, reason=f"{module} is not installed")
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace
 
     made = Workspace(Opened(zoo_embedding, "zoo"), Opened(bare_embedding, "noise"))
     made.opened.background.wait()
@@ -80,8 +80,7 @@ def workspace(zoo_embedding, bare_embedding):
 
 @pytest.fixture(scope="session")
 def app(workspace):
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
+    from phcle.explorer import Rules, make_app
 
     return make_app(workspace, Rules(frozenset({HOST}), most_bytes=1 << 20))
 
@@ -110,7 +109,7 @@ def patchy(tmp_path_factory):
 def patchy_workspace(patchy):
     for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
         pytest.importorskip(module, reason=f"{module} is not installed")
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace
 
     made = Workspace(Opened(patchy, "patchy"))
     made.opened.background.wait()
@@ -126,7 +125,7 @@ def patchy_client(patchy_workspace):
 @pytest.fixture
 def bare_client(bare_embedding):
     """A client of an explorer of vectors without contexts."""
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace
 
     with _client(Workspace(Opened(bare_embedding, "bare"))) as client:
         yield client
@@ -135,7 +134,7 @@ def bare_client(bare_embedding):
 @pytest.fixture
 def fresh_patchy_client(patchy):
     """A client of a server that no other test has asked for anything."""
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace
 
     with _client(Workspace(Opened(patchy, "patchy"))) as client:
         yield client
@@ -146,8 +145,7 @@ def _client(workspace):
     testclient = pytest.importorskip(
         "starlette.testclient", reason="no client for tests is installed"
     )
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
+    from phcle.explorer import Rules, make_app
 
     app = make_app(workspace, Rules(frozenset({HOST}), most_bytes=1 << 20))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
@@ -159,9 +157,7 @@ def _serving(workspace, **rules):
     """A server on a free port of loopback; gives its address."""
     import uvicorn
 
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.server import address_of, bind
+    from phcle.explorer import Rules, address_of, bind, make_app
 
     listening = bind("127.0.0.1", 0)
     port = listening.getsockname()[1]

@@ -196,8 +196,8 @@ def test_numbers_colour_the_map_on_a_scale(client, zoo_embedding):
 
 
 def test_a_category_colours_the_map_by_its_values():
+    from phcle.explorer import Opened
     from phcle.explorer.map_colours import attribute_colouring
-    from phcle.explorer.workspace import Opened
 
     labels = tuple("abcdefgh")
     cells = {"kind": [*["fish"] * 4, *["bird"] * 3]}
@@ -335,10 +335,8 @@ def test_pictures_are_understood_with_the_network_of_a_map(
     from PIL import Image
     from starlette.testclient import TestClient
 
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
-    from phcle.uses.pictures import FeatureNetwork, ImageMap
+    from phcle.explorer import Opened, Rules, Workspace, make_app
+    from phcle.images import FeatureNetwork, ImageMap
 
     network = FeatureNetwork.open(str(save_network(tmp_path / "net")))
     pictures = [
@@ -440,9 +438,7 @@ def test_scripts_come_from_a_list_and_not_from_paths(client):
 def test_an_embedding_without_contexts_has_pages_too(bare_embedding):
     from starlette.testclient import TestClient
 
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Rules, Workspace, make_app
 
     workspace = Workspace(Opened(bare_embedding, "bare"))
     with TestClient(make_app(workspace, Rules(frozenset({"testserver"})))) as client:

@@ -7,9 +7,6 @@ import time
 import pytest
 from patchy_table import WRONG
 
-from phcle.explorer import suspicion_work
-from phcle.explorer.suspicion_work import SuspicionWork
-
 
 def test_the_gaps_of_a_column_are_those_of_complete_the_surest_first(
     patchy_client, patchy
@@ -92,12 +89,6 @@ def test_a_label_without_gaps_says_so(patchy_client, patchy):
     assert 'class="gap"' not in page
 
 
-def wait(work):
-    while (answer := work.state()).state == "running":
-        time.sleep(0.05)
-    return answer
-
-
 def test_suspicious_cells_are_looked_for_on_request_only(fresh_patchy_client):
     client = fresh_patchy_client
     assert client.get("/api/suspicious").json()["state"] == "waiting"
@@ -111,24 +102,3 @@ def test_suspicious_cells_are_looked_for_on_request_only(fresh_patchy_client):
     assert answer["state"] == "done"
     found = [(x["label"], x["column"]) for x in answer["cells"]]
     assert WRONG in found[:5]
-
-
-def test_the_search_ends_when_nobody_waits_for_it(patchy, monkeypatch):
-    monkeypatch.setattr(suspicion_work, "ALONE_S", -1.0)
-    work = SuspicionWork(patchy)
-    work.start()
-    answer = wait(work)
-    assert answer.state == "waiting"
-    assert answer.done == 1
-
-
-def test_a_search_that_fails_says_why(patchy, monkeypatch):
-    def broken(*given, **named):
-        raise ValueError("no numbers")
-
-    monkeypatch.setattr(suspicion_work, "suspicious_cells", broken)
-    work = SuspicionWork(patchy)
-    work.start()
-    answer = wait(work)
-    assert answer.state == "failed"
-    assert "no numbers" in answer.message

@@ -148,8 +148,7 @@ def test_filters_of_the_table_apply_to_the_map(open_page):
 def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(
     browser, bare_embedding, serving, monkeypatch
 ):
-    from phcle.explorer import background_work
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace, background_work
 
     may_go_on, precompute = threading.Event(), background_work.precompute
 

@@ -191,9 +191,7 @@ def test_the_page_links_to_order_pages_files_and_map(patchy_client):
 def test_an_embedding_without_attributes_has_a_table_too(bare_embedding):
     from starlette.testclient import TestClient
 
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Rules, Workspace, make_app
 
     app = make_app(Workspace(Opened(bare_embedding, "bare")), Rules({"testserver"}))
     with TestClient(app) as client:

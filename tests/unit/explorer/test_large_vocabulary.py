@@ -11,10 +11,7 @@ pytest.importorskip("starlette.testclient", reason="no client for tests is insta
 
 from starlette.testclient import TestClient
 
-from phcle.explorer import opened_embedding
-from phcle.explorer.app import make_app
-from phcle.explorer.security import Rules
-from phcle.explorer.workspace import Opened, Workspace
+from phcle.explorer import Opened, Rules, Workspace, make_app, opened_embedding
 
 
 @pytest.fixture(scope="module")

@@ -30,9 +30,7 @@ ODD = [
 def odd_client():
     testclient = pytest.importorskip("starlette.testclient")
     pytest.importorskip("rapidfuzz")
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Rules, Workspace, make_app
 
     labels = [*(x.strip() for x in ODD), *(f"thing {i}" for i in range(12))]
     tags = {x: ["x::y", "p: q"] if i % 2 else ["r"] for i, x in enumerate(labels)}

@@ -7,7 +7,7 @@ import pytest
 from patchy_table import WRONG
 
 from phcle import LabelEmbedding, RelationalContext
-from phcle.explorer.opened_embedding import Opened
+from phcle.explorer import Opened
 
 
 def test_a_node_has_its_labels_children_and_place(client):
@@ -70,9 +70,7 @@ def test_a_node_is_found_by_its_name_and_an_unknown_one_leads_on(client):
 def test_an_embedding_without_a_hierarchy_has_no_nodes(bare_embedding):
     from starlette.testclient import TestClient
 
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Rules, Workspace, make_app
 
     app = make_app(Workspace(Opened(bare_embedding, "bare")), Rules({"testserver"}))
     with TestClient(app) as client:

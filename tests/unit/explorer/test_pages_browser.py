@@ -18,7 +18,7 @@ LONG = "a very_long_name_without_any_place_to_break_it_" * 4
 def odd_workspace():
     for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
         pytest.importorskip(module, reason=f"{module} is not installed")
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace
 
     rng = np.random.default_rng(0)
     labels = [f"thing {i}" for i in range(20)]

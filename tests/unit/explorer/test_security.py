@@ -9,14 +9,14 @@ pytest.importorskip("starlette.testclient", reason="no client for tests is insta
 from starlette.testclient import TestClient
 
 from phcle.errors import OptionError
-from phcle.explorer.security import Rules, is_loopback
+from phcle.explorer import Rules, is_loopback
 
 TOKEN = "a-token-that-nobody-guesses"
 
 
 @pytest.fixture(scope="module")
 def public_client(workspace):
-    from phcle.explorer.app import make_app
+    from phcle.explorer import make_app
 
     rules = Rules.for_address(
         "0.0.0.0", 8642, public=True, token=TOKEN, names=["zoo.example"]
@@ -195,7 +195,7 @@ def paths_of(app):
 
 
 def test_every_route_is_either_quick_or_costly(app):
-    from phcle.explorer.security import Guard
+    from phcle.explorer import Guard
 
     (costly,) = (x.kwargs["costly"] for x in app.user_middleware if x.cls is Guard)
     paths = set(paths_of(app)) - {"/static/{name:path}"}
@@ -243,8 +243,7 @@ def test_a_missing_token_is_told_in_words(public_client):
 def test_the_printed_address_of_a_public_server_opens(workspace):
     from urllib.parse import urlsplit
 
-    from phcle.explorer.app import make_app
-    from phcle.explorer.server import address_of, bind
+    from phcle.explorer import address_of, bind, make_app
 
     with bind("0.0.0.0", 0) as listening:
         port = listening.getsockname()[1]

@@ -111,7 +111,7 @@ def embeddings():
 
 @pytest.fixture(scope="module")
 def pair():
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace
 
     old, new = embeddings()
     made = Workspace(Opened(old, "old"), Opened(new, "new"))
@@ -193,10 +193,10 @@ def test_places_are_those_of_the_map_up_to_the_alignment(pair):
 def test_the_second_map_is_stored_beside_its_file(tmp_path):
     from dataclasses import replace
 
+    from phcle.explorer import Opened, Workspace
     from phcle.explorer.precomputed import precomputed_file
     from phcle.explorer.second_layout import second_layout_file
     from phcle.explorer.two_maps import TwoMapsFile
-    from phcle.explorer.workspace import Opened, Workspace
 
     old, new = embeddings()
     files = tmp_path / "old.phcle", tmp_path / "new.phcle"
@@ -233,8 +233,8 @@ def test_the_second_map_is_stored_beside_its_file(tmp_path):
 
 
 def test_a_layout_that_cannot_be_stored_is_shown_all_the_same(tmp_path):
+    from phcle.explorer import Opened, Workspace
     from phcle.explorer.second_layout import second_layout_file
-    from phcle.explorer.workspace import Opened, Workspace
 
     old, new = embeddings()
     file, told = tmp_path / "new.phcle", []
@@ -258,8 +258,7 @@ def until_true(holds):
 
 
 def test_large_files_show_the_same_labels(monkeypatch, rng):
-    from phcle.explorer import opened_embedding
-    from phcle.explorer.workspace import Opened
+    from phcle.explorer import Opened, opened_embedding
 
     monkeypatch.setattr(opened_embedding, "MOST_ON_MAP", 100)
     monkeypatch.setattr(opened_embedding, "N_SAMPLED", 40)
@@ -280,9 +279,7 @@ def test_large_files_show_the_same_labels(monkeypatch, rng):
 def test_the_page_waits_for_neighbours_and_needs_a_second_file(pair):
     from starlette.testclient import TestClient
 
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Rules, Workspace, make_app
 
     rules = Rules(frozenset({"testserver"}), most_bytes=1 << 20)
     old, new = embeddings()
@@ -319,8 +316,7 @@ def pair_address(pair, serving):
 def test_the_page_says_how_far_the_second_map_is(browser, serving, monkeypatch):
     from threading import Event
 
-    from phcle.explorer import two_maps
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer import Opened, Workspace, two_maps
 
     go_on, lay_out = Event(), two_maps.lay_out
 

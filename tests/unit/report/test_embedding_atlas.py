@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from phcle import LabelEmbedding
 from phcle.cli.app import app
-from phcle.report.embedding_atlas import write_atlas
+from phcle.report import write_atlas
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.report.hierarchy_branches import find_branches, hierarchy_of
+from phcle.contexts import Hierarchy
+from phcle.report import find_branches, hierarchy_of
 
 
 def test_the_root_and_chains_below_it_are_never_branches(tree_edges):

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
-from phcle import LabelEmbedding
-from phcle.report import map_layout
-from phcle.report.map_layout import lay_out
-from phcle.uses.neighbour_table import NeighbourTable
+from phcle.report import lay_out
 
 
 @pytest.fixture
@@ -33,28 +30,30 @@ def test_neighbours_are_those_of_the_cosine(clouds):
     np.testing.assert_array_equal(lay_out(clouds, k=5).neighbours, expected)
 
 
-@pytest.mark.parametrize("method", ["scikit-learn", "openTSNE"])
-def test_similar_labels_lie_together(clouds, method, monkeypatch):
-    if method == "openTSNE":
-        pytest.importorskip("openTSNE", reason="openTSNE is not installed")
-        monkeypatch.setattr(map_layout, "FEW", 100)
-        monkeypatch.setattr(map_layout, "LATE", 100)
+def test_similar_labels_lie_together(clouds):
     found = lay_out(clouds, jobs=1)
-    assert found.method == f"t-SNE ({method})"
+    assert found.method == "t-SNE (scikit-learn)"
     assert mean_own_share(found.places) > 0.97
     assert np.abs(found.places).max() <= 1 + 1e-6
     again = lay_out(clouds, jobs=1)
     np.testing.assert_array_equal(found.places, again.places)
 
 
-@pytest.mark.parametrize("method", ["scikit-learn", "openTSNE"])
-def test_a_layout_that_starts_from_another_keeps_its_places(
-    clouds, method, monkeypatch, rng
-):
-    if method == "openTSNE":
-        pytest.importorskip("openTSNE", reason="openTSNE is not installed")
-        monkeypatch.setattr(map_layout, "FEW", 100)
-        monkeypatch.setattr(map_layout, "LATE", 100)
+def test_many_labels_are_laid_out_by_open_tsne(rng):
+    pytest.importorskip("openTSNE", reason="openTSNE is not installed")
+    centres = np.repeat(rng.standard_normal((3, 10)), 1100, axis=0)
+    vectors = centres + 0.05 * rng.standard_normal(centres.shape)
+    units = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype("f4")
+    told = []
+    found = lay_out(units, jobs=1, progress=lambda *step: told.append(step))
+    assert found.method == "t-SNE (openTSNE)"
+    assert mean_own_share(found.places) > 0.97
+    done, total = zip(*told, strict=True)
+    assert list(done) == sorted(done)
+    assert done[-1] == total[-1]
+
+
+def test_a_layout_that_starts_from_another_keeps_its_places(clouds, rng):
     first = lay_out(clouds, jobs=1).places
     # The same vectors, turned, with a little noise: only rounding changes distances.
     turn = np.linalg.qr(rng.standard_normal((10, 10)))[0]
@@ -68,44 +67,6 @@ def test_a_layout_that_starts_from_another_keeps_its_places(
     assert mean_own_share(found.places) > 0.97
     assert agreement(found.places) > 0.95
     assert agreement(found.places) > agreement(lay_out(other, jobs=1).places)
-
-
-def test_a_start_from_another_map_takes_few_iterations(clouds, monkeypatch):
-    pytest.importorskip("openTSNE", reason="openTSNE is not installed")
-    monkeypatch.setattr(map_layout, "FEW", 100)
-    monkeypatch.setattr(map_layout, "EARLY", 50)
-    monkeypatch.setattr(map_layout, "LATE", 75)
-    monkeypatch.setattr(map_layout, "FROM_MAP", 50)
-    told = []
-
-    def progress(done, total):
-        told.append((done, total))
-
-    first = lay_out(clouds, jobs=1, progress=progress).places
-    assert told == [(0, 0), *((25 * i, 125) for i in range(1, 6))]
-    told.clear()
-    lay_out(clouds, jobs=1, start=first, progress=progress)
-    assert told == [(0, 0), (25, 50), (50, 50)]
-
-
-def test_neighbours_of_distinct_vectors_come_from_the_table(clouds):
-    copies = np.vstack([clouds, np.repeat(clouds[:20], 2, axis=0), clouds[[3] * 30]])
-    labels = tuple(map(str, range(len(copies))))
-    table = NeighbourTable.of(LabelEmbedding(labels, copies))
-    kept, copy_of = map_layout._distinct(copies)
-    assert len(kept) == 120
-    found = map_layout._among_distinct(copies, table, kept, copy_of, 45, 1)
-    expected = map_layout._nearest(copies[kept], 45, 1)
-    np.testing.assert_allclose(found[0], expected[0], atol=2e-3)
-    assert (found[1] == expected[1]).mean() > 0.999  # rounding may swap two
-
-
-def test_without_open_tsne_many_labels_get_principal_components(clouds, monkeypatch):
-    monkeypatch.setattr(map_layout, "FEW", 100)
-    monkeypatch.setattr(map_layout, "find_spec", lambda name: None)
-    found = lay_out(clouds)
-    assert "principal components; pip install" in found.method
-    assert mean_own_share(found.places) > 0.5
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 9, 20])

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load
-from phcle.contexts.descriptive.confidence import Calibration
-from phcle.embedding.read import read_predictions
-from phcle.solver import calibration
 
 RNG = np.random.default_rng(0)
 N_GROUPS, N_IN_GROUP = 12, 10
@@ -31,6 +27,15 @@ def contexts(described=LABELS, seed=1):
     ], has_it
 
 
+def chances(embedding, labels, columns):
+    """Probability of every tag of labels that the table does not hold."""
+    found = {
+        (cell.label, cell.column): cell.confidence
+        for cell in embedding.complete(labels, min_confidence=1e-12, why=False).cells
+    }
+    return np.array([[found[label, x] for x in columns] for label in labels])
+
+
 def test_of_what_is_said_to_be_sure_that_share_is_true():
     """Hidden labels' tags, whose chances are known, against their confidences."""
     hidden = LABELS[::4]
@@ -38,14 +43,12 @@ def test_of_what_is_said_to_be_sure_that_share_is_true():
     for seed in range(4):
         given, has_it = contexts([x for x in LABELS if x not in hidden], seed)
         embedding = PHCLE(dim=20).fit(given).embedding_
-        tags = next(c for c in embedding.contexts if c.name == "tags")
-        order = [int(name.split()[1]) for name in tags.columns]
-        vectors = embedding.select(hidden).vectors
-        sure = read_predictions(embedding, tags, vectors, hidden).chance
-        truth, usual = has_it[::4][:, order], tags.calibration.presence
+        sure = chances(embedding, hidden, [f"tag {j}" for j in range(30)])
+        truth = has_it[::4]
+        usual = has_it[np.arange(len(LABELS)) % 4 > 0].mean(axis=0)
         assert ((sure - truth) ** 2).mean() < 0.9 * ((usual - truth) ** 2).mean()
         said.append(sure.ravel())
-        chance.append(CHANCE[::4][:, order].ravel())
+        chance.append(CHANCE[::4].ravel())
     all_said, all_chances = np.concatenate(said), np.concatenate(chance)
     for part in np.array_split(np.argsort(all_said), 5):
         assert all_said[part].mean() == pytest.approx(
@@ -58,28 +61,25 @@ def test_noise_is_no_surer_than_it_is_common():
     tags = {x: [f"tag {j}" for j in range(20) if RNG.random() < 0.3] for x in described}
     given = [contexts()[0][0], DescriptiveContext.from_tags(tags, name="noise")]
     embedding = PHCLE(dim=10).fit(given).embedding_
-    noise = next(c for c in embedding.contexts if c.name == "noise")
-    vectors = embedding.select(others).vectors
-    assert read_predictions(embedding, noise, vectors, others).chance.max() < 0.65
+    sure = chances(embedding, others, [f"tag {j}" for j in range(20)])
+    assert sure.max() < 0.65
 
 
 def test_a_calibration_survives_the_file(tmp_path):
-    embedding = PHCLE(dim=5, max_iter=5, tol=0.5).fit(contexts()[0]).embedding_
+    given = contexts(LABELS[:-9])[0]
+    embedding = PHCLE(dim=5, max_iter=5, tol=0.5).fit(given).embedding_
     embedding.save(tmp_path / "x.phcle")
-    before = embedding.contexts[1].calibration
-    after = load(tmp_path / "x.phcle").contexts[1].calibration
-    assert isinstance(after, Calibration)
-    for one, other in ((before.gaps, after.gaps), (before.alone, after.alone)):
-        for key, value in vars(one).items():
-            np.testing.assert_array_equal(getattr(other, key), value)
+    found = embedding.complete(why=False).cells
+    assert found
+    assert load(tmp_path / "x.phcle").complete(why=False).cells == found
 
 
-def test_too_few_labels_are_not_calibrated():
-    given, _ = contexts(LABELS[:5])
-    assert PHCLE(dim=5).fit(given).embedding_.contexts[1].calibration is None
-    given, _ = contexts()
-    model = PHCLE(dim=5, calibrate=False).fit(given)
-    assert model.embedding_.contexts[1].calibration is None
+@pytest.mark.parametrize(("n", "calibrate"), [(5, True), (len(LABELS) - 1, False)])
+def test_without_calibration_no_confidence_is_said(n, calibrate):
+    given, _ = contexts(LABELS[:n])
+    model = PHCLE(dim=5, calibrate=calibrate).fit(given)
+    cells = model.embedding_.complete(LABELS[-1:], why=False).cells
+    assert {cell.confidence for cell in cells} <= {None}
 
 
 def test_a_label_too_little_is_known_of_is_told_apart():
@@ -110,47 +110,13 @@ def noise_in_genera(n_genera, role):
 
 
 @pytest.mark.parametrize("role", ["family", "both", "counts"])
-@pytest.mark.parametrize("few", [0.0, 1.0], ids=["sweeps", "only hidden labels"])
-@pytest.mark.parametrize("cold_up_to", [0, 10_000], ids=["from the end", "anew"])
-def test_hidden_values_do_not_come_back_through_relatives(
-    monkeypatch, few, cold_up_to, role
-):
+def test_hidden_values_do_not_come_back_through_relatives(role):
     """Siblings that know little hold a species' own values; noise looked certain."""
-    if role != "family" and cold_up_to == 0:
-        pytest.xfail("siblings get a hidden row's values through counted columns too")
-    seen = []
-    learn = calibration.learn_calibration
-
-    def watch(hidden, table):
-        seen.append(hidden.where(hidden.is_alone & (hidden.columns > 0)))
-        return learn(hidden, table)
-
-    monkeypatch.setattr(calibration, "learn_calibration", watch)
-    monkeypatch.setattr("phcle.solver.hidden_trials.FEW", few)
-    monkeypatch.setattr("phcle.solver.hidden_trials.COLD_UP_TO", cold_up_to)
-    PHCLE(dim=8, choose=False).fit(noise_in_genera(200, role))
-    assert len(seen[0].truth) > 200
-    assert np.corrcoef(seen[0].fitted, seen[0].truth)[0, 1] < 0.1
-
-
-def test_trials_solve_labels_once_in_the_precision_of_the_sweeps(monkeypatch):
-    from phcle.solver import hidden_trials, label_solve
-
-    seen = []
-    solve, rows = hidden_trials.solve_labels, label_solve.solve_rows
-
-    def trial_solve(*args, **options):
-        with monkeypatch.context() as watch:
-            watch.setattr(label_solve, "solve_rows", watched)
-            return solve(*args, **options)
-
-    def watched(backend, *args, **options):
-        seen.append(backend.dtype)
-        return rows(backend, *args, **options)
-
-    monkeypatch.setattr(hidden_trials, "solve_labels", trial_solve)
-    PHCLE(dim=5, max_iter=3, tol=0.1).fit(contexts()[0])
-    assert set(seen) == {"float32"}
+    given = noise_in_genera(200, role)
+    cells = PHCLE(dim=8, choose=False).fit(given).embedding_.complete(why=False).cells
+    widths = [cell.high - cell.low for cell in cells]
+    # Four fifths of all values of a normal distribution are within ±1.28.
+    assert np.mean(widths) > 0.9 * 2 * 1.28
 
 
 def test_tags_of_one_label_only_do_not_make_others_more_likely():
@@ -170,48 +136,8 @@ def test_tags_of_one_label_only_do_not_make_others_more_likely():
         ),
     ]
     embedding = PHCLE(dim=10, choose=False).fit(given).embedding_
-    (table,) = embedding.predicting
-    vectors = embedding.select(hidden).vectors
-    said = read_predictions(embedding, table, vectors, hidden).chance
-    assert said.sum() == pytest.approx(0.3 * len(hidden), rel=0.3)
-
-
-@pytest.fixture
-def seeds(monkeypatch):
-    """Seeds of the trials that were made."""
-    from phcle.solver import hidden_trials
-
-    seeds = []
-    predict = hidden_trials.predict_hidden
-
-    def counted(*args, seed):
-        seeds.append(seed)
-        return predict(*args, seed=seed)
-
-    monkeypatch.setattr(hidden_trials, "predict_hidden", counted)
-    return seeds
-
-
-@pytest.mark.parametrize(("n_tags", "n_trials"), [(2, 1), (0.5, 2)])
-def test_one_trial_is_enough_if_it_hides_some_tags(n_tags, n_trials, seeds):
-    """A trial hides rows of 60 labels, and as many tags of the others."""
-    rng = np.random.default_rng(0)
-    labels = [f"x{i}" for i in range(600)]
-    tags = {
-        x: [f"tag {i}" for i in range(60) if rng.random() < n_tags / 60] for x in labels
-    }
-    tree = [(label, f"group {i // 20}") for i, label in enumerate(labels)]
-    model = PHCLE(dim=5, tol=0.5, choose=False)
-    given = DescriptiveContext.from_tags(tags, name="tags")
-    model.fit([RelationalContext.from_hierarchy(tree, name="tree"), given])
-    assert len(seeds) == n_trials
-
-
-@pytest.mark.parametrize(("n", "n_trials"), [(600, 1), (400, 6)])
-def test_every_number_counts_unless_labels_are_few(n, n_trials, seeds):
-    """A trial hides 1,200 numbers of 60 labels, or 360 single ones, half above zero."""
-    values = np.random.default_rng(0).normal(size=(n, 20))
-    frame = pd.DataFrame(values, index=[f"x{i}" for i in range(n)]).add_prefix("c")
-    model = PHCLE(dim=5, max_iter=3, tol=0.1, choose=False)
-    model.fit(DescriptiveContext.from_frame(frame))
-    assert len(seeds) == n_trials
+    said = sum(
+        cell.confidence
+        for cell in embedding.complete(hidden, min_confidence=1e-12, why=False).cells
+    )
+    assert said == pytest.approx(0.3 * len(hidden), rel=0.3)

@@ -11,7 +11,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import ConvergenceWarning, FileError, OptionError
-from phcle.files.writing import only_writer
+from phcle.files import only_writer
 from phcle.solver.checkpoint import Checkpoint
 
 OPTIONS = {"dim": 4, "backend": "numpy", "calibrate": False, "tol": 0.0}
@@ -183,7 +183,7 @@ def test_two_fits_never_share_a_checkpoint(tmp_path, resume):
 def test_the_lock_of_a_killed_fit_refuses_nothing(tmp_path):
     file = tmp_path / "fit.ckpt"
     code = (
-        "import os, pathlib, phcle.files.writing as w\n"
+        "import os, pathlib, phcle.files as w\n"
         f"with w.only_writer(pathlib.Path({str(file)!r})): os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code])

@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.alignment import align
 from phcle.errors import ContextError
-from phcle.solver.checkpoint import read_choice
 
 N_GROUPS, N_IN_GROUP = 30, 6
 N = N_GROUPS * N_IN_GROUP
@@ -97,41 +95,9 @@ def test_a_checkpoint_keeps_the_choice(tmp_path):
     whole = PHCLE(calibrate=False).fit(contexts)
     with pytest.warns(UserWarning, match="not converged"):
         PHCLE(max_iter=2, calibrate=False).fit(contexts, checkpoint=path)
-    assert read_choice(path)["setting"]["roles"] == {"tree": "family"}
     resumed = PHCLE(calibrate=False).fit(contexts, checkpoint=path, resume=True)
     assert resumed.chosen_.to_dict() == whole.chosen_.to_dict()
     assert resumed.embedding_.vectors.tobytes() == whole.embedding_.vectors.tobytes()
-
-
-def test_a_category_is_hidden_as_a_whole():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"colour": rng.choice(["red", "blue", "green"], N)}, LABELS)
-    fitted = DescriptiveContext.from_frame(frame).in_fit(LABELS)
-    left, hidden = fitted.hide_cells(0.2, 10**6, rng)
-    rows, n_hidden = np.unique(hidden.rows, return_counts=True)
-    assert (n_hidden == 3).all()
-    assert 0.1 < len(rows) / N < 0.3
-    assert not left.observed[rows].any()
-
-
-def test_hidden_cells_are_gone_and_the_others_stay():
-    fitted = table(family_values(hidden=0.5)).in_fit(LABELS)
-    left, hidden = fitted.hide_cells(0.3, 10**6, np.random.default_rng(1))
-    whole, rest = (x.values.entries.toarray() for x in (fitted, left))
-    assert (rest[hidden.rows, hidden.columns] == 0).all()
-    rest[hidden.rows, hidden.columns] = hidden.truth
-    known = whole != 0
-    assert ((rest != 0) == known).all()
-    assert (rest * left.scale + left.offset)[known] == pytest.approx(
-        (whole * fitted.scale + fitted.offset)[known]
-    )
-
-
-def test_only_some_complete_rows_get_gaps():
-    fitted = table(family_values(hidden=0.0)).in_fit(LABELS)
-    left, hidden = fitted.hide_cells(0.3, 800, np.random.default_rng(1))
-    assert len(left.values.full_rows) >= N - 10
-    assert 0 < len(hidden.rows) < 80
 
 
 # ---- labels and columns that say nothing ----
@@ -212,14 +178,3 @@ def _fitted(embedding):
     model = PHCLE()
     model.embedding_ = embedding
     return model
-
-
-def test_labels_of_a_large_problem_are_drawn_with_their_siblings(monkeypatch):
-    from phcle.solver import trials
-
-    monkeypatch.setattr(trials, "MOST_LABELS", 60)
-    aligned = align([tree(), table(family_values())])
-    drawn = trials._some_labels(aligned, np.random.default_rng(0))
-    groups = [GROUP[LABELS.index(label)] for label in drawn]
-    assert len(drawn) == 60
-    assert len(set(groups)) == 60 // N_IN_GROUP

@@ -7,7 +7,7 @@ import pytest
 
 from phcle import PHCLE
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.alignment import align
+from phcle.contexts import align
 from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.relational.column_sampling import draw_columns
 from phcle.errors import OptionError

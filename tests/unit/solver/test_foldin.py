@@ -9,11 +9,7 @@ import scipy.sparse as sp
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
-from phcle.backends.protocol import choose_backend
-from phcle.contexts.relational.hierarchy import KINDS
 from phcle.errors import ContextError, ContextWarning
-from phcle.solver import foldin, label_solve
-from phcle.solver.label_solve import SAMPLED_COLUMNS
 
 PLAIN = {"choose": False, "calibrate": False}
 
@@ -40,7 +36,7 @@ def test_training_labels_fold_back_on_imagenet(imagenet):
     assert worst(model.embedding_, again) < 1e-4
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["ancestors", "path"])
 def test_a_hierarchy_needs_only_the_new_edges(imagenet, kind):
     held_out = [x for x in imagenet.labels if imagenet.names[x] == "teapot"]
     edges = [pair for pair in imagenet.edges if pair[0] not in held_out]
@@ -84,30 +80,13 @@ def test_fold_in_works_on_a_loaded_file(rng, tmp_path):
 
 
 def test_a_start_on_a_sample_of_many_columns_ends_at_the_optimum(rng, backend_options):
-    n_columns = SAMPLED_COLUMNS + 300
+    n_columns = 4_000  # the start of the solve takes a sample of them
     counts = rng.random((30, n_columns)) * (rng.random((30, n_columns)) < 0.4)
     columns = tuple(f"c{i}" for i in range(n_columns))
     labels = tuple(f"l{i}" for i in range(30))
     many = RelationalContext("many", labels, columns, sp.csr_array(counts))
     model = PHCLE(dim=3, calibrate=False, **backend_options).fit(many)
     assert worst(model.embedding_, model.transform(many)) < 1e-4
-
-
-def test_transform_takes_the_back_end_that_suits_the_number_of_pairs(rng, monkeypatch):
-    asked = {}
-
-    def choose(*options, n_pairs):
-        asked["n_pairs"] = n_pairs
-        return choose_backend(*options)
-
-    contexts = random_contexts(rng, 9)
-    model = PHCLE(dim=3).fit(contexts)
-    monkeypatch.setattr(foldin, "choose_backend", choose)
-    model.transform(contexts)
-    n_columns = sum(
-        len(c.columns) for c in contexts if isinstance(c, RelationalContext)
-    )
-    assert asked == {"n_pairs": 9 * n_columns}
 
 
 def test_one_context_is_enough(rng):
@@ -207,67 +186,3 @@ def test_adding_a_label_twice_is_refused(rng):
     model = PHCLE(dim=3).fit(contexts)
     with pytest.raises(ContextError, match="'label0'"):
         model.embedding_.joined(model.transform(contexts))
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_many_pairs_end_in_the_precision_of_the_sweeps_as_near_as_in_double(
-    dtype, imagenet, monkeypatch, backend_options
-):
-    contexts = imagenet.contexts()
-    options = {**backend_options, **PLAIN, "dtype": dtype, "tol": 0.01}
-    model = PHCLE(dim=20, max_iter=5, **options).fit(contexts)
-    few = model.transform(contexts)  # few pairs end in double precision
-    seen = []
-    solve = label_solve.solve_rows
-
-    def watched(backend, *args, **options):
-        seen.append(backend.dtype)
-        return solve(backend, *args, **options)
-
-    monkeypatch.setattr(label_solve, "solve_rows", watched)
-    monkeypatch.setattr(label_solve, "DOUBLE_UP_TO", 0)
-    many = model.transform(contexts)
-    assert set(seen) == {dtype}
-    assert worst(few, many) < 1e-4
-    assert worst(model.embedding_, many) < 1e-4
-
-
-@pytest.mark.parametrize("precision", ["full", "mixed"])
-def test_on_a_gpu_many_pairs_begin_with_halves_and_end_as_near(
-    precision, imagenet, monkeypatch
-):
-    torch_backend = pytest.importorskip("phcle.backends.torch_backend")
-    contexts = imagenet.contexts()
-    options = {**PLAIN, "tol": 0.01}
-    model = PHCLE(dim=20, max_iter=5, backend="torch", device="cpu", **options)
-    embedding = model.fit(contexts).embedding_
-    seen = []
-    solve = label_solve.solve_rows
-
-    def watched(backend, *args, **options):
-        seen.append((backend.dtype, backend.precision))
-        return solve(backend, *args, **options)
-
-    class Accelerated(torch_backend.TorchBackend):
-        """As if a GPU were there, which multiplies in plain torch."""
-
-        def __init__(self, *args):
-            super().__init__(*args)
-            self.is_accelerated = True
-            self.tile = self.gathered = 10_000_000
-
-        def with_dtype(self, dtype):
-            return Accelerated("cpu", dtype)
-
-        def in_half_precision(self):
-            return Accelerated("cpu", "float32", precision)
-
-    monkeypatch.setattr(label_solve, "solve_rows", watched)
-    monkeypatch.setattr(label_solve, "DOUBLE_UP_TO", 0)
-    monkeypatch.setattr(
-        foldin, "choose_backend", lambda *a, **k: Accelerated("cpu", "float32")
-    )
-    again = fold_in(embedding, contexts, backend="torch")
-    assert seen[-1] == ("float32", "full")
-    assert seen[0] == ("float32", precision)
-    assert worst(embedding, again) < 1e-4

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import family_contexts, make_problem, random_contexts
+from problems import family_contexts, random_contexts
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
-from phcle.backends.protocol import choose_backend
-from phcle.contexts.changed_cells import changed_share
 from phcle.errors import ContextError, OptionError
-from phcle.solver.warm_factors import warm_factors
 
 PLAIN = {"calibrate": False, "choose": False, "dim": 20}
 N, COLUMNS = 90, 8
@@ -114,20 +111,6 @@ def test_any_masks_lead_to_a_stationary_point(seed, family):
     assert gap(warm) <= gap(cold) * 1.05
     again = PHCLE(**exact).fit(now, warm_start=warm.embedding_)
     assert gap(again) == pytest.approx(gap(warm), rel=1e-3)
-
-
-def test_the_start_has_the_products_of_the_embedding():
-    rng = np.random.default_rng(0)
-    contexts = random_contexts(rng, 8)
-    options = {"calibrate": False, "choose": False, "dim": 12, "dtype": "float64"}
-    model = PHCLE(**options).fit(contexts)
-    backend = choose_backend("numpy", "cpu", "float64")
-    problem = make_problem(contexts, dim=12)
-    old = model.embedding_
-    start = warm_factors(old, problem, model.weights_, rng, backend)
-    for context, factor in zip(old.contexts, start.of_contexts, strict=True):
-        product = old.vectors @ context.factor.T
-        assert np.allclose(start.W @ factor.T, product, atol=0.02)
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path, earlier):
@@ -241,27 +224,3 @@ def test_a_start_that_cannot_serve_is_refused_with_a_remedy(start, error, remedy
         PHCLE(**PLAIN).fit(table(), warm_start=start)
     with pytest.raises(OptionError, match="init='random'"):
         PHCLE(**PLAIN, init="random").fit(table(), warm_start=start)
-
-
-@given(st.integers(0, 10**6))
-@settings(deadline=None)
-def test_changed_cells_are_counted_for_any_mask(seed):
-    rng = np.random.default_rng(seed)
-    labels, columns = tuple("abcde"), tuple("wxyz")
-    old, new = (np.round(rng.normal(size=(5, 4)), 1) for _ in range(2))
-    new = np.where(rng.random(new.shape) < 0.5, old, new)
-    for values in (old, new):
-        values[rng.random(values.shape) < 0.4] = np.nan
-        values[0, 0] = 0.0
-    contexts = [DescriptiveContext("t", labels, columns, x) for x in (old, new)]
-    n_all = (~np.isnan(old) | ~np.isnan(new)).sum()
-    share = 1 - (old == new).sum() / n_all
-    assert changed_share(*contexts, labels) == pytest.approx(share)
-    turned = DescriptiveContext("t", labels[::-1], columns, new[::-1])
-    assert changed_share(contexts[0], turned, labels) == pytest.approx(share)
-
-
-def test_labels_outside_the_fit_do_not_count():
-    context = table()[1]
-    assert changed_share(context, context, context.labels[:10]) > 0.8
-    assert changed_share(context, context, context.labels) == 0.0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phcle import LabelEmbedding
-from phcle.uses.zero_shot import ZeroShotTask
+from phcle.images import ZeroShotTask
 
 SHARED = Path(__file__).parents[3].parent / "shared"
 

@@ -10,7 +10,7 @@ import pytest
 from picture_networks import save_network
 
 from phcle.errors import FileError, OptionError
-from phcle.uses.pictures import FeatureNetwork, photo_files, read_photo
+from phcle.images import FeatureNetwork, photo_files, read_photo
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
 

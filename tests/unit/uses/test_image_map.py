@@ -9,8 +9,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import FileError, OptionError, UnknownLabelError
-from phcle.uses.pictures import ImageMap, load_map
-from phcle.uses.zero_shot import ESZSL
+from phcle.images import ESZSL, ImageMap, load_map
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import OptionError
-from phcle.uses.pictures import ImageMap
-from phcle.uses.zero_shot import ESZSL, SJE, ConSE
+from phcle.images import ESZSL, SJE, ConSE, ImageMap
 
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 TREE += [("felid", "beast"), ("canid", "beast")]

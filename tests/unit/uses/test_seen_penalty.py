@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from phcle import LabelEmbedding
 from phcle.errors import OptionError
-from phcle.uses.zero_shot import (
+from phcle.images import (
     ESZSL,
     SJE,
     ConSE,

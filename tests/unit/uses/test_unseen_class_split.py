@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from phcle.errors import OptionError, PhcleWarning
-from phcle.uses.zero_shot import (
+from phcle.images import (
     ESZSL,
     SJE,
     ConSE,

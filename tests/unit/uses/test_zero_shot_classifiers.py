@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from phcle import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError
-from phcle.uses.zero_shot import (
+from phcle.images import (
     ESZSL,
     SJE,
     ConSE,

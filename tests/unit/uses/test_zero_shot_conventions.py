@@ -12,7 +12,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from phcle import LabelEmbedding
-from phcle.uses.zero_shot import ESZSL, SJE, ConSE
+from phcle.images import ESZSL, SJE, ConSE
 
 LABELS = (*map(str, range(-2, 11)), "one", "two", "three")
 EMBEDDING = LabelEmbedding(LABELS, np.eye(len(LABELS)))

@@ -7,7 +7,7 @@ from sklearn.decomposition import TruncatedSVD
 
 from phcle import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError
-from phcle.uses.zero_shot import (
+from phcle.images import (
     ESZSL,
     SEARCHES,
     SJE,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from phcle.errors import OptionError
-from phcle.uses.zero_shot import (
+from phcle.images import (
     class_accuracies,
     generalised_accuracy,
     mean_class_accuracy,

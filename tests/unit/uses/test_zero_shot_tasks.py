@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phcle.errors import ContextError, OptionError
-from phcle.uses.zero_shot import ZeroShotTask, hold_out, resplits, validation_splits
+from phcle.images import ZeroShotTask, hold_out, resplits, validation_splits
 
 LABELS = [f"c{i}" for i in range(12)]
 

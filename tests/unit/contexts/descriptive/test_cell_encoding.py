@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phcle.contexts.descriptive.cell_encoding import encode_columns
-from phcle.contexts.descriptive.column_scales import units_differ
+from phcle import DescriptiveContext
 from phcle.errors import ContextError
 
 UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.NaT]
@@ -19,24 +18,25 @@ UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.
 
 def encode(**cells):
     n = len(next(iter(cells.values())))
-    names, titles, values, *_ = encode_columns(
-        [f"label{i}" for i in range(n)], cells, "mine"
-    )
-    assert all(
-        x in (title, f"{title}={x[len(title) + 1 :]}")
-        for x, title in zip(names, titles, strict=True)
-    )
-    return names, values
+    # A further label and column, because a context without a known cell is refused.
+    labels = [*(f"label{i}" for i in range(n)), "last"]
+    cells = {title: [*column, ""] for title, column in cells.items()}
+    cells["rest"] = [*range(n), n]
+    context = DescriptiveContext.from_cells(labels, cells, "mine")
+    at = [i for i, title in enumerate(context.titles) if title != "rest"]
+    return tuple(context.columns[i] for i in at), context.values[:-1, at]
 
 
 @given(
-    st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))),
+    st.lists(st.one_of(st.none(), st.floats(-1e100, 1e100))),
     st.booleans(),
 )
 @settings(deadline=None)
 def test_numbers_come_back_as_they_were_and_gaps_as_nan(numbers, as_text):
     raw = ["" if n is None else repr(n) for n in numbers] if as_text else numbers
     names, values = encode(x=raw)
+    if not numbers or set(numbers) == {None}:
+        return  # nothing is known of the column
     assert names == ("x",)
     expected = [np.nan if n is None else n for n in numbers]
     np.testing.assert_array_equal(values[:, 0], expected)
@@ -102,41 +102,18 @@ def test_text_in_a_column_of_numbers_is_refused_with_its_label(number):
 
 
 def test_infinite_cell_reaches_the_context_and_is_refused_there():
-    from phcle import DescriptiveContext
-
     with pytest.raises(ContextError, match=r"Got inf for label 'a' and column 'x'"):
         DescriptiveContext.from_frame(
             pd.DataFrame({"x": ["inf", "1"]}, index=["a", "b"])
         )
 
 
-def test_no_columns_give_an_empty_table():
-    names, _, values, *_ = encode_columns(["a", "b"], {}, "mine")
-    assert names == ()
-    assert values.shape == (2, 0)
-
-
-@pytest.mark.parametrize(
-    ("columns", "differ"),
-    [
-        ([[0, 1], [0, 9]], False),
-        ([[0, 1], [0, 1], [0, 11]], True),
-        ([[0, 1], [0, 1], [0, 0.05]], True),
-        ([[0, 1], [0, 1], [5, 5]], False),  # a constant column has no unit
-        ([[0, 1], [np.nan, np.nan]], False),
-        ([[0, 100]], False),
-    ],
-)
-def test_units_differ_when_a_spread_is_far_from_the_median(columns, differ):
-    titles = [str(i) for i in range(len(columns))]
-    assert units_differ(np.array(columns, dtype=float).T, titles) is differ
-
-
 @pytest.mark.parametrize("title", ["", "Unnamed: 0", "index"])
 def test_row_numbers_of_an_exported_table_are_left_out(title):
     labels = [f"x{i}" for i in range(6)]
-    read = encode_columns(labels, {title: ["3", "1", "2", "4", "6", "5"]}, "mine")
-    assert read.names == ()
-    assert read.left_out == {title: "it numbers the rows"}
+    numbered = {title: ["3", "1", "2", "4", "6", "5"], "mass": ["1"] * 6}
+    context = DescriptiveContext.from_cells(labels, numbered, "mine")
+    assert context.columns == ("mass",)
+    assert context.left_out == {title: "it numbers the rows"}
     for column in ({title: ["1", "2", "3", "4", "6", ""]}, {"rank": list("123456")}):
-        assert encode_columns(labels, column, "mine").left_out == {}
+        assert not DescriptiveContext.from_cells(labels, column, "mine").left_out

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from phcle import PHCLE, DescriptiveContext, fold_in, load, read_contexts
-from phcle.contexts.descriptive.name_words import is_piece, split_name, weigh_names
 from phcle.errors import ContextError
 
 JOBS = [
@@ -27,22 +24,23 @@ def fitted(**options):
     return PHCLE(**options).fit(contexts).embedding_
 
 
-@given(st.text())
-def test_any_name_is_split_without_loss_of_its_words(name):
-    parts = split_name(name)
-    words = [x for x in parts if not is_piece(x)]
-    for piece in (x for x in parts if is_piece(x)):
-        assert any(piece.strip("…") in word for word in words)
+def same_row(one, other):
+    """Whether two names have the same words."""
+    words = DescriptiveContext.from_label_names({"a": one, "b": other, "c": one})
+    rows = words.values.toarray()
+    return bool((rows[0] == rows[1]).all())
 
 
 def test_case_hyphens_and_underscores_do_not_matter():
-    assert (
-        split_name("Wine-glass") == split_name("wine_glass") == split_name("WineGlass")
-    )
+    assert same_row("Wine-glass", "wine_glass")
+    assert same_row("Wine-glass", "WineGlass")
+    assert not same_row("Wine-glass", "wine bottle")
 
 
 def test_signs_of_programming_languages_are_part_of_their_words():
-    assert [split_name(x)[0] for x in ("C", "C++", "C#")] == ["c", "c++", "c#"]
+    assert same_row("C developer", "c developer")
+    assert not same_row("C developer", "C++ developer")
+    assert not same_row("C++ developer", "C# developer")
 
 
 def test_rows_have_unit_length_and_names_without_company_are_left_out():
@@ -65,8 +63,9 @@ def test_names_that_share_nothing_are_refused():
 
 def test_common_words_count_less_than_rare_ones():
     names = ["red wine", "red beer", "red rice", "red wine glass"]
-    columns, rarity, _ = weigh_names(names, "words")
-    assert rarity[columns.index("red")] < rarity[columns.index("wine")]
+    words = DescriptiveContext.from_label_names(names)
+    row = words.values.toarray()[words.labels.index("red wine")]
+    assert row[words.columns.index("red")] < row[words.columns.index("wine")]
 
 
 def test_names_are_never_completed():

@@ -7,9 +7,6 @@ import hashlib
 import pytest
 
 import phcle
-from phcle.contexts import alignment
-from phcle.contexts.readers import file_to_context
-from phcle.contexts.readers.context_files import FILE_KINDS, list_files
 from phcle.errors import ContextError, FileError
 
 FILES = {
@@ -106,23 +103,15 @@ def test_sources_have_the_hash_and_size_of_every_file(zoo):
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(zoo, monkeypatch):
-    def read_and_change(file, **options):
-        context = read(file, **options)
-        file.path.write_text(FILES["tree.csv"] + "fox,canid\n")
-        return context
+    path, looks = zoo / "tree.csv", phcle.RelationalContext.from_hierarchy
 
-    read = file_to_context.read_and_summarise
-    monkeypatch.setattr(file_to_context, "read_and_summarise", read_and_change)
+    def change_and_look(*given, **options):
+        path.write_text(FILES["tree.csv"] + "fox,canid\n")
+        return looks(*given, **options)
+
+    monkeypatch.setattr(phcle.RelationalContext, "from_hierarchy", change_and_look)
     with pytest.raises(FileError, match=r"tree\.csv: changed while it was read"):
-        phcle.read_contexts(hierarchy=zoo / "tree.csv")
-
-
-def test_reading_does_not_align_the_contexts(zoo, monkeypatch):
-    def refuse(*_, **__):
-        pytest.fail("contexts are aligned by the fit alone")
-
-    monkeypatch.setattr(alignment, "align", refuse)
-    phcle.read_contexts(hierarchy=zoo / "tree.csv", vectors=zoo / "glove.txt")
+        phcle.read_contexts(hierarchy=path)
 
 
 def test_two_contexts_of_one_name_are_refused_with_a_remedy(zoo):
@@ -140,14 +129,3 @@ def test_no_file_at_all_is_refused():
 def test_a_missing_file_is_refused_by_name(zoo):
     with pytest.raises(FileError, match=r"nowhere\.csv: no such file"):
         phcle.read_contexts(tags=zoo / "nowhere.csv")
-
-
-def test_an_unknown_kind_of_file_is_refused():
-    with pytest.raises(ContextError, match="Got 'tag'"):
-        list_files({"tag": "x.csv"})
-
-
-def test_every_kind_of_file_is_an_argument():
-    import inspect
-
-    assert set(FILE_KINDS) <= set(inspect.signature(phcle.read_contexts).parameters)

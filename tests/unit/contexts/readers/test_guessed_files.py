@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from phcle.contexts.readers.guessed_files import guess_files
-from phcle.contexts.readers.label_files import read_hierarchy_edges, read_tags
-from phcle.contexts.readers.table_files import open_table
 from phcle.errors import FileError
+from phcle.tables import guess_files, read_contexts
 
 JOBS = "job;sector\nnurse;health\nsurgeon;health\nbaker;food\ncook;food\n"
 PAY = "job,pay,remote\nnurse,30,no\nsurgeon,90,no\nbaker,25,no\ncook,24,no\n"
@@ -70,20 +68,18 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
         guess_files([tmp_path])
 
 
-@pytest.mark.parametrize("columns", [{}, {"levels": "species/genus/family"}])
-def test_a_lineage_is_read_as_a_taxonomy(
-    tmp_path: Path, columns: dict[str, str]
-) -> None:
+@pytest.mark.parametrize("columns", ["", ":levels=species/genus/family"])
+def test_a_lineage_is_read_as_a_taxonomy(tmp_path: Path, columns: str) -> None:
     path = tmp_path / "lineage.csv"
     genera = {"Felis": "cats", "Panthera": "cats", "Canis": "dogs", "Vulpes": "dogs"}
     rows = [f"{g} {i},{g},{family}" for g, family in genera.items() for i in "ab"]
     path.write_text("\n".join(["species,genus,family", *rows]))
-    table = open_table(path, columns=columns)
-    edges = read_hierarchy_edges(table)
-    assert ("Felis a", "Felis") in edges
-    assert ("Felis", "cats") in edges
-    assert len(edges) == 12
-    assert bool(table.remarks) == (not columns)
+    found = read_contexts(hierarchy=f"{path}{columns}")
+    tree = found[0].hierarchy.hierarchy
+    assert tree.parents_of("Felis a") == ("Felis",)
+    assert tree.parents_of("Felis") == ("cats",)
+    assert len(tree.edges) == 12
+    assert bool(found.summaries[0].remarks) == (not columns)
 
 
 def test_tables_of_users_and_films_are_told_by_their_titles(tmp_path: Path) -> None:
@@ -103,10 +99,7 @@ def test_tables_of_users_and_films_are_told_by_their_titles(tmp_path: Path) -> N
 def test_several_tags_in_a_cell_are_taken_apart(tmp_path: Path) -> None:
     path = tmp_path / "films.csv"
     path.write_text("film,genres\nAlien,horror|science fiction\nHeat,crime; drama\n")
-    table = open_table(path, columns={"label": "film", "tag": "genres"})
-    tags = read_tags(table)
-    assert tags == {
-        "Alien": ["horror", "science fiction"],
-        "Heat": ["crime", "drama"],
-    }
-    assert "2 cells with several tags split at | or ;" in table.remarks
+    found = read_contexts(tags=f"{path}:label=film,tag=genres")
+    assert found[0].columns == ("crime", "drama", "horror", "science fiction")
+    assert found[0].values.toarray().tolist() == [[0, 0, 1, 1], [1, 1, 0, 0]]
+    assert "2 cells with several tags split at | or ;" in found.summaries[0].remarks

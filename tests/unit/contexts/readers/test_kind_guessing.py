@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import csv
+from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from phcle.contexts.readers.file_endings import kind_of_ending
-from phcle.contexts.readers.kind_guessing import (
-    TableSample,
-    guess_kind,
-    guess_kinds,
-)
+from phcle.tables import guess_files
 
 SHARED = Path(__file__).parents[5] / "shared" / "data"
 JOBS = [(f"job {i}", f"sector {i % 4}") for i in range(20)]
@@ -28,12 +22,13 @@ SPECIES = [
 ]
 TEXTS = [(f"thing {i}", f"a long text that tells what thing {i} is") for i in range(6)]
 
+# Columns that the titles give away need no naming in the command.
 CASES = {
     "names of columns decide": (
         ["Child", "PARENT"],
         JOBS,
         "hierarchy",
-        {"child": "Child", "parent": "PARENT"},
+        {},
     ),
     "jobs and sectors": (
         ["job", "sector"],
@@ -93,7 +88,7 @@ CASES = {
         ["label", "text"],
         TEXTS,
         "texts",
-        {"label": "label", "text": "text"},
+        {},
     ),
     "texts by another title": (
         ["thing", "what it is"],
@@ -105,13 +100,13 @@ CASES = {
         ["label", "price"],
         [(f"thing {i}", 2.5 * i) for i in range(9)],
         "attributes",
-        {"label": "label"},
+        {},
     ),
     "a colour for each label": (
         ["label", "colour"],
         [(f"thing {i}", ["red", "blue"][i % 2]) for i in range(9)],
         "attributes",
-        {"label": "label"},
+        {},
     ),
     "names of ids": (
         ["wnid", "readable"],
@@ -123,7 +118,7 @@ CASES = {
         ["label", "name", "text", "price"],
         [(f"t{i}", f"thing {i}", f"a text on {i}", i) for i in range(9)],
         "attributes",
-        {"label": "label"},
+        {},
     ),
     "labels of attributes may come later": (
         ["price", "thing", "colour"],
@@ -135,53 +130,58 @@ CASES = {
         ["label", "synonym"],
         [("Beds", "Bedz")],
         "synonyms",
-        {"label": "label", "synonym": "synonym"},
+        {},
     ),
-    "a list": (["what"], [("cat",), ("dog",)], "labels", {"label": "what"}),
     "word vectors": (["the", *["0.1"] * 50], [], "vectors", {}),
     "word vectors with their count": (["400000 300"], [], "vectors", {}),
 }
 
 
+def write(path, header, rows):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture
+def guess(tmp_path):
+    """What a table is taken to be, and why."""
+
+    def guess(header, rows, *others, name="table.csv"):
+        path = write(tmp_path / name, header, rows)
+        return guess_files([path, *others]).guesses[path]
+
+    return guess
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_the_kind_and_its_columns_are_found(case):
+def test_the_kind_and_its_columns_are_found(case, guess):
     header, rows, kind, columns = case
-    guess = guess_kind(header, rows)
-    assert (guess.kind, dict(guess.columns)) == (kind, columns), guess.why
+    found = guess(header, rows)
+    assert (found.kind, dict(found.columns)) == (kind, columns), found.why
 
 
-def test_many_to_many_is_left_open_without_evidence():
-    guess = guess_kind(["one", "other"], MANY)
-    assert guess.kind is None
-    assert guess.between == ("tags", "annotations")
-    assert "--tags FILE or --annotations FILE" in guess.why
+def test_many_to_many_is_left_open_without_evidence(guess):
+    found = guess(["one", "other"], MANY)
+    assert found.kind is None
+    assert found.between == ("tags", "annotations")
+    assert "--tags FILE or --annotations FILE" in found.why
 
 
 @pytest.mark.parametrize(
     ("known", "kind"),
     [("thing", "tags"), ("quality", "annotations"), ("both", "edges")],
 )
-def test_labels_of_other_files_tell_many_to_many_apart(known, kind):
+def test_labels_of_other_files_tell_many_to_many_apart(tmp_path, guess, known, kind):
     labels = {x for row in MANY for x in row if known in (x.split()[0], "both")}
-    assert guess_kind(["one", "other"], MANY, labels).kind == kind
+    prices = [(label, i / 2) for i, label in enumerate(sorted(labels))]
+    other = write(tmp_path / "prices.csv", ["label", "price"], prices)
+    assert guess(["one", "other"], MANY, other).kind == kind
 
 
-def test_files_of_one_folder_help_each_other():
-    found = guess_kinds(
-        {
-            "prices": TableSample(
-                ["label", "price"], [(f"Thing {i}", i / 2) for i in range(12)]
-            ),
-            "qualities": TableSample(["c1", "c2"], MANY),
-        }
-    )
-    assert found["prices"].kind == "attributes"
-    assert found["qualities"].kind == "tags"
-
-
-def test_columns_of_chance_are_no_lineage():
+def test_columns_of_chance_are_no_lineage(guess):
     rows = [(f"thing {i}", ["red", "blue"][i % 2], "ab"[i // 5 % 2]) for i in range(20)]
-    assert guess_kind(["thing", "colour", "size"], rows).kind == "attributes"
+    assert guess(["thing", "colour", "size"], rows).kind == "attributes"
 
 
 @pytest.mark.parametrize(
@@ -194,18 +194,8 @@ def test_columns_of_chance_are_no_lineage():
 def test_the_beginning_of_an_rdf_file_tells_its_kind(tmp_path, text, kind):
     path = tmp_path / "file.ttl"
     path.write_text(text)
-    assert kind_of_ending(path) == kind
-
-
-CELLS = st.one_of(st.text(max_size=5), st.none(), st.integers(), st.floats())
-
-
-@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, max_size=n))))
-def test_any_table_gets_a_kind_or_a_reason(rows):
-    n = max([1, *map(len, rows)])
-    guess = guess_kind([f"c{i}" for i in range(n)], rows)
-    assert guess.why
-    assert (guess.kind is None) == bool(guess.between)
+    (file,) = guess_files([path]).files
+    assert file.kind == kind
 
 
 SHOP = {
@@ -222,27 +212,26 @@ REAL = {
 }
 
 
-def sample(path):
+def sample(path, folder, *, titles=True):
+    """The first rows of a shared table, in a folder of its own."""
     if not path.exists():
         pytest.skip("shared/data is not beside the checkout")
     with path.open(encoding="latin-1", newline="") as file:
-        header, *rows = csv.reader(file)
-    return TableSample(header, rows[:2000])
+        header, *rows = islice(csv.reader(file), 2001)
+    if not titles:
+        header = [f"c{i}" for i in range(len(header))]
+    return write(folder / path.name, header, rows)
 
 
-@pytest.mark.parametrize("titles", ["own titles", "no titles"])
-def test_the_files_of_a_shop_are_told_apart(titles):
-    tables = {name: sample(SHARED / "shop" / name) for name in SHOP}
-    if titles == "no titles":
-        tables = {
-            name: TableSample([f"c{i}" for i in range(len(x.header))], x.rows)
-            for name, x in tables.items()
-        }
-    found = guess_kinds(tables)
-    assert {name: guess.kind for name, guess in found.items()} == SHOP
+@pytest.mark.parametrize("titles", [True, False], ids=["own titles", "no titles"])
+def test_the_files_of_a_shop_are_told_apart(tmp_path, titles):
+    for name in SHOP:
+        sample(SHARED / "shop" / name, tmp_path, titles=titles)
+    found = guess_files([tmp_path]).guesses
+    assert {path.name: guess.kind for path, guess in found.items()} == SHOP
 
 
 @pytest.mark.parametrize(("name", "kind"), REAL.items())
-def test_real_tables_are_recognised(name, kind):
-    table = sample(SHARED / name)
-    assert guess_kind(table.header, table.rows).kind == kind
+def test_real_tables_are_recognised(tmp_path, name, kind):
+    path = sample(SHARED / name, tmp_path)
+    assert guess_files([path]).guesses[path].kind == kind

@@ -5,19 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle.contexts.readers import label_files as readers
-from phcle.contexts.readers.table_files import open_table
 from phcle.errors import ContextError, FileError
+from phcle.tables import read_contexts
 
-READERS_OF_TABLES = [
-    readers.read_hierarchy_edges,
-    readers.read_edges,
-    readers.read_annotations,
-    readers.read_tags,
-    readers.read_texts,
-    readers.read_names,
-    readers.read_attributes,
-]
+KINDS = ["hierarchy", "edges", "annotations", "tags", "texts", "attributes"]
+
+
+def read(kind, path, **options):
+    """The context in a file, and what was remarked on."""
+    found = read_contexts(**{kind: path}, **options)
+    return found[0], found.summaries[0].remarks
+
+
+def edges_of(path):
+    """The pairs of child and parent in a file."""
+    tree = read("hierarchy", path)[0].hierarchy.hierarchy
+    return [(tree.nodes[child], tree.nodes[parent]) for child, parent in tree.edges]
+
+
+def tags_of(path):
+    context, _ = read("tags", path)
+    rows = context.values.toarray()
+    return {
+        label: {context.columns[i] for i in row.nonzero()[0]}
+        for label, row in zip(context.labels, rows, strict=True)
+    }
 
 
 @pytest.fixture
@@ -34,38 +46,43 @@ def write(tmp_path):
 
 def test_hierarchy_edges_are_found_by_column_name(write):
     path = write("parent,note,Child\nfelid,tame,cat\nfelid,,lion\n")
-    assert readers.read_hierarchy_edges(path) == [("cat", "felid"), ("lion", "felid")]
+    assert edges_of(path) == [("cat", "felid"), ("lion", "felid")]
 
 
 def test_edges_weigh_one_unless_there_is_a_weight_column(write):
-    assert readers.read_edges(write("source,target\na,b\n")) == [("a", "b", "1")]
-    path = write("source,target,weight\na,b,2.5\n")
-    assert readers.read_edges(path) == [("a", "b", "2.5")]
+    context, _ = read("edges", write("source,target\na,b\n"))
+    assert context.counts.toarray().tolist() == [[0, 1], [1, 0]]
+    context, _ = read("edges", write("source,target,weight\na,b,2.5\n"))
+    assert context.counts.toarray().tolist() == [[0, 2.5], [2.5, 0]]
 
 
 def test_annotations_are_pairs_of_item_and_label(write):
-    path = write("item,label\nphoto,cat\nphoto,dog\n")
-    assert readers.read_annotations(path) == [("photo", "cat"), ("photo", "dog")]
+    context, _ = read("annotations", write("item,label\nphoto,cat\nphoto,dog\n"))
+    assert context.labels == ("cat", "dog")
+    assert context.counts.toarray().tolist() == [[0, 1], [1, 0]]
 
 
 def test_empty_tag_says_that_a_label_has_none(write):
     path = write("label,tag\ncat,fur\ncat,tame\nfish,\n")
-    assert readers.read_tags(path) == {"cat": ["fur", "tame"], "fish": []}
+    assert tags_of(path) == {"cat": {"fur", "tame"}, "fish": set()}
 
 
 def test_empty_text_is_unknown(write):
-    path = write('label,text\ncat,"soft, and\nsmall"\ndog,\n')
-    assert readers.read_texts(path) == {"cat": "soft, and\nsmall"}
+    path = write('label,text\ncat,"soft, and\nsmall"\ndog,\nfox,soft\n')
+    context, _ = read("texts", path)
+    assert context.labels == ("cat", "fox")
+    assert "soft" in context.columns
 
 
 def test_names_map_labels_to_readable_names(write):
-    path = write("label,name\nn1,coffeepot\nn2,\n")
-    assert readers.read_names(path) == {"n1": "coffeepot"}
+    names = write("label,name\nn1,coffeepot\nn2,\n")
+    tags = write("label,tag\nn1,hot\nn2,cold\n", "tags.csv")
+    assert read_contexts(tags=tags, names=names).names == {"n1": "coffeepot"}
 
 
 def test_empty_cell_of_an_attribute_is_unknown(write):
     path = write(",weight,colour\ncat,4,grey\ndog,,brown\nfox,6,\n", "looks.csv")
-    context = readers.read_attributes(path)
+    context, _ = read("attributes", path)
     assert context.name == "looks"
     assert context.labels == ("cat", "dog", "fox")
     assert context.columns == ("weight", "colour=brown", "colour=grey")
@@ -75,13 +92,15 @@ def test_empty_cell_of_an_attribute_is_unknown(write):
 
 def test_labels_are_lines_and_empty_lines_are_skipped(write):
     path = write("cat\r\n\r\nsiamese, cat\r\n", "ids.txt")
-    assert readers.read_labels(path) == ("cat", "siamese, cat")
+    tags = write("label,tag\ncat,tame\n")
+    assert read_contexts(tags=tags, labels=path).labels == ("cat", "siamese, cat")
 
 
 def test_vectors_are_looked_up_by_id_and_by_spellings_of_the_name(write):
     path = write("n1 1 0\negyptian_cat 0 1\nunwanted 5 5\n", "glove.txt")
-    wanted = {"n1": "tabby", "n2": "Egyptian cat", "n3": "violin"}
-    context = readers.read_vectors(path, wanted=wanted)
+    names = write("label,name\nn1,tabby\nn2,Egyptian cat\nn3,violin\n", "names.csv")
+    labels = write("n1\nn2\nn3\n", "ids.txt")
+    context, _ = read("vectors", path, names=names, labels=labels)
     assert context.labels == ("n1", "n2")
     np.testing.assert_array_equal(context.values, [[1, 0], [0, 1]])
 
@@ -89,7 +108,7 @@ def test_vectors_are_looked_up_by_id_and_by_spellings_of_the_name(write):
 def test_vectors_without_any_wanted_label_are_refused(write):
     path = write("car 1 0\n", "glove.txt")
     with pytest.raises(ContextError, match=r"no vector for any of the 1 labels"):
-        readers.read_vectors(path, wanted={"n1": "tabby"})
+        read("vectors", path, labels=write("n1\n", "ids.txt"))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +132,7 @@ def test_vectors_without_any_wanted_label_are_refused(write):
     ],
 )
 def test_harmless_differences_between_files_are_accepted(write, name, content):
-    assert readers.read_hierarchy_edges(write(content, name)) == [("cat", "felid")]
+    assert edges_of(write(content, name)) == [("cat", "felid")]
 
 
 @pytest.mark.parametrize(
@@ -137,42 +156,39 @@ def test_harmless_differences_between_files_are_accepted(write, name, content):
 def test_bad_table_is_refused_with_file_line_and_remedy(write, content, message):
     path = write(content)
     with pytest.raises(FileError, match=message) as caught:
-        readers.read_hierarchy_edges(path)
+        read("hierarchy", path)
     assert str(caught.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("read", [*READERS_OF_TABLES, readers.read_labels])
-def test_missing_file_and_folder_are_refused(read, tmp_path):
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_file_and_folder_are_refused(kind, tmp_path):
     with pytest.raises(FileError, match="no such file"):
-        read(tmp_path / "missing.csv")
+        read(kind, tmp_path / "missing.csv")
     with pytest.raises(FileError, match="is a folder"):
-        read(tmp_path)
+        read(kind, tmp_path)
 
 
-@pytest.mark.parametrize(("kind", "role"), [("texts", "text"), ("names", "name")])
-def test_the_first_of_two_texts_or_names_is_taken_and_both_lines_are_named(
-    write, kind, role
-):
-    table = open_table(write(f"label,{role}\ncat,1\ndog,1\ncat,2\ndog,1\n"))
-    assert getattr(readers, f"read_{kind}")(table) == {"cat": "1", "dog": "1"}
-    assert table.remarks == [
+def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(write):
+    table = write("label,text\ncat,red fur\ndog,red fur\ncat,big ox\ndog,red fur\n")
+    context, remarks = read("texts", table)
+    assert set(context.columns) == {"red", "fur"}
+    assert remarks[:2] == (
         "1 identical row dropped",
-        f"the first {role} is taken of labels with several: 'cat' (lines 2 and 4)",
-    ]
+        "the first text is taken of labels with several: 'cat' (lines 2 and 4)",
+    )
 
 
-def test_a_label_listed_twice_is_dropped_with_a_remark(write):
-    remarks = []
-    path = write("cat\ncat\ndog\n")
-    assert readers.read_labels(path, remarks=remarks) == ("cat", "dog")
-    assert remarks == ["1 repeated label dropped"]
+def test_a_label_listed_twice_is_dropped(write):
+    tags = write("label,tag\ncat,tame\ndog,tame\n")
+    ids = write("cat\ncat\ndog\n", "ids.txt")
+    assert read_contexts(tags=tags, labels=ids).labels == ("cat", "dog")
 
 
 def test_attributes_need_a_column_beside_the_label(write):
     with pytest.raises(FileError, match="at least one attribute"):
-        readers.read_attributes(write("label\ncat\n"))
+        read("attributes", write("label\ncat\n"))
 
 
 def test_empty_label_of_an_attribute_row_is_refused(write):
     with pytest.raises(FileError, match="line 2: the label is empty"):
-        readers.read_attributes(write("label,weight\n,4\n"))
+        read("attributes", write("label,weight\n,4\n"))

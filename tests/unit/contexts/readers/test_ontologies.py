@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 import phcle as library
-from phcle.contexts.readers.ontologies import from_owl, from_skos
 from phcle.errors import ContextError, FileError
+from phcle.tables import from_owl, from_skos
 
 rdflib = pytest.importorskip("rdflib", reason="rdflib is not installed")
 

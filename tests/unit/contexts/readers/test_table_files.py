@@ -4,79 +4,67 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
 import phcle
-from phcle.contexts.readers import label_files as readers
-from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.file_arguments import split_columns
-from phcle.contexts.readers.table_files import Reading, open_table
-from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.errors import FileError, FileFaults, OptionError, PhcleError
 
 
 @pytest.mark.parametrize(
-    ("text", "encoding", "found"),
+    ("labels", "encoding"),
     [
-        ("label\nCafé\nCrème brûlée\n", "cp1252", "cp1252"),
-        ("label,price\nWomen’s coats,£45\n", "cp1252", "cp1252"),
-        ("label\nCafé\nJalapeño\n", "mac_roman", "mac_roman"),
-        ("label\nCafé\nJalapeño\n", "cp850", "cp850"),
-        ("label\nŁódź\nPoznań\nBiałystok\n", "cp1250", "cp1250"),
-        ("label\nCafé\n", "utf-16", "utf-16-le"),
-        ("label\nCafé\n", "utf-8-sig", "utf-8"),
-        ("label\nкошка\n", "utf-8", "utf-8"),
+        (["Café", "Crème brûlée"], "cp1252"),
+        (["Women’s coats", "Café"], "cp1252"),
+        (["Café", "Jalapeño"], "mac_roman"),
+        (["Café", "Jalapeño"], "cp850"),
+        (["Łódź", "Poznań", "Białystok"], "cp1250"),
+        (["Café", "Tea"], "utf-16"),
+        (["Café", "Tea"], "utf-8-sig"),
+        (["кошка", "собака"], "utf-8"),
     ],
 )
-def test_the_encoding_is_found(tmp_path, text, encoding, found):
+def test_the_encoding_is_found(tmp_path, labels, encoding):
     path = tmp_path / "x.csv"
-    path.write_bytes(text.encode(encoding))
-    assert find_encoding(path).name == found
-    assert next(open_table(path).rows())[1][0] == text.split("\n")[1].split(",")[0]
+    rows = "".join(f"{label},{i}\n" for i, label in enumerate(labels))
+    path.write_bytes(f"label,price\n{rows}".encode(encoding))
+    (context,) = phcle.read_contexts(attributes=path)
+    assert list(context.labels) == labels
 
 
 def test_letters_that_are_not_western_are_shown_in_several_encodings(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes("label,x\nкошка,1\nсобака,2\n".encode("cp1251"))
     with pytest.raises(FileError, match=r"line 2: .*--encoding cp1251 reads 'собака'"):
-        open_table(path)
-    table = open_table(path, Reading(encoding="cp1251"))
-    assert [cells[0] for _, cells in table.rows()] == ["кошка", "собака"]
+        phcle.read_contexts(attributes=path)
+    (context,) = phcle.read_contexts(attributes=path, encoding="cp1251")
+    assert context.labels == ("кошка", "собака")
 
 
-def test_a_wrong_encoding_or_delimiter_is_refused():
+def test_a_wrong_encoding_or_delimiter_is_refused(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("label\tx\ncat\t1\n")
     with pytest.raises(OptionError, match="--encoding must be"):
-        Reading(encoding="klingon")
+        phcle.read_contexts(attributes=path, encoding="klingon")
     with pytest.raises(OptionError, match="--delimiter must be one character"):
-        Reading(delimiter="::")
-    assert Reading(delimiter="\\t").delimiter == "\t"
+        phcle.read_contexts(attributes=path, delimiter="::")
+    (context,) = phcle.read_contexts(attributes=path, delimiter="\\t")
+    assert context.columns == ("x",)
 
 
-@pytest.mark.parametrize(
-    ("text", "path", "columns"),
-    [
-        ("t.csv:child=a,parent=b", "t.csv", {"child": "a", "parent": "b"}),
-        ("t.csv:child=a, b,parent=c", "t.csv", {"child": "a, b", "parent": "c"}),
-        ("C:/t.csv", "C:/t.csv", {}),
-        ("C:/t.csv:child=a", "C:/t.csv", {"child": "a"}),
-        ("odd:name.csv", "odd:name.csv", {}),
-        ("b.xlsx#Two:child=a", "b.xlsx", {"sheet": "Two", "child": "a"}),
-        ("notes#1.csv", "notes#1.csv", {}),
-    ],
-)
-def test_columns_stand_behind_the_file(text, path, columns):
-    assert split_columns("hierarchy", text) == (Path(path), columns)
+@pytest.mark.parametrize("name", ["odd:name.csv", "notes#1.csv", "plain.csv"])
+@pytest.mark.parametrize("columns", ["", ":child=a, b,parent=c"])
+def test_columns_stand_behind_the_file(tmp_path, name, columns):
+    (tmp_path / name).write_text('"a, b",c,child,parent\n1,2,3,4\n5,2,6,4\n')
+    (context,) = phcle.read_contexts(hierarchy=f"{tmp_path / name}{columns}")
+    assert context.labels == (("1", "5") if columns else ("3", "6"))
 
 
-def test_columns_may_be_given_in_python(tmp_path):
+def test_a_column_that_is_not_there_is_refused(tmp_path):
     path = tmp_path / "tree.csv"
     path.write_text("x,y\na,b\nc,b\nb,r\n")
-    columns = {"child": "x", "parent": "y"}
-    for given in (f"{path}:child=x,parent=y", ContextFile("", path, columns=columns)):
-        (context,) = phcle.read_contexts(hierarchy=given)
-        assert context.labels == ("a", "c")
+    (context,) = phcle.read_contexts(hierarchy=f"{path}:child=x,parent=y")
+    assert context.labels == ("a", "c")
     with pytest.raises(FileError, match=r"has no column 'z'"):
         phcle.read_contexts(hierarchy=f"{path}:child=z,parent=y")
 
@@ -99,7 +87,7 @@ def test_many_faults_are_counted(tmp_path):
     path = tmp_path / "tree.csv"
     path.write_text("child,parent\n" + ",r\n" * 50)
     with pytest.raises(FileFaults, match="and 30 more faults"):
-        readers.read_hierarchy_edges(path)
+        phcle.read_contexts(hierarchy=path)
 
 
 def test_excel_needs_an_extra(tmp_path, monkeypatch):
@@ -107,29 +95,33 @@ def test_excel_needs_an_extra(tmp_path, monkeypatch):
     book = openpyxl.Workbook()
     book.active.append(["child", "parent"])
     book.active.append(["a", "r"])
+    book.active.append(["b", "r"])
     book.save(tmp_path / "b.xlsx")
-    assert readers.read_hierarchy_edges(tmp_path / "b.xlsx") == [("a", "r")]
+    (context,) = phcle.read_contexts(hierarchy=tmp_path / "b.xlsx")
+    assert context.columns == ("r",)
     with pytest.raises(PhcleError, match=r"no sheet 'Shet'.*Did you mean 'Sheet'"):
-        open_table(tmp_path / "b.xlsx", columns={"sheet": "Shet"})
+        phcle.read_contexts(hierarchy=f"{tmp_path / 'b.xlsx'}#Shet")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(FileError, match=r"phcle\[excel\]"):
-        open_table(tmp_path / "b.xlsx")
+        phcle.read_contexts(hierarchy=tmp_path / "b.xlsx")
 
 
 def test_tags_by_label_are_a_table(tmp_path):
     path = tmp_path / "tags.json"
     path.write_text(json.dumps({"cat": ["fur", "tail"], "fish": []}))
-    assert readers.read_tags(path) == {"cat": ["fur", "tail"], "fish": []}
+    (context,) = phcle.read_contexts(tags=path)
+    assert (context.labels, context.columns) == (("cat", "fish"), ("fur", "tail"))
+    assert context.values.toarray().tolist() == [[1, 1], [0, 0]]
 
 
 def test_markers_of_the_unknown_do_not_apply_to_labels(tmp_path):
     path = tmp_path / "texts.csv"
-    path.write_text("label,text\nNA,desert\nDE,n/a\n")
-    table = open_table(path)
-    assert readers.read_texts(table) == {"NA": "desert"}
-    assert table.remarks == ["1 cell unknown: 'n/a' 1"]
-    kept = open_table(path, Reading(keep_na=True))
-    assert readers.read_texts(kept) == {"NA": "desert", "DE": "n/a"}
+    path.write_text("label,text\nNA,dry desert\nDE,n/a\nCH,dry\n")
+    found = phcle.read_contexts(texts=path)
+    assert found[0].labels == ("NA", "CH")
+    assert found.summaries[0].remarks[0] == "1 cell unknown: 'n/a' 1"
+    (kept,) = phcle.read_contexts(texts=path, keep_na=True)
+    assert kept.labels == ("NA", "DE", "CH")
 
 
 def test_a_column_that_cannot_be_the_labels_is_refused(tmp_path):
@@ -137,6 +129,6 @@ def test_a_column_that_cannot_be_the_labels_is_refused(tmp_path):
     rows = "".join(f"{'ab'[i % 2]},{i},thing {i}\n" for i in range(20))
     path.write_text("size,n,what\n" + rows)
     with pytest.raises(FileError, match=r"'size' cannot be the labels.*:label=COLUMN"):
-        readers.read_attributes(path)
-    table = open_table(path, columns={"label": "what"})
-    assert readers.read_attributes(table).labels[0] == "thing 0"
+        phcle.read_contexts(attributes=path)
+    (context,) = phcle.read_contexts(attributes=f"{path}:label=what")
+    assert context.labels[0] == "thing 0"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextWarning, FileError
+from phcle.tables import read_word_vectors
 
 
 def write(tmp_path, content, name="vectors.txt"):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from phcle import RelationalContext
-from phcle.contexts.matrices import as_csr, take_rows
 from phcle.errors import ContextError, ContextWarning
 
 COUNTS = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
@@ -159,18 +158,6 @@ def test_on_columns_selects_by_name_in_the_order_asked():
     np.testing.assert_array_equal(cut.counts.toarray(), [[3, 1], [0, 0]])
 
 
-@given(matrices, st.data())
-@settings(deadline=None, max_examples=60)
-def test_take_rows_matches_indexing_and_gives_empty_rows_for_minus_one(matrix, data):
-    wanted = data.draw(st.lists(st.integers(-1, len(matrix) - 1), max_size=8))
-    taken = take_rows(sp.csr_array(matrix), wanted)
-    expected = [matrix[i] if i >= 0 else np.zeros(matrix.shape[1]) for i in wanted]
-    np.testing.assert_array_equal(
-        taken.toarray(), np.reshape(expected, (len(wanted), matrix.shape[1]))
-    )
-    assert taken.has_sorted_indices
-
-
 @given(matrices, st.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=60)
 def test_rows_follow_their_labels_through_a_permutation(matrix, random):
@@ -192,9 +179,3 @@ def test_rows_follow_their_labels_through_a_permutation(matrix, random):
     assert set(context.observed_labels) == {
         x for x, row in zip(labels, matrix, strict=True) if row.any()
     }
-
-
-def test_as_csr_returns_a_canonical_matrix_as_it_is():
-    matrix = sp.csr_array(COUNTS)
-    assert as_csr(matrix, "c") is matrix
-    assert as_csr(matrix.astype(np.float32), "c").dtype == np.float64

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phcle import RelationalContext
+from phcle.contexts import Hierarchy
 from phcle.contexts.family.kinship import GROUND, GraphKinship, TreeKinship
-from phcle.contexts.relational.taxonomy import Hierarchy
 
 
 def kinship(edges):

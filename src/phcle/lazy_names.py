@@ -1,0 +1,33 @@
+"""Packages whose public names load when they are first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["lazy_names"]
+
+
+def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the `__getattr__` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Name of the package.
+    homes : mapping from str to str
+        The module of every public name.
+
+    Returns
+    -------
+    callable
+        Loads a name from its module.
+    """
+
+    def load(name: str) -> Any:
+        if name in homes:
+            return getattr(import_module(homes[name]), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load

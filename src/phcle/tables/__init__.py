@@ -1,0 +1,48 @@
+"""A user's files and tables: read into contexts, matched, and filled.
+
+`read_contexts` reads files, `guess_files` says what each file of a folder is,
+`match_labels` joins spellings of one label, `from_skos` and `from_owl` read
+vocabularies, `read_word_vectors` reads word vectors, and `fill_table` writes a table
+again with its gaps filled.
+
+Names load when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from phcle.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from phcle.contexts.label_matching import LabelSource, match_labels
+    from phcle.contexts.readers.files_to_contexts import read_contexts
+    from phcle.contexts.readers.guessed_files import guess_files
+    from phcle.contexts.readers.ontologies import from_owl, from_skos
+    from phcle.contexts.readers.word_vectors import read_word_vectors
+    from phcle.uses.table_filling import fill_table
+
+__all__ = [
+    "LabelSource",
+    "fill_table",
+    "from_owl",
+    "from_skos",
+    "guess_files",
+    "match_labels",
+    "read_contexts",
+    "read_word_vectors",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "LabelSource": "phcle.contexts.label_matching",
+        "fill_table": "phcle.uses.table_filling",
+        "from_owl": "phcle.contexts.readers.ontologies",
+        "from_skos": "phcle.contexts.readers.ontologies",
+        "guess_files": "phcle.contexts.readers.guessed_files",
+        "match_labels": "phcle.contexts.label_matching",
+        "read_contexts": "phcle.contexts.readers.files_to_contexts",
+        "read_word_vectors": "phcle.contexts.readers.word_vectors",
+    },
+)
