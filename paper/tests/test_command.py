@@ -10,22 +10,6 @@ from phcle.cli.app import app
 from phcle_paper.studies.registry import STUDIES
 from phcle_paper.tables.settings import TABLES
 
-CONFIG = """
-table = "table2"
-dataset = "apy"
-title = "A small table"
-[splits]
-n_unseen = 5
-n_validation = 1
-[classifiers.eszsl]
-class_ridge = [1.0]
-[[embeddings]]
-name = "ALE"
-[[embeddings]]
-name = "PHCLE"
-options = { contexts = ["hierarchy", "attributes"], dim = 5 }
-"""
-
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -55,21 +39,19 @@ def apy(folder, small_data):
     return folder / "data"
 
 
-def test_a_table_is_made_from_a_config(phcle, apy, folder):
-    (folder / "small.toml").write_text(CONFIG)
-    result = phcle(
+def test_a_table_is_made_from_a_config(phcle, apy, folder, small_table):
+    (folder / "small.toml").write_text(small_table)
+    command = (
         *("reproduce", "table2", "--data", apy, "--out", folder / "out"),
-        *("--config", folder / "small.toml", "--splits", 2, "--json"),
+        *("--config", folder / "small.toml", "--splits", 2),
     )
+    result = phcle(*command, "--json")
     (table,) = json.loads(result.stdout)
     assert table["n_splits"] == 2
     assert "--splits 2" in table["command"]
     assert (folder / "out" / "table2-apy.md").is_file()
-    again = phcle(
-        *("reproduce", "table2", "--data", apy, "--out", folder / "out"),
-        *("--config", folder / "small.toml", "--splits", 2),
-    )
-    assert "6 of 6 cells are finished already" in again.stderr
+    again = phcle(*command)
+    assert "12 of 12 cells are finished already" in again.stderr
     assert "Random class splits, 2 of them" in again.stdout
 
 

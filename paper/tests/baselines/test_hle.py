@@ -87,7 +87,7 @@ def test_coffeepot_has_the_neighbours_of_the_paper(imagenet, similarity):
 
 
 def test_wrong_input_is_named(tree):
-    with pytest.raises(OptionError, match=r"'lin'.*Got 'lim'.*Did you mean 'lin'"):
+    with pytest.raises(OptionError, match=r"path, lin. Got 'lim'.*Did you mean 'lin'"):
         hierarchy_embedding(tree, similarity="lim")
     with pytest.raises(ContextError, match=r"labels: 'lio'.*Did you mean 'lion'"):
         hierarchy_embedding(tree, ["lio"])

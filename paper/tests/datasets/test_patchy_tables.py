@@ -146,9 +146,3 @@ def test_every_scoring_of_the_test_languages_is_recorded(tmp_path):
     assert [json.loads(line)["method"] for line in lines] == ["mean", "family"]
     assert (out / "sigtyp-test.md").is_file()
     assert (out / "sigtyp.md").is_file()
-
-
-def test_what_the_table_of_the_shop_lacks_is_hidden(shared_data):
-    task = cell_task("shop", shared_data)
-    assert (task.hidden == ~task.table.known).all()
-    assert not np.isnan(task.truth).any()

@@ -9,35 +9,12 @@ from phcle_paper.tables import runner
 from phcle_paper.tables.runner import reproduce
 from phcle_paper.tables.settings import load_shipped, parse
 
-SMALL = """
-table = "table2"
-dataset = "apy"
-title = "A small table"
-caveats = ["made up"]
-[splits]
-random = 2
-n_unseen = 5
-n_validation = 1
-[classifiers.eszsl]
-class_ridge = [1.0]
-[classifiers.sje]
-epochs = [1]
-[[embeddings]]
-name = "ALE"
-[[embeddings]]
-name = "WLE"
-[[embeddings]]
-name = "PHCLE"
-options = { contexts = ["hierarchy", "attributes", "words"], dim = 5, max_iter = 3 }
-[paper.ALE]
-eszsl = 52.60
-"""
 pytestmark = pytest.mark.filterwarnings("ignore::phcle.errors.ConvergenceWarning")
 
 
 @pytest.fixture
-def small():
-    return parse(SMALL, "small.toml")
+def small(small_table):
+    return parse(small_table, "small.toml")
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from phcle_paper.datasets.lad import load_lad
 from phcle_paper.datasets.noun_matches import match_nouns
 from phcle_paper.datasets.paper_splits import (
     APY_PAPER,
-    AWA_ANIMALS_OUTSIDE,
     AWA_CORRECTED,
     AWA_PAPER,
     PaperSplit,
@@ -22,7 +21,6 @@ from phcle_paper.datasets.xlsa17 import load_class_attributes, load_xlsa17
 
 __all__ = [
     "APY_PAPER",
-    "AWA_ANIMALS_OUTSIDE",
     "AWA_CORRECTED",
     "AWA_PAPER",
     "WORDNET_FOLDER",

@@ -13,7 +13,6 @@ __all__ = [
     "GRAMBANK",
     "LAD",
     "PANTHERIA",
-    "SHOP",
     "SIGTYP",
     "XLSA17",
     "Release",
@@ -77,4 +76,3 @@ SIGTYP = Release(
     "the SIGTYP 2020 shared task",
     "Bjerva et al.: SIGTYP 2020 Shared Task, Prediction of Typological Features, 2020",
 )
-SHOP = Release("the made-up shop", "388 categories with gaps, beside the project")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from phcle.files import write_whole
@@ -25,32 +24,25 @@ def draw_panels(
     rows = -(-len(panels) // COLUMNS)
     most = max(len(clusters.labels) for clusters in panels.values())
     side = min(max(most * 0.12, 2.6), 16.0) + 0.8  # inches
-    with rc_context({"svg.hashsalt": "phcle"}):  # names without chance
-        figure = Figure(
-            figsize=(COLUMNS * side + 0.6, rows * side), layout="compressed"
-        )
-        axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
-        ends = _ends(panels)
-        for axis, (title, clusters) in zip(axes, panels.items(), strict=False):
-            image = draw_heatmap(axis, clusters, name_of, ends)
-            axis.set_title(title, fontsize=9)
-        for axis in axes[len(panels) :]:
-            axis.set_axis_off()
-        figure.colorbar(
-            image, ax=axes, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
-        )
-        with write_whole(path) as temporary:
-            about = {"Date": None} if path.suffix == ".svg" else {}
-            ending = path.suffix.removeprefix(".")
-            figure.savefig(temporary, format=ending, dpi=150, metadata=about, **CUT)
+    figure = Figure(figsize=(COLUMNS * side + 0.6, rows * side), layout="compressed")
+    axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
+    ends = _ends(panels)
+    for axis, (title, clusters) in zip(axes, panels.items(), strict=False):
+        image = draw_heatmap(axis, clusters, name_of, ends)
+        axis.set_title(title, fontsize=9)
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    figure.colorbar(
+        image, ax=axes, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
+    )
+    with write_whole(path) as temporary:
+        ending = path.suffix.removeprefix(".")
+        figure.savefig(temporary, format=ending, dpi=150, **CUT)
 
 
 def _ends(panels: Mapping[str, Clusters]) -> tuple[float, float]:
     """The least and the largest cosine of two different labels."""
     found = np.concatenate(
-        [
-            each.similarity[~np.eye(len(each.labels), dtype=bool)]
-            for each in panels.values()
-        ]
+        [x.similarity[~np.eye(len(x.labels), dtype=bool)] for x in panels.values()]
     )
     return float(found.min()), float(found.max())

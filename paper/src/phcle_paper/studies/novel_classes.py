@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from phcle.datasets import load_imagenet1k
 from phcle.uses.pictures import ImageMap
 from phcle_paper.datasets import load_xlsa17
-from phcle_paper.studies.described_objects import (
-    APY_LABELS,
-    DescribedObjects,
-    imagenet_hierarchy,
-)
+from phcle_paper.studies.described_objects import placed_objects
 from phcle_paper.studies.picture_panels import Panel, panel_of
 from phcle_paper.tables.image_benchmarks import FOLDERS
 
@@ -42,20 +36,8 @@ def novel_panels(
     )
     assert images.attributes is not None
     known = images.attributes
-    objects = DescribedObjects(
-        name="aPY",
-        X=images.features,
-        y=np.array([APY_LABELS.get(x, x) for x in images.labels.tolist()]),
-        attributes=np.zeros((len(images.labels), len(known.columns))),
-        classes=replace(
-            known, labels=tuple(APY_LABELS.get(x, x) for x in known.labels)
-        ),
-        hierarchy=imagenet_hierarchy(APY_LABELS.values()),
-        names={
-            **load_imagenet1k().names,
-            **{APY_LABELS.get(x, x): x for x in known.labels},
-        },
-    )
+    unknown = np.zeros((len(images.labels), len(known.columns)))
+    objects = placed_objects("aPY", images, unknown, known)
     embedding = objects.embedding(NOVEL, options)
     learned = objects.training(NOVEL)
     image_map = ImageMap.fit(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from phcle.embedding import LabelEmbedding
-from phcle.errors import PhcleError
 from phcle.files import write_whole
 from phcle.uses.pictures import Understanding
 
@@ -45,11 +45,6 @@ def panel_of(
 
 def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
     """Write `stem` as .png and .svg."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise PhcleError("figures need: pip install 'phcle[figures]'") from error
     rows = -(-len(panels) // COLUMNS)
     figure = Figure(figsize=(11.5, 2.6 * rows + 0.5), layout="constrained")
     parts = np.atleast_2d(figure.subfigures(rows, COLUMNS, squeeze=False))
@@ -59,12 +54,9 @@ def draw_panels(panels: Sequence[Panel], stem: Path) -> None:
         "bars: share of the similarity    ✓ the object has it    ✗ it has not",
         fontsize=9,
     )
-    with write_whole(stem.with_name(f"{stem.name}.png")) as path:
-        figure.savefig(path, format="png", dpi=150)
-    # A fixed salt keeps the ids in the file from being random.
-    salted = rc_context({"svg.hashsalt": "phcle"})
-    with salted, write_whole(stem.with_name(f"{stem.name}.svg")) as path:
-        figure.savefig(path, format="svg", metadata={"Date": None})
+    for ending in ("png", "svg"):
+        with write_whole(stem.with_name(f"{stem.name}.{ending}")) as path:
+            figure.savefig(path, format=ending, dpi=150)
 
 
 def _draw(place: Any, panel: Panel) -> None:
@@ -75,14 +67,9 @@ def _draw(place: Any, panel: Panel) -> None:
     words.set(xlim=(0, 1), ylim=(-0.5, 5.5))
     for i, (name, is_there) in enumerate(panel.attributes):
         mark = "✓" if is_there else "✗"
-        words.text(
-            0.02,
-            5 - i,
-            f"{mark} {name}",
-            color=HIT if is_there else MISS,
-            fontsize=10,
-            va="center",
-        )
+        colour = HIT if is_there else MISS
+        text = f"{mark} {name}"
+        words.text(0.02, 5 - i, text, color=colour, fontsize=10, va="center")
     if not panel.attributes:
         words.text(0.02, 5, "no attribute stands out", fontsize=10, va="center")
 
@@ -91,8 +78,6 @@ def _draw_related(axes: Any, related: Sequence[tuple[str, float]]) -> None:
     """Bars with the label inside, so that long names fit."""
     for i, (name, share) in enumerate(related):
         axes.barh(-i, share, color=BAR, height=0.8)
-        axes.text(
-            0.01, -i, f"{share:.0%}  {name}", fontsize=9, va="center", color="black"
-        )
+        axes.text(0.01, -i, f"{share:.0%}  {name}", fontsize=9, va="center")
     axes.set(ylim=(-5.5, 0.5), xlim=(0, 0.6))
     axes.axis("off")

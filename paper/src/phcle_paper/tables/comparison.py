@@ -154,15 +154,13 @@ def _over_splits(
     random: pd.DataFrame, reference: str, embedding: str, classifier: str
 ) -> dict[str, float | None]:
     """Mean and spread over random splits, and the paired difference."""
-    keys = ("mean", "spread", "difference", "standard_error")
+    columns = {"mean": "accuracy"}
+    columns |= {key: key for key in ("spread", "difference", "standard_error")}
     if not len(random):
-        return dict.fromkeys(keys)
+        return dict.fromkeys(columns)
     own = compare(random[random["classifier"] == classifier], reference)
     row = own[own["embedding"] == embedding].iloc[0]
-    columns = ("accuracy", "spread", "difference", "standard_error")
-    return {
-        key: _percent(row[column]) for key, column in zip(keys, columns, strict=True)
-    }
+    return {key: _percent(row[column]) for key, column in columns.items()}
 
 
 def _verdict(

@@ -29,7 +29,15 @@ from phcle_paper.datasets import (
 from phcle_paper.tables.label_sentences import label_sentences
 from phcle_paper.tables.saved_results import digest_of_context
 
-__all__ = ["FOLDERS", "ImageBenchmark", "has_features", "load_benchmark", "thinned"]
+__all__ = [
+    "APY_NODES",
+    "FOLDERS",
+    "ImageBenchmark",
+    "has_features",
+    "load_benchmark",
+    "renamed",
+    "thinned",
+]
 
 FOLDERS = {
     "awa": "xlsa17/AWA1",
@@ -155,23 +163,27 @@ def _awa(
     split: PaperSplit, folder: Path, features: str | None, sentences: Path | None
 ) -> ImageBenchmark:
     data = load_xlsa17(folder / FOLDERS["awa"], features)
-    descriptions = {"attributes": _renamed(data.attributes, split.wnids, split)}
+    assert data.attributes is not None
+    wnids = {name: split.wnids[name] for name in split.classes}
+    descriptions = {"attributes": renamed(data.attributes, wnids)}
     notes = [_on_features(data)]
     if sentences is not None:
         notes.append("--sentences is not used here: the data has word vectors")
     words = folder / "awa" / "att_splits_with_wv.mat"
     if words.is_file():
         vectors = load_awa_word_vectors(words)
-        descriptions["words"] = _renamed(vectors, split.wnids, split)
+        descriptions["words"] = renamed(vectors, wnids)
     else:
         notes.append("no word vectors: awa/att_splits_with_wv.mat is missing")
-    task = _task(data, split, split.wnids)
+    task = _task(data, split, wnids)
     return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
 
 
 def _apy(folder: Path, features: str | None, sentences: Path | None) -> ImageBenchmark:
     data = load_xlsa17(folder / FOLDERS["apy"], features)
-    descriptions = {"attributes": _renamed(data.attributes, APY_NODES, APY_PAPER)}
+    assert data.attributes is not None
+    wnids = {name: APY_NODES[name] for name in APY_PAPER.classes}
+    descriptions = {"attributes": renamed(data.attributes, wnids)}
     notes = [_on_features(data)]
     if sentences is None:
         notes.append("no word vectors: name a file of them with --sentences")
@@ -179,9 +191,9 @@ def _apy(folder: Path, features: str | None, sentences: Path | None) -> ImageBen
         descriptions["words"] = DescriptiveContext.from_vectors(
             sentences,
             name="words",
-            labels={APY_NODES[name]: name for name in APY_PAPER.classes},
+            labels={wnid: name for name, wnid in wnids.items()},
         )
-    task = _task(data, APY_PAPER, APY_NODES)
+    task = _task(data, APY_PAPER, wnids)
     return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
 
 
@@ -234,11 +246,9 @@ def _task(data: ImageData, split: PaperSplit, wnids: Mapping[str, str]) -> ZeroS
     )
 
 
-def _renamed(
-    context: DescriptiveContext | None, wnids: Mapping[str, str], split: PaperSplit
+def renamed(
+    context: DescriptiveContext, wnids: Mapping[str, str]
 ) -> DescriptiveContext:
-    """The classes of the split under their wnids."""
-    if context is None:
-        raise FileError(f"{split.name}: the data has no attributes of its classes.")
-    kept = context.rows_for(split.classes)
-    return replace(kept, labels=tuple(wnids[name] for name in kept.labels))
+    """The classes that have a wnid, under their wnids and in their order."""
+    kept = context.rows_for(list(wnids))
+    return replace(kept, labels=tuple(wnids.values()))
