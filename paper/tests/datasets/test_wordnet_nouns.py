@@ -6,7 +6,8 @@ import pytest
 
 from phcle.contexts import DescriptiveContext
 from phcle.errors import ContextError, FileError
-from phcle_paper.datasets import WORDNET_FOLDER, load_wordnet_nouns, match_nouns
+from phcle_paper.datasets import WORDNET_FOLDER, load_wordnet_nouns
+from phcle_paper.studies.noun_contexts import match_nouns
 
 LICENCE = "  1 This software and database is being provided to you\n"
 DATA = (

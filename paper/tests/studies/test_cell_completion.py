@@ -155,7 +155,8 @@ def test_the_study_resumes_and_adds_methods(tmp_path):
     assert len(told) == 4
     more = replace(request, methods=["mean", "family", "boosting", "phcle"])
     table = run_study("pantheria", more)
-    assert len(told) == 4 + 4
+    assert "4 of 8 cells are finished already" in told
+    assert len(told) == 4 + 1 + 4
     assert table["rows"][1]["r2_lead"] < 0.5
     assert "PHCLE **is not first**" in table["findings"][0]
     written = json.loads((tmp_path / "out" / "pantheria.json").read_text())

@@ -19,7 +19,7 @@ from phcle_paper.studies.described_objects import (
     attribute_auc,
     predictions,
 )
-from phcle_paper.studies.novel_classes import novel_panels
+from phcle_paper.studies.picture_panels import novel_panels
 from phcle_paper.studies.registry import _settings
 
 OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}

@@ -22,7 +22,7 @@ def test_every_shipped_config_parses(table, dataset):
     assert experiment.name == f"{table}-{dataset}"
     if table != "table1":
         assert set(experiment.searches) == {"eszsl", "conse", "sje"}
-        assert experiment.splits.random == (10 if dataset == "tiny-imagenet" else 20)
+        assert experiment.splits.random >= 10
 
 
 def test_no_config_lies_there_unread():

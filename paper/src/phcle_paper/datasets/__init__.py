@@ -5,7 +5,6 @@ from phcle_paper.datasets.awa import load_awa, load_awa_word_vectors
 from phcle_paper.datasets.class_attributes import ClassAttributes
 from phcle_paper.datasets.debian import DebianPackages, load_debian
 from phcle_paper.datasets.lad import load_lad
-from phcle_paper.datasets.noun_matches import match_nouns
 from phcle_paper.datasets.paper_splits import (
     APY_PAPER,
     AWA_CORRECTED,
@@ -38,5 +37,4 @@ __all__ = [
     "load_lad",
     "load_wordnet_nouns",
     "load_xlsa17",
-    "match_nouns",
 ]

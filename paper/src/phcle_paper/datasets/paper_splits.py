@@ -26,13 +26,11 @@ __all__ = ["APY_PAPER", "AWA_CORRECTED", "AWA_PAPER", "PaperSplit"]
 
 @dataclass(frozen=True)
 class PaperSplit:
-    """Classes to train on and to test on, with the numbers of pictures they have."""
+    """Classes to train on and to test on."""
 
     name: str
     seen: tuple[str, ...]
     unseen: tuple[str, ...]
-    n_seen_images: int
-    n_unseen_images: int
     wnids: dict[str, str] = field(default_factory=dict)  # class -> ImageNet-1K label
 
     @property
@@ -78,8 +76,6 @@ AWA_PAPER = PaperSplit(
     name="AWA, as in the paper",
     seen=(*_AWA_SEEN, *_AWA_FALSE_FRIENDS),
     unseen=tuple(_AWA_UNSEEN),
-    n_seen_images=11_090,
-    n_unseen_images=4_019,
     wnids={**_AWA_SEEN, **_AWA_FALSE_FRIENDS, **_AWA_UNSEEN},
 )
 
@@ -87,8 +83,6 @@ AWA_CORRECTED = PaperSplit(
     name="AWA, without mole and mouse",
     seen=tuple(_AWA_SEEN),
     unseen=tuple(_AWA_UNSEEN),
-    n_seen_images=10_790,
-    n_unseen_images=4_019,
     wnids={**_AWA_SEEN, **_AWA_UNSEEN},
 )
 
@@ -114,6 +108,4 @@ APY_PAPER = PaperSplit(
         "diningtable",
     ),
     unseen=("tvmonitor", "motorbike", "cow", "sheep", "horse"),
-    n_seen_images=6_925,
-    n_unseen_images=1_333,
 )

@@ -24,14 +24,7 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, PhcleWarning, check_choice
 from phcle.optional_imports import import_optional
-from phcle.uses.zero_shot import (
-    SEARCHES,
-    Search,
-    ZeroShotTask,
-    compare,
-    evaluate,
-    resplits,
-)
+from phcle.uses.zero_shot import ZeroShotTask, compare, evaluate, resplits
 from phcle_paper.baselines import (
     attribute_embedding,
     concatenated_embedding,
@@ -43,6 +36,7 @@ from phcle_paper.baselines import (
 from phcle_paper.baselines.reduction import with_spectrum
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
 from phcle_paper.tables.saved_results import SavedResults, digest_of
+from phcle_paper.tables.settings import searches_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,10 +230,6 @@ def _scores(
     settings: Settings, dataset: str, benchmark: ImageBenchmark, task: ZeroShotTask
 ) -> list[dict[str, Any]]:
     """Accuracies of one split; all methods and shares share the image side."""
-    searches = {
-        name: Search(SEARCHES[name].classifier, grid)
-        for name, grid in settings.classifiers.items()
-    }
     embeddings: dict[str, dict[str, LabelEmbedding]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PhcleWarning)
@@ -255,6 +245,7 @@ def _scores(
             for name, plan in settings.methods.items():
                 variants = dict(_variants(settings, dataset, plan, partial))
                 embeddings[f"{share}/{name}"] = variants
+        searches = searches_of(settings.classifiers)
         frame = evaluate(
             embeddings, searches, [task], n_validation=settings.n_validation
         )

@@ -1,4 +1,7 @@
-"""Figures like the paper's fourth: related labels and attributes of pictures."""
+"""Figures like the paper's fourth: related labels and attributes of pictures.
+
+The paper's own, a centaur and a jetski, need a user's download of xlsa17.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,17 @@ from matplotlib.figure import Figure
 
 from phcle.embedding import LabelEmbedding
 from phcle.files import write_whole
-from phcle.uses.pictures import Understanding
+from phcle.uses.pictures import ImageMap, Understanding
+from phcle_paper.datasets import load_xlsa17
+from phcle_paper.studies.described_objects import placed_objects
+from phcle_paper.tables.image_benchmarks import FOLDERS
 
-__all__ = ["Panel", "draw_panels", "panel_of"]
+__all__ = ["Panel", "draw_panels", "novel_panels", "panel_of"]
 
 HIT, MISS, BAR = "#0072B2", "#D55E00", "#8FB8D8"  # told apart without colour vision
 COLUMNS = 3
+NOVEL = ("centaur", "jetski")
+N_PICTURES = 2  # of a novel class
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +49,43 @@ def panel_of(
         tuple((embedding.name_of(x), share) for x, share in found.related),
         tuple((x.name, bool(truth[x.name])) for x in found.attributes),
     )
+
+
+def novel_panels(
+    data: Path,
+    columns: Sequence[str],
+    penalties: Mapping[str, float],
+    options: Mapping[str, Any],
+) -> list[Panel]:
+    """The first pictures of each novel class, as far as the download has them.
+
+    xlsa17 has attributes of classes only, so a hit is one that half of the class's
+    objects have; and it does not say what its columns are called, but `columns` does.
+    """
+    images = load_xlsa17(
+        data / FOLDERS["apy"], attributes="original_att", attribute_names=columns
+    )
+    assert images.attributes is not None
+    known = images.attributes
+    unknown = np.zeros((len(images.labels), len(known.columns)))
+    objects = placed_objects("aPY", images, unknown, known)
+    embedding = objects.embedding(NOVEL, options)
+    learned = objects.training(NOVEL)
+    image_map = ImageMap.fit(
+        objects.X[learned],
+        objects.y[learned],
+        embedding,
+        feature_ridge=penalties["feature_ridge"],
+        class_ridge=penalties["class_ridge"],
+    )
+    panels = []
+    for name in NOVEL:
+        for row in np.flatnonzero(objects.y == name)[:N_PICTURES]:
+            (found,) = image_map.understand(objects.X[[row]], embedding)
+            (usual,) = objects.class_values([name])
+            truth = dict(zip(known.columns, usual >= 0.5, strict=True))
+            panels.append(panel_of(name, found, embedding, truth))
+    return panels
 
 
 def draw_panels(panels: Sequence[Panel], stem: Path) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "load_shipped",
     "parse",
     "quick",
+    "searches_of",
 ]
 
 TABLES = ("table1", "table2", "table3")
@@ -102,10 +103,15 @@ class Experiment:
     @property
     def searches(self) -> dict[str, Search]:
         """Classifiers with the grids of this experiment."""
-        return {
-            name: Search(SEARCHES[name].classifier, grid)
-            for name, grid in self.classifiers.items()
-        }
+        return searches_of(self.classifiers)
+
+
+def searches_of(classifiers: Mapping[str, Mapping[str, Any]]) -> dict[str, Search]:
+    """Classifiers with their grids."""
+    return {
+        name: Search(SEARCHES[name].classifier, grid)
+        for name, grid in classifiers.items()
+    }
 
 
 def load_shipped(table: str, dataset: str) -> Experiment:
