@@ -5,26 +5,13 @@ from __future__ import annotations
 import json
 from itertools import combinations
 
-import pytest
-
 from phcle_paper.datasets import (
     APY_PAPER,
-    AWA_CORRECTED,
     AWA_PAPER,
     load_apy,
     load_class_attributes,
     load_xlsa17,
 )
-
-
-@pytest.mark.parametrize(
-    ("split", "seen", "unseen"),
-    [(AWA_PAPER, 20, 6), (AWA_CORRECTED, 18, 6), (APY_PAPER, 17, 5)],
-    ids=lambda x: getattr(x, "name", None),
-)
-def test_splits_have_the_printed_numbers_of_classes(split, seen, unseen):
-    assert (len(split.seen), len(split.unseen)) == (seen, unseen)
-    assert len(set(split.classes)) == seen + unseen
 
 
 def test_awa_wnids_are_imagenet_labels(imagenet):

@@ -128,24 +128,19 @@ def _scored(
     mark = digest_of([name, _task(name, request.data, settings.split_seed).digest])
     kept = SavedResults(request.out / f"cells-{name}.cells.jsonl", mark)
     seeds = [settings.split_seed + n for n in range(settings.n_splits)]
-    cells = {
-        f"{seed} {method}" + (f" {code_digest()}" if method == PHCLE else ""): (
-            seed,
-            method,
-        )
+    marks = {
+        method: f" {code_digest()}" if method == PHCLE else "" for method in methods
+    }
+    calls = {
+        f"{seed} {method}{marks[method]}": (name, request.data, seed, method, log)
         for seed in seeds
         for method in methods
     }
-    calls = {
-        cell: (name, request.data, seed, method, log)
-        for cell, (seed, method) in cells.items()
-    }
     left = kept.unfinished(calls, request.tell)
     kept.compute(score_cells, left, request.jobs, request.tell)
-    found: list[dict[str, Row]] = [{} for _ in seeds]
-    for cell, (seed, method) in cells.items():
-        found[seeds.index(seed)][method] = kept.cells[cell][0]
-    return found
+    return [
+        {x: kept.cells[f"{seed} {x}{marks[x]}"][0] for x in methods} for seed in seeds
+    ]
 
 
 @lru_cache

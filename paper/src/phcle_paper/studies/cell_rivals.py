@@ -18,12 +18,7 @@ from phcle_paper.context_values import Floats
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
 
-__all__ = [
-    "RIVALS",
-    "family_mean",
-    "gradient_boosting",
-    "overall_mean",
-]
+__all__ = ["RIVALS", "family_mean", "gradient_boosting", "overall_mean"]
 
 Setting = TypeVar("Setting")
 Rng = np.random.Generator

@@ -26,14 +26,7 @@ from phcle_paper.datasets.patchy_table import CATEGORY, TAGS, TRUTH, PatchyTable
 from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 from phcle_paper.studies.noun_contexts import noun_table
 
-__all__ = [
-    "TASKS",
-    "CellTask",
-    "cell_task",
-    "complete",
-    "draw_cells",
-    "score_of",
-]
+__all__ = ["TASKS", "CellTask", "cell_task", "complete", "draw_cells", "score_of"]
 
 Mask = npt.NDArray[np.bool_]
 Row = dict[str, float]

@@ -27,18 +27,7 @@ from phcle_paper.datasets import load_apy, load_apy_objects
 from phcle_paper.studies.picture_attributes import PictureAttributes
 from phcle_paper.tables.image_benchmarks import APY_NODES
 
-__all__ = [
-    "APY_LABELS",
-    "METHODS",
-    "OURS",
-    "OWN",
-    "DescribedObjects",
-    "Penalties",
-    "apy_objects",
-    "attribute_auc",
-    "placed_objects",
-    "predictions",
-]
+__all__ = ["DescribedObjects", "Penalties", "apy_objects", "predictions"]
 
 Floats = npt.NDArray[np.floating]
 
