@@ -7,16 +7,7 @@ from pathlib import Path
 
 from phcle.errors import FileError
 
-__all__ = [
-    "APY",
-    "AWA",
-    "GRAMBANK",
-    "LAD",
-    "PANTHERIA",
-    "SIGTYP",
-    "XLSA17",
-    "Release",
-]
+__all__ = ["APY", "AWA", "GRAMBANK", "LAD", "PANTHERIA", "SIGTYP", "XLSA17", "Release"]
 
 
 @dataclass(frozen=True)

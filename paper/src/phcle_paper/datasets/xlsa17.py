@@ -15,11 +15,7 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext
 from phcle.datasets import ImageData
 from phcle.errors import FileError, OptionError, some
-from phcle_paper.datasets.classes import (
-    ClassAttributes,
-    read_class_list,
-    readable_name,
-)
+from phcle_paper.datasets.classes import ClassAttributes, read_class_list, readable_name
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import XLSA17
 

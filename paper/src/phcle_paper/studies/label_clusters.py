@@ -35,14 +35,11 @@ NEEDS = ("xlsa17/AWA1", "awa")
 
 COLUMNS = 2  # of panels
 WEASEL, SKUNK = "n02441942", "n02445715"
-DOGS_AND_CATS = {
-    "n02110341": "dalmatian",
-    "n02106662": "German shepherd",
-    "n02085620": "Chihuahua",
-    "n02106030": "collie",
-    "n02123597": "Siamese cat",
-    "n02123394": "Persian cat",
-}
+# Dalmatian, German shepherd, Chihuahua and collie; Siamese and Persian cat.
+DOGS_AND_CATS = (
+    *("n02110341", "n02106662", "n02085620", "n02106030"),
+    *("n02123597", "n02123394"),
+)
 
 
 @dataclass(frozen=True)

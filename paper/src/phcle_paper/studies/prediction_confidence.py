@@ -31,15 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS", "Settings", "run"]
 
-NEEDS = (
-    "sigtyp2020",
-    "grambank",
-    "lad",
-    "debian",
-    "pantheria",
-    "awa",
-    WORDNET_FOLDER,
-)
+TABLES = ("sigtyp2020", "grambank", "lad", "debian", "pantheria", "awa")
+NEEDS = (*TABLES, WORDNET_FOLDER)
 
 Row = dict[str, Any]
 

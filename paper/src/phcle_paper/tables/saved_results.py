@@ -40,13 +40,8 @@ def fingerprint(experiment: Experiment, digest: str) -> str:
     The number of random splits is no part of it: with more of them, the first stay.
     Nor are the printed numbers and caveats, which change no result.
     """
-    same = replace(
-        experiment,
-        splits=replace(experiment.splits, random=0),
-        paper={},
-        caveats=(),
-        title="",
-    )
+    splits = replace(experiment.splits, random=0)
+    same = replace(experiment, splits=splits, paper={}, caveats=(), title="")
     return digest_of([asdict(same), digest])
 
 
