@@ -16,6 +16,7 @@ import time
 import warnings
 
 import numpy as np
+from shop import shop_task
 
 from phcle import PHCLE, suspicious_cells
 from phcle.errors import ConvergenceWarning
@@ -87,7 +88,9 @@ def main() -> None:
     )
     print("| --- | --: | --: | --: | --: | --: |")
     for name in given.tables:
-        table = cell_task(name, given.data, 0).table
+        is_shop = name == "shop"
+        task = shop_task(given.data) if is_shop else cell_task(name, given.data)
+        table = task.table
         values = table.values.copy()
         wrong = plant(table, values, given.errors, given.seed)
         embedding = (

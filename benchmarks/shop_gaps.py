@@ -2,10 +2,10 @@
 
     python benchmarks/shop_gaps.py DATA [--draws 6]
 
-`phcle reproduce shop` scores the gaps that the shop's table has: 195 prices, in which a
-few dear goods decide. Here gaps are drawn anew from the complete table, with as many
-labels without a row and as many gaps in each column as the table has. All draws share
-their labels, so the error over draws is a lower bound.
+The gaps that the shop's table has are 195 prices, in which a few dear goods decide.
+Here gaps are drawn anew from the complete table, with as many labels without a row and
+as many gaps in each column as the table has. All draws share their labels, so the error
+over draws is a lower bound.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from shop import shop_task
 
 from phcle_paper.datasets.patchy_table import NUMBER
 from phcle_paper.studies.cell_rivals import family_mean
-from phcle_paper.studies.cell_tasks import CellTask, cell_task, complete
+from phcle_paper.studies.cell_tasks import CellTask, complete
 
 
 def drawn(task: CellTask, rng: np.random.Generator) -> CellTask:
@@ -36,7 +37,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--draws", type=int, default=6)
     given = parser.parse_args()
-    shop = cell_task("shop", given.data)
+    shop = shop_task(given.data)
     titles = [x.title for x in shop.table.fields if x.kind == NUMBER]
     print("RMSE\n\n| draw | column | PHCLE | family | PHCLE, logs | family, logs |")
     print("| --- | --- | --- | --- | --- | --- |")

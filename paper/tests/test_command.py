@@ -2,29 +2,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import pytest
-from typer.testing import CliRunner
 
-from phcle.cli.app import app
+from phcle.cli import main
 from phcle_paper.studies.registry import STUDIES
 from phcle_paper.tables.settings import TABLES
-
-CONFIG = """
-table = "table2"
-dataset = "apy"
-title = "A small table"
-[splits]
-n_unseen = 5
-n_validation = 1
-[classifiers.eszsl]
-class_ridge = [1.0]
-[[embeddings]]
-name = "ALE"
-[[embeddings]]
-name = "PHCLE"
-options = { contexts = ["hierarchy", "attributes"], dim = 5 }
-"""
 
 
 @pytest.fixture
@@ -37,13 +21,15 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def phcle(folder):
+def phcle(folder, monkeypatch, capsys):
     """Call the command line; the exit code must be as expected."""
 
     def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(x) for x in arguments])
-        assert result.exit_code == code, result.output
-        return result
+        monkeypatch.setattr(sys, "argv", ["phcle", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert (end.value.code or 0) == code
+        return capsys.readouterr()
 
     return call
 
@@ -55,28 +41,26 @@ def apy(folder, small_data):
     return folder / "data"
 
 
-def test_a_table_is_made_from_a_config(phcle, apy, folder):
-    (folder / "small.toml").write_text(CONFIG)
-    result = phcle(
-        *("reproduce", "table2", "--data", apy, "--out", folder / "out"),
-        *("--config", folder / "small.toml", "--splits", 2, "--json"),
-    )
-    (table,) = json.loads(result.stdout)
-    assert table["n_splits"] == 2
-    assert "--splits 2" in table["command"]
-    assert (folder / "out" / "table2-apy.md").is_file()
-    again = phcle(
+def test_a_table_is_made_from_a_config(phcle, apy, folder, small_table):
+    (folder / "small.toml").write_text(small_table)
+    command = (
         *("reproduce", "table2", "--data", apy, "--out", folder / "out"),
         *("--config", folder / "small.toml", "--splits", 2),
     )
-    assert "6 of 6 cells are finished already" in again.stderr
-    assert "Random class splits, 2 of them" in again.stdout
+    result = phcle(*command, "--json")
+    (table,) = json.loads(result.out)
+    assert table["n_splits"] == 2
+    assert "--splits 2" in table["command"]
+    assert (folder / "out" / "table2-apy.md").is_file()
+    again = phcle(*command)
+    assert "12 of 12 cells are finished already" in again.err
+    assert "Random class splits, 2 of them" in again.out
 
 
 def test_table1_takes_the_data_sets_that_are_there(phcle, apy, folder):
     result = phcle("reproduce", "table1", "--data", apy, "--out", folder / "out")
-    assert "aPY, 22 classes" in result.stdout
-    assert "table1-awa: left out" in result.stderr
+    assert "aPY, 22 classes" in result.out
+    assert "table1-awa: left out" in result.err
 
 
 @pytest.mark.parametrize(
@@ -90,18 +74,18 @@ def test_table1_takes_the_data_sets_that_are_there(phcle, apy, folder):
 )
 def test_reproduce_says_what_is_wrong(phcle, apy, arguments, message):
     result = phcle("reproduce", *arguments, "--data", apy, "--out", "o", code=2)
-    assert message in result.stderr
+    assert message in result.err
 
 
 def test_reproduce_needs_data(phcle, folder):
     result = phcle("reproduce", "table2", "--data", "none", code=2)
-    assert "no such folder" in result.stderr
+    assert "no such folder" in result.err
     (folder / "empty").mkdir()
     result = phcle("reproduce", "table2", "--data", "empty", code=2)
-    assert "holds no data set with features" in result.stderr
+    assert "holds no data set with features" in result.err
 
 
 def test_help_names_every_table_and_study(phcle):
-    text = " ".join(phcle("reproduce", "--help").stdout.split())
+    text = " ".join(phcle("reproduce", "--help").out.split())
     for name in (*TABLES, *STUDIES, "all"):
         assert name in text

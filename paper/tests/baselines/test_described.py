@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +9,6 @@ import pytest
 from phcle import DescriptiveContext
 from phcle.errors import ContextError
 from phcle_paper.baselines import attribute_embedding, word_vector_embedding
-
-AWA = Path(__file__).parents[3].parent / "shared/data/awa/att_splits_with_wv.mat"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from phcle import LabelEmbedding
 from phcle.errors import OptionError
 from phcle_paper.baselines import reduce_embedding
-from phcle_paper.baselines.reduction import reduce_dimensions
+from phcle_paper.baselines.reduction import reduce_dimensions, with_spectrum
 
 
 def test_all_dimensions_of_the_rank_keep_every_inner_product(rng):
@@ -46,3 +46,17 @@ def test_any_embedding_can_be_reduced(rng):
 def test_a_dimension_must_be_a_whole_number(dim):
     with pytest.raises(OptionError, match="whole number"):
         reduce_dimensions(np.eye(3), dim)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0])
+def test_singular_values_are_taken_to_the_power(rng, power):
+    embedding = LabelEmbedding(tuple("abcdefgh"), rng.normal(size=(8, 3)))
+    found = with_spectrum(embedding, power).vectors
+    before, after = (
+        np.linalg.svd(x, compute_uv=False) for x in (embedding.vectors, found)
+    )
+    np.testing.assert_allclose(after, before[0] * (before / before[0]) ** power)
+    if power == 1.0:
+        np.testing.assert_allclose(found, embedding.vectors)
+    with pytest.raises(OptionError, match="power must be 0 or more"):
+        with_spectrum(embedding, power - 3)

@@ -4,15 +4,63 @@ from __future__ import annotations
 
 import gzip
 import lzma
+from functools import partial
 
 import numpy as np
 import pytest
-from debian_index import KINDS, index_text
 
 from phcle.errors import FileError, OptionError
-from phcle_paper.datasets import load_debian
+from phcle_paper.datasets import debian, load_debian
 from phcle_paper.datasets.debian import parse_package
 from phcle_paper.datasets.debian_index import read_stanzas
+from phcle_paper.studies import cell_tasks
+from phcle_paper.studies.cell_tasks import cell_task
+from phcle_paper.studies.registry import Request, run_study
+
+KINDS = {
+    "editors": (
+        ("vi", "ed", "pico", "nano", "kate", "jot", "pad", "write"),
+        ("role::program", "use::editing", "works-with::text", "interface::text-mode"),
+        ("libc6", "libtinfo6"),
+        "a small text editor for the terminal",
+    ),
+    "games": (
+        ("chess", "go", "tetris", "pong", "maze", "cards", "dice", "snake"),
+        ("role::program", "use::gameplaying", "game::board", "interface::x11"),
+        ("libc6", "libsdl2"),
+        "a board game with graphics and sound",
+    ),
+    "libs": (
+        ("libpng", "libxml", "libz", "libssl", "libgif", "libogg", "libuv", "libev"),
+        ("role::shared-lib", "devel::library", "implemented-in::c", "use::converting"),
+        ("libc6",),
+        "a shared library for other programs",
+    ),
+}
+
+
+def index_text() -> str:
+    """The stanzas of all packages, with the oddities that real indices have."""
+    stanzas = [
+        "Package: no-description\nSection: misc",
+        "Package: untagged\nSection: misc\nDescription: nobody tagged it",
+        # A sibling of vi from the same source, which needs it.
+        "Package: vi-doc\nSource: vi (1.0)\nSection: doc\nDepends: vi\n"
+        "Tag: role::documentation, use::viewing, works-with::text,\n"
+        " made-of::html, interface::web\nDescription: manual of vi",
+    ]
+    for section, (names, tags, needs, summary) in KINDS.items():
+        for i, name in enumerate(names):
+            # Every third package lacks the last facet.
+            own = tags if i % 3 else tags[:-1]
+            stanzas.append(
+                f"Package: {name}\nSection: {section}\n"
+                f"Depends: {', '.join(f'{need} (>= 1.{i})' for need in needs)}\n"
+                f"Recommends: {names[i - 1]} | other-{name}\n"
+                f"Tag: {', '.join(own)}, special::auto-inst-ok\n"
+                f"Description: {name}, {summary}\n long text of {name}\n ."
+            )
+    return "\n\n".join(stanzas) + "\n"
 
 
 @pytest.fixture
@@ -107,3 +155,32 @@ def test_other_compressions_and_missing_files_get_the_remedy(tmp_path):
             load_debian(broken)
     with pytest.raises(OptionError, match="most must be 5 or more"):
         load_debian(broken, most=1)
+
+
+def test_a_folder_without_an_index_gets_the_remedy(tmp_path):
+    with pytest.raises(FileError, match="debian: no such folder"):
+        run_study("debian-facets", Request(tmp_path, tmp_path / "out"))
+    (tmp_path / "debian").mkdir()
+    with pytest.raises(FileError, match="apt-cache dumpavail > Packages"):
+        run_study("debian-facets", Request(tmp_path, tmp_path / "out"))
+
+
+def test_facets_are_hidden_whole_and_completed(tmp_path, monkeypatch):
+    (tmp_path / "debian").mkdir()
+    (tmp_path / "debian" / "Packages").write_text(index_text())
+    monkeypatch.setattr(debian, "has_sentence_encoder", lambda: False)
+    few = partial(debian.load_debian, min_facets=3, min_count=2)
+    monkeypatch.setattr(cell_tasks, "load_debian", few)
+    task = cell_task("debian-facets", tmp_path)
+    known = ~np.isnan(task.left)
+    for i, own in enumerate(task.table.slices):
+        assert (known[:, own] == known[:, own][:, :1]).all()
+        assert not known[task.hidden[:, i], own].any()
+    methods = ["phcle", "mean", "family"]
+    request = Request(tmp_path, tmp_path / "out", methods=methods)
+    table = run_study("debian-facets", request)
+    scores = {row["method"]: row for row in table["rows"]}
+    assert scores["most common or mean"]["r2"] == pytest.approx(0, abs=1e-9)
+    for method in ("PHCLE", "family mean"):
+        assert scores[method]["r2"] > 0.5
+        assert scores[method]["auc"] > 0.7

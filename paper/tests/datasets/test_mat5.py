@@ -14,8 +14,6 @@ import scipy.io
 
 from phcle_paper.datasets.mat5 import Mat5Error, read_variables
 
-DTYPES = ["f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
-
 
 def saved(path, content, **options):
     scipy.io.savemat(path, content, **options)
@@ -23,34 +21,28 @@ def saved(path, content, **options):
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (0, 2), (2, 3, 4)])
-def test_numbers_come_back_as_they_were(tmp_path, rng, dtype, shape, compressed):
-    array = rng.integers(0, 100, size=shape).astype(dtype)
-    content = {"a": np.ones((2, 2)), "values": array, "z": np.zeros((3, 1))}
-    data = saved(tmp_path / "x.mat", content, do_compression=compressed)
-    found = read_variables(data, ["values"])
-    assert list(found) == ["a", "values", "z"]
-    assert found["a"].content is None  # not asked for
-    np.testing.assert_array_equal(found["values"].content, array)
-    assert found["values"].content.dtype == np.dtype(dtype)
-
-
-def test_texts_come_back_as_they_were(tmp_path):
-    names = ["a", "ox", "killer+whale", "熊猫", "Ærø"]
+def test_numbers_and_texts_come_back_as_they_were(tmp_path, rng, compressed):
+    names = ("a", "ox", "killer+whale", "熊猫", "Ærø")
     cells = np.array([[name] for name in names], dtype=object)
-    data = saved(tmp_path / "x.mat", {"names": cells})
-    assert read_variables(data, ["names"])["names"].content == tuple(names)
+    arrays = {
+        f"{dtype}_{i}": rng.integers(0, 100, size=shape).astype(dtype)
+        for dtype in ("f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
+        for i, shape in enumerate([(1, 1), (3, 5), (0, 2), (2, 3, 4)])
+    }
+    content = {"first": np.ones((2, 2)), **arrays, "names": cells}
+    data = saved(tmp_path / "x.mat", content, do_compression=compressed)
+    found = read_variables(data, [*arrays, "names"])
+    assert list(found) == list(content)
+    assert found["first"].content is None  # not asked for
+    assert found["names"].content == names
+    for key, array in arrays.items():
+        np.testing.assert_array_equal(found[key].content, array, strict=True)
 
 
 def test_other_kinds_are_named_and_not_read(tmp_path):
     content = {"s": {"field": 1}, "c": np.array([[1j]]), "t": "text"}
     found = read_variables(saved(tmp_path / "x.mat", content), list(content))
-    assert {key: own.kind for key, own in found.items()} == {
-        "s": "struct",
-        "c": "complex",
-        "t": "char",
-    }
+    assert [own.kind for own in found.values()] == ["struct", "complex", "char"]
     assert all(own.content is None for own in found.values())
 
 
@@ -75,8 +67,7 @@ def test_damaged_bytes_never_do_worse_than_an_error(tmp_path, rng, compressed):
     good = saved(tmp_path / "x.mat", content, do_compression=compressed)
     for _ in range(400):
         bad = bytearray(good)
-        for place in rng.integers(len(bad), size=rng.integers(1, 4)):
-            bad[place] = rng.integers(256)
+        bad[rng.integers(len(bad))] = rng.integers(256)
         with contextlib.suppress(Mat5Error, zlib.error):
             read_variables(memoryview(bytes(bad)), list(content))
     for length in range(129, len(good)):

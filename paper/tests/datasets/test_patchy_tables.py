@@ -20,38 +20,26 @@ HEAD = "wals_code  name  latitude  longitude genus family  countrycodes  feature
 DOUBLE = "Verb-Initial=1 Separate word, no double negation"
 
 
-def language(code, features, genus="Nilotic", family="Nilotic", latitude=3.0):
-    return (
-        f"{code}\tName of {code}\t{latitude}\t32.5\t{genus}\t{family}\tUS\t{features}"
-    )
-
-
 def write_sigtyp(folder):
     """Languages of two genera, with every quirk of the real files."""
     folder.mkdir(parents=True)
-    train = [
-        language(f"a{i}", f"Tone=1 None|Order={1 + i % 2} x (= y)", latitude=i)
-        for i in range(6)
-    ]
-    train.append(language("q1", f"{DOUBLE}\tWord&NoDoubleNeg|Tone=2 Simple"))
-    train.append(
-        language("q2", f"{DOUBLE}\tPosition_of_negative=3 Third|Tone=2 Simple")
-    )
-    dev = [
-        language(f"d{i}", "Tone=1 None|Order=1 x|Verb-Initial=1 Separate word")
-        for i in range(3)
-    ]
-    blinded = [language("t1", "Tone=?|Order=1 x"), language("t2", "tone=?|order=?")]
-    gold = [
-        language("t1", "Tone=1 None|Order=1 x"),
-        language("t2", "tone=9 New|order=1 x"),
-    ]
-    for name, lines in (
-        ("train", train),
-        ("dev", dev),
-        ("test_blinded", blinded),
-        ("test_gold", gold),
-    ):
+    files = {
+        "train": {
+            **{f"a{i}": f"Tone=1 None|Order={1 + i % 2} x (= y)" for i in range(6)},
+            "q1": f"{DOUBLE}\tWord&NoDoubleNeg|Tone=2 Simple",
+            "q2": f"{DOUBLE}\tPosition_of_negative=3 Third|Tone=2 Simple",
+        },
+        "dev": dict.fromkeys(
+            ("d0", "d1", "d2"), "Tone=1 None|Order=1 x|Verb-Initial=1 Separate word"
+        ),
+        "test_blinded": {"t1": "Tone=?|Order=1 x", "t2": "tone=?|order=?"},
+        "test_gold": {"t1": "Tone=1 None|Order=1 x", "t2": "tone=9 New|order=1 x"},
+    }
+    for name, languages in files.items():
+        lines = [
+            f"{code}\tName of {code}\t{i}\t32.5\tNilotic\tNilotic\tUS\t{features}"
+            for i, (code, features) in enumerate(languages.items())
+        ]
         text = "\n".join([HEAD, *lines]) + "\n"
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
 
@@ -146,9 +134,3 @@ def test_every_scoring_of_the_test_languages_is_recorded(tmp_path):
     assert [json.loads(line)["method"] for line in lines] == ["mean", "family"]
     assert (out / "sigtyp-test.md").is_file()
     assert (out / "sigtyp.md").is_file()
-
-
-def test_what_the_table_of_the_shop_lacks_is_hidden(shared_data):
-    task = cell_task("shop", shared_data)
-    assert (task.hidden == ~task.table.known).all()
-    assert not np.isnan(task.truth).any()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from phcle.datasets import load_imagenet1k
-from phcle.errors import FileError
+from phcle.contexts import DescriptiveContext
+from phcle.errors import ContextError, FileError
 from phcle_paper.datasets import WORDNET_FOLDER, load_wordnet_nouns
+from phcle_paper.studies.noun_contexts import match_nouns
 
 LICENCE = "  1 This software and database is being provided to you\n"
 DATA = (
@@ -62,12 +63,27 @@ def test_missing_files_are_named_with_the_remedy(tmp_path, folder):
         load_wordnet_nouns(tmp_path / "nowhere")
 
 
+def test_labels_are_matched_to_the_sense_in_their_part_of_the_hierarchy(folder):
+    nouns = load_wordnet_nouns(folder)
+    tags = {"dog": ["tame"], "rex": ["good"], "flag": ["long"], "unicorn": ["rare"]}
+    context = DescriptiveContext.from_tags(tags)
+    below = dict.fromkeys(tags, ("n00000002",))
+    matched = match_nouns(context, nouns, below=below)
+    assert matched.labels == ("n00000003", "n00000004")
+    assert matched.values.toarray()[:, matched.columns.index("tame")].tolist() == [1, 0]
+    # Chiefly called dog is the animal, though the tail is the more frequent sense.
+    anywhere = dict.fromkeys(tags, ("n00000001",))
+    matched = match_nouns(context, nouns, below=anywhere, senses={"rex": None})
+    assert matched.labels == ("n00000003", "n00000005")
+    with pytest.raises(ContextError, match="none of its 4 labels"):
+        match_nouns(context, nouns, below={})
+
+
 @pytest.mark.skipif(
     not (WORDNET_FOLDER / "data.noun").is_file(),
     reason=f"WordNet's files are not in {WORDNET_FOLDER}: apt-get install wordnet-base",
 )
-def test_real_files_have_all_nouns_and_agree_with_the_embedded_labels():
-    imagenet = load_imagenet1k()
+def test_real_files_have_all_nouns_and_agree_with_the_embedded_labels(imagenet):
     nouns = load_wordnet_nouns()
     assert len(nouns.lemmas) == 82_115
     assert nouns.senses_of("dog")[0] == "n02084071"

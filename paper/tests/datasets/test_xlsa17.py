@@ -47,10 +47,8 @@ def test_features_labels_and_split_come_together(tmp_path):
     data = load_xlsa17(write(tmp_path))
     assert data.features.shape == (6, 4)
     assert data.features[1].tolist() == [1, 7, 13, 19]
-    assert (
-        data.labels.tolist()
-        == [*["killer whale"] * 2, "ox", "ox"] + ["art gallery"] * 2
-    )
+    names = ["killer whale", "ox", "art gallery"]
+    assert data.labels.tolist() == np.repeat(names, 2).tolist()
     assert data.splits == {"seen": ("killer whale", "ox"), "unseen": ("art gallery",)}
     assert data.locations["test_unseen"].tolist() == [4, 5]  # counted from 0
     assert data.name == tmp_path.name
@@ -60,11 +58,7 @@ def test_minus_one_is_unknown_in_both_kinds_of_attributes(tmp_path):
     write(tmp_path)
     for kind in ("att", "original_att"):
         context = load_xlsa17(tmp_path, attributes=kind).attributes
-        assert np.isnan(context.values).tolist() == [
-            [False, False],
-            [False, True],
-            [False, False],
-        ]
+        assert np.argwhere(np.isnan(context.values)).tolist() == [[1, 1]]
         assert not context.readable
 
 
@@ -99,15 +93,11 @@ def test_class_attributes_need_no_features(tmp_path):
     ("changes", "message"),
     [
         ({"features": np.ones((6, 4))}, r"'features' must be features × 6 .*transpos"),
-        ({"features": np.ones((4, 5))}, r"× 6 images. Got shape \(4, 5\)"),
         ({"features": np.full((4, 6), np.nan)}, "all finite. Got NaN"),
         ({"features": np.full((4, 6), 1j)}, "Got 'complex'"),
         ({"features": {"a": 1}}, "must be features × 6 images. Got 'struct'"),
-        ({"features": cells("abcdef")}, "Got 'cell'"),
         ({"labels": np.array([[0]] * 6)}, "whole numbers from 1 to 3. Got 0"),
-        ({"labels": np.array([[4]] * 6)}, "whole numbers from 1 to 3. Got 4"),
         ({"labels": np.array([[1.5]] * 6)}, r"Got 1\.5"),
-        ({"labels": np.array([[np.nan]] * 6)}, "Got nan"),
         ({"labels": np.ones((2, 3))}, r"one class number per image. Got shape \(2, 3"),
     ],
 )
@@ -129,7 +119,6 @@ def test_awa1_loads_as_released(shared_data):
     data = load_xlsa17(shared_data / "xlsa17" / "AWA1", "bow300")
     assert data.features.shape == (30475, 300)
     assert [len(data.splits[x]) for x in ("seen", "unseen")] == [40, 10]
-    assert [len(data.splits[x]) for x in ("train", "validation")] == [27, 13]
     assert np.isnan(data.attributes.values).sum() == 4
     assert "killer whale" in data.classes
     rows = data.locations["test_unseen"]

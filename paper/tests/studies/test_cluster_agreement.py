@@ -7,9 +7,8 @@ import pytest
 
 from phcle import LabelEmbedding
 from phcle.contexts import Hierarchy
-from phcle.uses.clusters import cluster_labels
 from phcle_paper.studies.cluster_agreement import agreement, families, path_lengths
-from phcle_paper.studies.heatmap_panels import draw_panels
+from phcle_paper.studies.label_clusters import cluster_labels, draw_panels
 
 EDGES = [
     *((f"cat{i}", "felid") for i in range(4)),
@@ -54,23 +53,16 @@ def test_families_are_nodes_at_a_level_whatever_short_cuts_there_are(tree):
 
 
 def test_agreement_is_perfect_for_the_taxonomys_own_clusters(zoo, tree, rng):
-    found = agreement(cluster_labels(zoo, n=3), tree, 2)
-    assert found.rand_index == 1.0
-    assert found.cophenetic > 0.8
+    cophenetic, rand_index = agreement(cluster_labels(zoo, n=3), tree, 2)
+    assert rand_index == 1.0
+    assert cophenetic > 0.8
     noise = LabelEmbedding(zoo.labels, rng.normal(size=(12, 30)))
-    chance = agreement(cluster_labels(noise, n=3), tree, 2)
-    assert chance.rand_index < 0.5
-    assert chance.cophenetic < 0.5
+    assert max(agreement(cluster_labels(noise, n=3), tree, 2)) < 0.5
 
 
-@pytest.mark.parametrize("ending", ["png", "svg"])
-def test_panels_are_drawn_and_drawn_the_same_again(zoo, tmp_path, ending):
+def test_panels_have_names_and_a_box_around_each_cluster(zoo, tmp_path):
     panels = {"one": cluster_labels(zoo, n=3), "two": cluster_labels(zoo, n=2)}
-    files = [tmp_path / f"{i}.{ending}" for i in range(2)]
-    for file in files:
-        draw_panels(panels, file, str.upper)
-    assert files[0].read_bytes() == files[1].read_bytes()
-    if ending == "svg":
-        text = files[0].read_text()
-        assert "CAT0" in text
-        assert text.count("stroke-width: 1.4") == 5  # three boxes and two
+    draw_panels(panels, tmp_path / "zoo.svg", str.upper)
+    text = (tmp_path / "zoo.svg").read_text()
+    assert "CAT0" in text
+    assert text.count("stroke-width: 1.4") == 5  # three boxes and two

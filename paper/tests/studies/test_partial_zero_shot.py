@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from phcle.errors import OptionError
@@ -88,19 +87,6 @@ def test_hidden_places_are_no_columns_of_the_hierarchy_either(awa):
     assert not lost & set(partial.hierarchy.columns)
     for part in partial.hierarchy_parts.values():
         assert not lost & set(part.labels)
-
-
-def test_every_method_embeds_every_class(awa):
-    partial = PartialLabels.hide(awa, "attributes", 0.4, [0])
-    for method, options in (
-        ("CNC", {"gaps": "mean", "hierarchy": "HLE", "weight": 2.0}),
-        ("CNC", {"gaps": "ridge", "hierarchy": "PMI+SVD"}),
-        ("SoftImpute", {"threshold": 0.1, "hierarchy": "PMI+SVD"}),
-        ("PHCLE", {"dim": 5}),
-    ):
-        found = partial.embedding(method, options).select(awa.classes)
-        assert np.linalg.norm(found.vectors, axis=1).min() > 0
-        assert np.isfinite(found.vectors).all()
 
 
 def test_the_study_compares_all_methods_and_goes_on_where_it_stopped(

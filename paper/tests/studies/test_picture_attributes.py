@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phcle import PHCLE, DescriptiveContext
-from phcle.uses.pictures import ImageMap
-from phcle.uses.zero_shot import TrainingImages
+from phcle.images import ImageMap, TrainingImages
 from phcle_paper.studies.picture_attributes import PictureAttributes
 
 

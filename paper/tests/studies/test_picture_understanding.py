@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.io
 from sklearn.metrics import roc_auc_score
 
 from phcle.contexts import DescriptiveContext, RelationalContext
@@ -20,7 +19,7 @@ from phcle_paper.studies.described_objects import (
     attribute_auc,
     predictions,
 )
-from phcle_paper.studies.novel_classes import novel_panels
+from phcle_paper.studies.picture_panels import novel_panels
 from phcle_paper.studies.registry import _settings
 
 OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}
@@ -113,27 +112,9 @@ def test_penalties_are_chosen_without_the_hidden_classes(objects, monkeypatch):
         assert hidden == {*UNSEEN, *tested}
 
 
-def test_a_users_download_gives_the_papers_novel_classes(tmp_path):
-    rng = np.random.default_rng(0)
+def test_a_users_download_gives_the_papers_novel_classes(tmp_path, write_xlsa17):
     classes = ["person", "horse", "boat", "car", "dog", "centaur", "jetski"]
-    attributes = rng.random((6, len(classes)))
-    labels = np.repeat(np.arange(len(classes)), 3)
-    images = attributes[:, labels] + 0.1 * rng.normal(size=(6, len(labels)))
-    folder = tmp_path / "xlsa17" / "APY"
-    folder.mkdir(parents=True)
-    rows = np.arange(1, len(labels) + 1)[:, None]
-    scipy.io.savemat(
-        folder / "att_splits.mat",
-        {
-            "allclasses_names": np.array([[x] for x in classes], dtype=object),
-            "att": attributes,
-            "original_att": attributes,
-            "trainval_loc": rows[:15],
-            "test_unseen_loc": rows[15:],
-        },
-    )
-    content = {"features": images, "labels": labels[:, None] + 1}
-    scipy.io.savemat(folder / "res101.mat", content)
+    write_xlsa17(tmp_path / "xlsa17" / "APY", classes, 6)
     ridges = {"feature_ridge": 1.0, "class_ridge": 0.1}
     names = ("Tail", "Leg", "Sail", "Wheel", "Skin", "Shiny")
     panels = novel_panels(tmp_path, names, ridges, OPTIONS)

@@ -8,9 +8,7 @@ import pytest
 from phcle.errors import FileError
 from phcle_paper.tables import label_sentences as sentences
 from phcle_paper.tables.embeddings import available, make_embeddings
-from phcle_paper.tables.image_benchmarks import (
-    load_benchmark,
-)
+from phcle_paper.tables.image_benchmarks import load_benchmark
 from phcle_paper.tables.settings import load_shipped
 
 

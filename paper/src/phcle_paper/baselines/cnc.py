@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from phcle.embedding import LabelEmbedding
-from phcle.errors import OptionError
+from phcle.errors import OptionError, check_choice
 from phcle_paper.baselines.complete_contexts import joined_names, shared_labels
-from phcle_paper.baselines.gap_filling import FILLS, aligned_parts, check_fill
+from phcle_paper.baselines.gap_filling import FILLS, aligned_parts
 from phcle_paper.baselines.reduction import Floats, reduce_dimensions
 
 __all__ = ["concatenated_embedding", "part_weights"]
@@ -69,7 +69,7 @@ def concatenated_embedding(
             for part in parts
         ]
     else:
-        check_fill(gaps)
+        check_choice("gaps", gaps, FILLS)
         kept, blocks = aligned_parts(given, labels, normalize=normalize)
         blocks = FILLS[gaps](blocks)
     weighted = [scale * block for scale, block in zip(scales, blocks, strict=True)]

@@ -18,18 +18,10 @@ import numpy.typing as npt
 
 from phcle.contexts import as_labels
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, check_choice, some
+from phcle.errors import ContextError, some
 from phcle_paper.baselines.reduction import Floats
 
-__all__ = [
-    "FEWEST",
-    "FILLS",
-    "aligned_parts",
-    "check_fill",
-    "fill_by_ridge",
-    "fill_with_mean",
-    "predict_by_ridge",
-]
+__all__ = ["FILLS", "aligned_parts"]
 
 PENALTIES = np.logspace(-3, 3, 13)
 """Penalties that leave-one-out chooses from. Rows have length one, so this reaches
@@ -95,6 +87,8 @@ def fill_by_ridge(blocks: Sequence[Floats]) -> list[Floats]:
     >>> fill_by_ridge([one, two])[1].ravel().round(1)
     array([0., 2., 4., 6.])
     """
+    from sklearn.linear_model import RidgeCV
+
     means = fill_with_mean(blocks)
     complete = np.all([_is_known(block) for block in blocks], axis=0)
     if complete.sum() < FEWEST:
@@ -106,21 +100,11 @@ def fill_by_ridge(blocks: Sequence[Floats]) -> list[Floats]:
             filled.append(block)
             continue
         others = np.hstack([other for j, other in enumerate(means) if j != i])
+        model = RidgeCV(PENALTIES).fit(others[complete], block[complete])
         own = block.copy()
-        own[gaps] = predict_by_ridge(others[complete], block[complete], others[gaps])
+        own[gaps] = np.reshape(model.predict(others[gaps]), own[gaps].shape)
         filled.append(own)
     return filled
-
-
-def predict_by_ridge(known: Floats, targets: Floats, wanted: Floats) -> Floats:
-    """Targets of the wanted rows, by a ridge regression on the known rows.
-
-    The inputs are (known rows, inputs), (known rows, targets), (wanted rows, inputs).
-    """
-    from sklearn.linear_model import RidgeCV
-
-    model = RidgeCV(PENALTIES).fit(known, targets)
-    return np.asarray(model.predict(wanted)).reshape(len(wanted), targets.shape[1])
 
 
 def _is_known(block: Floats) -> npt.NDArray[np.bool_]:
@@ -133,8 +117,3 @@ FILLS: Mapping[str, Callable[[Sequence[Floats]], list[Floats]]] = {
     "ridge": fill_by_ridge,
 }
 """The ways to fill missing rows in, by name."""
-
-
-def check_fill(gaps: str) -> None:
-    """Refuse an unknown way to fill gaps."""
-    check_choice("gaps", gaps, FILLS)

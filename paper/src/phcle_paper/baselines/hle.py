@@ -11,7 +11,7 @@ from typing import Any
 
 from phcle.contexts import Hierarchy, RelationalContext, as_labels
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, OptionError, did_you_mean
+from phcle.errors import ContextError, check_choice, did_you_mean
 from phcle_paper.baselines.node_similarity import SIMILARITIES
 from phcle_paper.baselines.reduction import reduce_dimensions
 
@@ -51,7 +51,7 @@ def hierarchy_embedding(
     >>> hierarchy_embedding(tree, nodes=["dog", "pet", "cat"])["dog"].round(2)
     array([1.  , 0.5 , 0.33])
     """
-    _check_similarity(similarity)
+    check_choice("similarity", similarity, SIMILARITIES)
     tree, own_labels = _tree_of(hierarchy)
     kept = own_labels if labels is None else _nodes_of(tree, labels, "labels")
     compared = tree.nodes if nodes is None else _nodes_of(tree, nodes, "nodes")
@@ -67,15 +67,6 @@ def hierarchy_embedding(
             "dim": dim,
         },
     )
-
-
-def _check_similarity(similarity: str) -> None:
-    """Refuse an unknown similarity."""
-    if similarity not in SIMILARITIES:
-        raise OptionError(
-            f"similarity must be one of {', '.join(map(repr, SIMILARITIES))}. "
-            f"Got {similarity!r} instead.{did_you_mean(str(similarity), SIMILARITIES)}"
-        )
 
 
 def _tree_of(given: Any) -> tuple[Hierarchy, tuple[str, ...]]:

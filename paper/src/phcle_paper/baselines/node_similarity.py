@@ -73,19 +73,13 @@ def _information(tree: Hierarchy) -> Floats:
     return np.asarray(np.log(len(leaves) / n_leaves))
 
 
-def _shared_and_total(
-    tree: Hierarchy, labels: Sequence[str], nodes: Sequence[str]
-) -> tuple[Floats, Floats]:
-    """I(c) of the most informative common ancestor, and I(u) + I(v)."""
+def _lin(tree: Hierarchy, labels: Sequence[str], nodes: Sequence[str]) -> Floats:
     information = _information(tree)
+    # I(c) of the most informative common ancestor, and I(u) + I(v).
     shared = _most_over_ancestors(tree, labels, nodes, lambda c, _: information[c])
     of_labels = information[[tree.index[x] for x in labels]]
     of_nodes = information[[tree.index[x] for x in nodes]]
-    return shared, of_labels[:, None] + of_nodes[None, :]
-
-
-def _lin(tree: Hierarchy, labels: Sequence[str], nodes: Sequence[str]) -> Floats:
-    shared, total = _shared_and_total(tree, labels, nodes)
+    total = of_labels[:, None] + of_nodes[None, :]
     same = np.array(labels, dtype=object)[:, None] == np.array(nodes, dtype=object)
     return np.where(total > 0, 2 * shared / np.where(total > 0, total, 1), same)
 

@@ -15,39 +15,29 @@ __all__ = ["phcle_full_context", "phcle_without_sparsity"]
 
 
 def phcle_full_context(
-    contexts: Context | Iterable[Context],
-    *,
-    labels: Iterable[Any] | None = None,
-    names: Mapping[str, str] | None = None,
-    **options: Any,
+    contexts: Context | Iterable[Context], **options: Any
 ) -> LabelEmbedding:
     """PHCLE_FC: labels that lack a context are dropped before the fit.
 
     `options` are those of `PHCLE`; `complete_only` is True.
     """
-    return _fit("PHCLE_FC", {"complete_only": True}, contexts, labels, names, options)
+    return _fit("PHCLE_FC", {"complete_only": True}, contexts, options)
 
 
 def phcle_without_sparsity(
-    contexts: Context | Iterable[Context],
-    *,
-    labels: Iterable[Any] | None = None,
-    names: Mapping[str, str] | None = None,
-    **options: Any,
+    contexts: Context | Iterable[Context], **options: Any
 ) -> LabelEmbedding:
     """PHCLE_NoSp: no description is selected, all of them shape the labels.
 
     `options` are those of `PHCLE`; `sparsity` (λ2) is 0.
     """
-    return _fit("PHCLE_NoSp", {"sparsity": 0.0}, contexts, labels, names, options)
+    return _fit("PHCLE_NoSp", {"sparsity": 0.0}, contexts, options)
 
 
 def _fit(
     method: str,
     fixed: Mapping[str, Any],
     contexts: Context | Iterable[Context],
-    labels: Iterable[Any] | None,
-    names: Mapping[str, str] | None,
     options: Mapping[str, Any],
 ) -> LabelEmbedding:
     """Fit with the fixed options, and name the method in the result."""
@@ -57,6 +47,5 @@ def _fit(
                 f"{method} means {name}={value!r}. Got {name}={options[name]!r}; "
                 "use PHCLE itself for other values."
             )
-    model = PHCLE().set_params(**{**options, **fixed})
-    embedding = model.fit(contexts, labels=labels, names=names).embedding_
+    embedding = PHCLE().set_params(**{**options, **fixed}).fit(contexts).embedding_
     return replace(embedding, options={"method": method, **embedding.options})

@@ -87,7 +87,9 @@ def tadw_embedding(
             "tol": tol,
             "random_state": random_state,
         },
-        history=_as_history(history),
+        history=tuple(
+            {"iteration": float(i), "objective": x} for i, x in enumerate(history)
+        ),
     )
 
 
@@ -220,13 +222,6 @@ def _both_contexts(
     kept = _complete(tuple(x for x in labels if x in known), descriptive, wanted)
     _, values = known_values(descriptive, kept)
     return kept, proximity(relational, kept), values
-
-
-def _as_history(objectives: Iterable[float]) -> tuple[dict[str, float], ...]:
-    return tuple(
-        {"iteration": float(i), "objective": value}
-        for i, value in enumerate(objectives)
-    )
 
 
 def _complete(

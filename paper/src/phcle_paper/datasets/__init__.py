@@ -2,13 +2,11 @@
 
 from phcle_paper.datasets.apy import AnnotatedObjects, load_apy, load_apy_objects
 from phcle_paper.datasets.awa import load_awa, load_awa_word_vectors
-from phcle_paper.datasets.class_attributes import ClassAttributes
+from phcle_paper.datasets.classes import ClassAttributes
 from phcle_paper.datasets.debian import DebianPackages, load_debian
 from phcle_paper.datasets.lad import load_lad
-from phcle_paper.datasets.noun_matches import match_nouns
 from phcle_paper.datasets.paper_splits import (
     APY_PAPER,
-    AWA_ANIMALS_OUTSIDE,
     AWA_CORRECTED,
     AWA_PAPER,
     PaperSplit,
@@ -22,7 +20,6 @@ from phcle_paper.datasets.xlsa17 import load_class_attributes, load_xlsa17
 
 __all__ = [
     "APY_PAPER",
-    "AWA_ANIMALS_OUTSIDE",
     "AWA_CORRECTED",
     "AWA_PAPER",
     "WORDNET_FOLDER",
@@ -40,5 +37,4 @@ __all__ = [
     "load_lad",
     "load_wordnet_nouns",
     "load_xlsa17",
-    "match_nouns",
 ]

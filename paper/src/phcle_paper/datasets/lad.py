@@ -13,8 +13,7 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
-from phcle_paper.datasets.class_attributes import ClassAttributes
-from phcle_paper.datasets.class_names import readable_name
+from phcle_paper.datasets.classes import ClassAttributes, readable_name
 from phcle_paper.datasets.releases import LAD
 
 __all__ = ["load_lad"]

@@ -130,11 +130,17 @@ def _tag(data: memoryview, order: str) -> tuple[int, int, int, int]:
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
     """Types and bytes of the elements that follow each other."""
     while len(data):
-        kind, size, begin, end = _tag(data, order)
-        if begin + size > len(data):
-            raise Mat5Error("an element is longer than the file")
-        yield kind, data[begin : begin + size]
+        kind, body, end = _element(data, order)
+        yield kind, body
         data = data[end:]
+
+
+def _element(data: memoryview, order: str) -> tuple[int, memoryview, int]:
+    """Type and bytes of the first element, and where the next one starts."""
+    kind, size, begin, end = _tag(data, order)
+    if begin + size > len(data):
+        raise Mat5Error("an element is longer than the file")
+    return kind, data[begin : begin + size], end
 
 
 def _head(data: memoryview, order: str) -> _Head:
@@ -142,15 +148,12 @@ def _head(data: memoryview, order: str) -> _Head:
     place = 0
     parts: list[npt.NDArray[Any]] = []
     for wanted in (6, 5, 1):  # unsigned flags, whole sizes, bytes of the name
-        kind, size, begin, end = _tag(data[place:], order)
-        if kind != wanted or place + begin + size > len(data):
+        kind, raw, end = _element(data[place:], order)
+        dtype = np.dtype(f"{order}{NUMBERS[wanted]}")
+        if kind != wanted or len(raw) % dtype.itemsize:
             has_flags = len(parts) == 1 and parts[0].size
             if has_flags and parts[0][0] & 0xFF == 17:  # opaque has no sizes
                 return _Head("opaque", False, (), "", 0)
-            raise Mat5Error("the start of a matrix is damaged")
-        raw = data[place + begin : place + begin + size]
-        dtype = np.dtype(f"{order}{NUMBERS[wanted]}")
-        if size % dtype.itemsize:
             raise Mat5Error("the start of a matrix is damaged")
         parts.append(np.frombuffer(raw, dtype=dtype))
         place += end
@@ -179,8 +182,7 @@ def _content(
         if len(cells) != n:
             raise Mat5Error(f"{head.name!r} must have {n} cells, but has {len(cells)}")
         return tuple(cells)
-    kind, size, begin, _ = _tag(body[head.content :], order)
-    raw = body[head.content + begin : head.content + begin + size]
+    kind, raw, _ = _element(body[head.content :], order)
     if kind not in NUMBERS or len(raw) != n * np.dtype(NUMBERS[kind]).itemsize:
         raise Mat5Error(f"{head.name!r} has not the numbers that its shape needs")
     array = np.frombuffer(raw, dtype=f"{order}{NUMBERS[kind]}")
@@ -195,14 +197,13 @@ def _text(cell: memoryview, order: str) -> str:
     head = _head(cell, order)
     if head.kind != "char":
         raise Mat5Error(f"a cell must be text, but is {head.kind!r}")
-    kind, size, begin, _ = _tag(cell[head.content :], order)
-    raw = bytes(cell[head.content + begin : head.content + begin + size])
-    if kind not in TEXTS or len(raw) < size:
+    kind, raw, _ = _element(cell[head.content :], order)
+    if kind not in TEXTS:
         raise Mat5Error("the text of a cell is damaged")
     codec = TEXTS[kind]
     if codec != "utf-8":
         codec += "-le" if order == "<" else "-be"
     try:
-        return raw.decode(codec)
+        return bytes(raw).decode(codec)
     except UnicodeDecodeError as error:
         raise Mat5Error("the text of a cell is damaged") from error

@@ -37,15 +37,10 @@ def nearest_places(
     np.fill_diagonal(distance, np.inf)
     n = min(NEIGHBOURS, len(known) - 1)
     nearest = np.argsort(distance, axis=1, kind="stable")[:, :n]
-    return RelationalContext.from_edges(
-        [
-            (
-                labels[known[i]],
-                labels[known[j]],
-                float(np.exp(-distance[i, j] / REACH_KM)),
-            )
-            for i in range(len(known))
-            for j in nearest[i]
-        ],
-        name=name,
-    )
+    weight = np.exp(-distance / REACH_KM)
+    edges = [
+        (labels[known[i]], labels[known[j]], float(weight[i, j]))
+        for i in range(len(known))
+        for j in nearest[i]
+    ]
+    return RelationalContext.from_edges(edges, name=name)

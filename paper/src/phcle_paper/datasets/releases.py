@@ -7,17 +7,7 @@ from pathlib import Path
 
 from phcle.errors import FileError
 
-__all__ = [
-    "APY",
-    "AWA",
-    "GRAMBANK",
-    "LAD",
-    "PANTHERIA",
-    "SHOP",
-    "SIGTYP",
-    "XLSA17",
-    "Release",
-]
+__all__ = ["APY", "AWA", "GRAMBANK", "LAD", "PANTHERIA", "SIGTYP", "XLSA17", "Release"]
 
 
 @dataclass(frozen=True)
@@ -77,4 +67,3 @@ SIGTYP = Release(
     "the SIGTYP 2020 shared task",
     "Bjerva et al.: SIGTYP 2020 Shared Task, Prediction of Typological Features, 2020",
 )
-SHOP = Release("the made-up shop", "388 categories with gaps, beside the project")

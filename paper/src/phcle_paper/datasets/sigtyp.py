@@ -17,13 +17,7 @@ import numpy as np
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle_paper.datasets.near_places import nearest_places
-from phcle_paper.datasets.patchy_table import (
-    CATEGORY,
-    Field,
-    Floats,
-    Mask,
-    PatchyTable,
-)
+from phcle_paper.datasets.patchy_table import CATEGORY, Field, Floats, Mask, PatchyTable
 from phcle_paper.datasets.releases import SIGTYP
 
 __all__ = ["Sigtyp", "load_sigtyp", "read_gold"]

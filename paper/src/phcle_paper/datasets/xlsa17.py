@@ -15,29 +15,17 @@ import numpy.typing as npt
 from phcle.contexts import DescriptiveContext
 from phcle.datasets import ImageData
 from phcle.errors import FileError, OptionError, some
-from phcle_paper.datasets.class_attributes import ClassAttributes
-from phcle_paper.datasets.class_names import read_class_list, readable_name
+from phcle_paper.datasets.classes import ClassAttributes, read_class_list, readable_name
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import XLSA17
 
 __all__ = ["load_class_attributes", "load_xlsa17"]
 
 SPLITS_FILE = "att_splits.mat"
-LOCATIONS = ("trainval", "test_seen", "test_unseen", "train", "val")
-# Class lists as text, where the release has them; of its three folds the first.
-CLASS_LISTS = {
-    "seen": "trainvalclasses.txt",
-    "unseen": "testclasses.txt",
-    "train": "trainclasses1.txt",
-    "validation": "valclasses1.txt",
-}
-# The same lists from the labels of the pictures at a location.
-SPLIT_LOCATIONS = {
-    "seen": "trainval",
-    "unseen": "test_unseen",
-    "train": "train",
-    "validation": "val",
-}
+# Class lists as text, where the release has them.
+CLASS_LISTS = {"seen": "trainvalclasses.txt", "unseen": "testclasses.txt"}
+# The same lists are the labels of the pictures at a location.
+LOCATIONS = {"seen": "trainval", "unseen": "test_unseen"}
 
 
 def load_xlsa17(
@@ -66,13 +54,11 @@ def load_xlsa17(
     form = "one image number per row"
     locations = {
         name: file.positions(f"{name}_loc", len(codes), form)
-        for name in LOCATIONS
-        if f"{name}_loc" in file or name in ("trainval", "test_unseen")
+        for name in LOCATIONS.values()
     }
     splits = {
         split: tuple(classes[i] for i in np.unique(codes[locations[where]]))
-        for split, where in SPLIT_LOCATIONS.items()
-        if where in locations
+        for split, where in LOCATIONS.items()
     }
     shared = set(splits["seen"]) & set(splits["unseen"])
     if shared:
@@ -121,7 +107,7 @@ def _read_classes(
             f"attributes must be 'att' or 'original_att'. Got {key!r} instead."
         )
     path = XLSA17.file(folder, SPLITS_FILE)
-    locations = [f"{name}_loc" for name in LOCATIONS]
+    locations = [f"{name}_loc" for name in LOCATIONS.values()]
     file = MatFile(
         path, ("allclasses_names", "att", "original_att", *locations), XLSA17
     )

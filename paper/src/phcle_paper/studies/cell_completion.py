@@ -22,7 +22,6 @@ from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import OptionError, check_choice
 from phcle.uses.zero_shot import corrected_error
 from phcle_paper.context_values import Floats
-from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.cell_rivals import RIVALS
 from phcle_paper.studies.cell_tasks import (
     TASKS,
@@ -95,8 +94,10 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     return _table(replace(settings, caveats=caveats), task, share, scores, rows)
 
 
-def score_cells(dataset: str, data: Path, seed: int, method: str) -> list[Row]:
-    """Scores of one method for the cells that one seed hides."""
+def score_cells(
+    dataset: str, data: Path, seed: int, method: str, log: Path | None = None
+) -> list[Row]:
+    """Scores of one method for the cells that one seed hides; a log lists them."""
     task = _task(dataset, data, seed)
     start = perf_counter()
     if method == PHCLE:
@@ -107,6 +108,8 @@ def score_cells(dataset: str, data: Path, seed: int, method: str) -> list[Row]:
     if task.scored_by != "cells":
         parts = task.parts(predicted)
         row["parts"] = {x: [y.tolist() for y in own] for x, own in parts.items()}
+    if log is not None:
+        _record(log, method, row["scores"])
     return [row]
 
 
@@ -121,32 +124,23 @@ def _scored(
 ) -> list[dict[str, Row]]:
     """Rows of all draws by method; saved ones are read, the others computed."""
     name = settings.dataset
+    log = _log(settings, request) if request.split == TEST else None
     mark = digest_of([name, _task(name, request.data, settings.split_seed).digest])
     kept = SavedResults(request.out / f"cells-{name}.cells.jsonl", mark)
     seeds = [settings.split_seed + n for n in range(settings.n_splits)]
-    cells = {
-        f"{seed} {method}" + (f" {code_digest()}" if method == PHCLE else ""): (
-            seed,
-            method,
-        )
+    marks = {
+        method: f" {code_digest()}" if method == PHCLE else "" for method in methods
+    }
+    calls = {
+        f"{seed} {method}{marks[method]}": (name, request.data, seed, method, log)
         for seed in seeds
         for method in methods
     }
-    left = [cell for cell in cells if cell not in kept.cells]
-    calls = [(name, request.data, *cells[cell]) for cell in left]
-    for done, (i, rows) in enumerate(in_parallel(score_cells, calls, request.jobs), 1):
-        kept.add(left[i], rows)
-        seed, method = cells[left[i]]
-        if request.split == TEST:
-            _record(_log(settings, request), method, rows[0]["scores"])
-        request.tell(
-            f"{done} of {len(left)}: {METHODS[method]}, draw {seed}: "
-            f"{rows[0]['scores']} in {rows[0]['seconds']:.0f} s"
-        )
-    found: list[dict[str, Row]] = [{} for _ in seeds]
-    for cell, (seed, method) in cells.items():
-        found[seeds.index(seed)][method] = kept.cells[cell][0]
-    return found
+    left = kept.unfinished(calls, request.tell)
+    kept.compute(score_cells, left, request.jobs, request.tell)
+    return [
+        {x: kept.cells[f"{seed} {x}{marks[x]}"][0] for x in methods} for seed in seeds
+    ]
 
 
 @lru_cache

@@ -18,12 +18,7 @@ from phcle_paper.context_values import Floats
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
 
-__all__ = [
-    "RIVALS",
-    "family_mean",
-    "gradient_boosting",
-    "overall_mean",
-]
+__all__ = ["RIVALS", "family_mean", "gradient_boosting", "overall_mean"]
 
 Setting = TypeVar("Setting")
 Rng = np.random.Generator
@@ -171,13 +166,12 @@ def _some_fields(task: CellTask, rng: Rng) -> Sequence[int]:
 def _best(
     inner: CellTask,
     tried: Iterator[tuple[Setting, Floats]],
-    fields: Sequence[int] | None = None,
+    fields: Sequence[int],
 ) -> Setting:
-    """The setting whose predictions are best on the inner hidden cells."""
-    if fields is not None:
-        asked = np.zeros_like(inner.hidden)
-        asked[:, fields] = inner.hidden[:, fields]
-        inner = CellTask(inner.table, asked, inner.truth)
+    """The setting whose predictions are best on the inner hidden cells of fields."""
+    asked = np.zeros_like(inner.hidden)
+    asked[:, fields] = inner.hidden[:, fields]
+    inner = CellTask(inner.table, asked, inner.truth)
     return max(((inner.quality(x), n, s) for n, (s, x) in enumerate(tried)))[2]
 
 

@@ -23,18 +23,10 @@ from phcle_paper.datasets.debian_index import INDEX
 from phcle_paper.datasets.grambank import load_grambank
 from phcle_paper.datasets.pantheria import load_pantheria
 from phcle_paper.datasets.patchy_table import CATEGORY, TAGS, TRUTH, PatchyTable
-from phcle_paper.datasets.shop import load_shop
 from phcle_paper.datasets.sigtyp import load_sigtyp, read_gold
 from phcle_paper.studies.noun_contexts import noun_table
 
-__all__ = [
-    "TASKS",
-    "CellTask",
-    "cell_task",
-    "complete",
-    "draw_cells",
-    "score_of",
-]
+__all__ = ["TASKS", "CellTask", "cell_task", "complete", "draw_cells", "score_of"]
 
 Mask = npt.NDArray[np.bool_]
 Row = dict[str, float]
@@ -367,14 +359,10 @@ def complete(task: CellTask, options: Mapping[str, Any] | None = None) -> Floats
 
 
 def _drawn(
-    load: Callable[[Path], PatchyTable],
-    folder: str,
-    share: float,
-    data: Path,
-    seed: int,
+    load: Callable[[Path], PatchyTable], share: float, data: Path, seed: int
 ) -> CellTask:
-    """Hide a share of all known cells."""
-    table = load(data / folder)
+    """Hide a share of all known cells; a facet of packages with all its tags."""
+    table = load(data)
     hidden = draw_cells(table.known, share, np.random.default_rng(seed))
     return CellTask(table, hidden, table.values)
 
@@ -396,36 +384,19 @@ def _sigtyp_test(data: Path, seed: int) -> CellTask:
     return CellTask(found.table, found.asked, gold, "labels")
 
 
-def _debian_facets(data: Path, seed: int) -> CellTask:
-    """Hide a share of the facets of packages, each with all its tags."""
-    packages = load_debian(data / "debian" / INDEX, most=1000)
-    table = packages.tag_table()
-    hidden = draw_cells(table.known, 0.2, np.random.default_rng(seed))
-    return CellTask(table, hidden, table.values)
-
-
-def _nouns(name: str, data: Path, seed: int) -> CellTask:
-    """Hide a share of the attributes of AWA or LAD."""
-    table = noun_table(name, data)
-    hidden = draw_cells(table.known, 0.1, np.random.default_rng(seed))
-    return CellTask(table, hidden, table.values)
-
-
-def _shop(data: Path, seed: int) -> CellTask:
-    """What the shop's table lacks; every seed gives the same."""
-    table, truth = load_shop(data / "shop")
-    return CellTask(table, ~table.known, truth)
+def _debian(data: Path) -> PatchyTable:
+    """The thousand packages that most others need, with their tags."""
+    return load_debian(data / "debian" / INDEX, most=1000).tag_table()
 
 
 TASKS: Mapping[str, Callable[[Path, int], CellTask]] = {
-    "pantheria": partial(_drawn, load_pantheria, "pantheria", 0.1),
-    "grambank": partial(_drawn, load_grambank, "grambank", 0.2),
+    "pantheria": partial(_drawn, lambda data: load_pantheria(data / "pantheria"), 0.1),
+    "grambank": partial(_drawn, lambda data: load_grambank(data / "grambank"), 0.2),
     "sigtyp": _sigtyp_dev,
     "sigtyp-test": _sigtyp_test,
-    "shop": _shop,
-    "debian-facets": _debian_facets,
-    "awa": partial(_nouns, "AWA"),
-    "lad": partial(_nouns, "LAD"),
+    "debian-facets": partial(_drawn, _debian, 0.2),
+    "awa": partial(_drawn, partial(noun_table, "AWA"), 0.1),
+    "lad": partial(_drawn, partial(noun_table, "LAD"), 0.1),
 }
 """Tasks by data set: each takes the folder of all data and a seed."""
 
@@ -443,7 +414,7 @@ def cell_task(dataset: str, data: str | Path, seed: int = 0) -> CellTask:
     data : str or Path
         Folder of all data.
     seed : int, default 0
-        Seed of the draw; "sigtyp-test" and "shop" have one draw only.
+        Seed of the draw; "sigtyp-test" has one draw only.
 
     Returns
     -------

@@ -7,7 +7,6 @@ in the taxonomy, and the adjusted Rand index of the clusters against its familie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,30 +17,26 @@ from sklearn.metrics import adjusted_rand_score
 from phcle.contexts import Hierarchy
 from phcle.uses.clusters import Clusters
 
-__all__ = ["Agreement", "agreement", "families", "path_lengths"]
+__all__ = ["agreement", "families", "path_lengths"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Agreement of clusters with a taxonomy; 1 is perfect, 0 is chance."""
+def agreement(
+    clusters: Clusters, hierarchy: Hierarchy, level: int
+) -> tuple[float, float]:
+    """Agreement with path lengths, and with families `level` steps below the root.
 
-    cophenetic: float
-    rand_index: float
-
-
-def agreement(clusters: Clusters, hierarchy: Hierarchy, level: int) -> Agreement:
-    """Agreement with path lengths, and with families `level` steps below the root."""
+    1 is perfect, 0 is chance.
+    """
     apart = 1.0 - clusters.similarity
     np.fill_diagonal(apart, 0.0)
     heights = cophenet(linkage(squareform(apart, checks=False), "average"))
     paths = squareform(path_lengths(hierarchy, clusters.labels), checks=False)
     own = families(hierarchy, clusters.labels, level)
-    return Agreement(
-        _correlation(heights, paths), float(adjusted_rand_score(own, clusters.number))
-    )
+    rand_index = float(adjusted_rand_score(own, clusters.number))
+    return _correlation(heights, paths), rand_index
 
 
 def families(

@@ -21,18 +21,7 @@ from phcle.errors import ContextError, ConvergenceWarning, check_choice
 from phcle_paper.context_values import Floats
 from phcle_paper.studies.cell_tasks import CellTask, cell_task, score_of
 
-__all__ = [
-    "ALLOWED",
-    "CELLS",
-    "FEWEST",
-    "LABELS",
-    "HiddenCells",
-    "coverage",
-    "hidden_task",
-    "judge",
-    "reliability",
-    "run_trial",
-]
+__all__ = ["coverage", "hidden_task", "judge", "reliability", "run_trial"]
 
 Row = dict[str, Any]
 Ints = npt.NDArray[np.intp]
@@ -192,12 +181,10 @@ def judge(task: CellTask, embedding: LabelEmbedding) -> dict[str, HiddenCells]:
         at = rows, best
         cells = (asked[rows], read.chance[at], has_it[at], inside[at], width[at])
         found.setdefault(field.kind, []).append(HiddenCells(*cells))
+    names = [own.name for own in fields(HiddenCells)]
     return {
         kind: HiddenCells(
-            *(
-                np.concatenate([getattr(x, y.name) for x in parts])
-                for y in fields(HiddenCells)
-            )
+            *(np.concatenate([getattr(x, name) for x in parts]) for name in names)
         )
         for kind, parts in found.items()
     }
@@ -275,9 +262,8 @@ def reliability(trials: Sequence[Row]) -> list[Row]:
         gap, moves = score_of(true - said, n)
         # Few labels may agree by chance, so an error is never smaller than if cells
         # were independent and what was said right.
-        error = max(
-            float(np.linalg.norm(moves)), float(np.sqrt(variance.sum()) / n.sum())
-        )
+        least = float(np.sqrt(variance.sum()) / n.sum())
+        error = max(float(np.linalg.norm(moves)), least)
         found.append(
             {
                 "n_cells": int(n.sum()),

@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from phcle import PHCLE
 from phcle.contexts import Context, DescriptiveContext, RelationalContext
-from phcle.datasets import load_imagenet1k
+from phcle.datasets import ImageData, load_imagenet1k
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
 from phcle.uses.pictures import ImageMap
@@ -27,18 +27,7 @@ from phcle_paper.datasets import load_apy, load_apy_objects
 from phcle_paper.studies.picture_attributes import PictureAttributes
 from phcle_paper.tables.image_benchmarks import APY_NODES
 
-__all__ = [
-    "APY_LABELS",
-    "METHODS",
-    "OURS",
-    "OWN",
-    "DescribedObjects",
-    "Penalties",
-    "apy_objects",
-    "attribute_auc",
-    "imagenet_hierarchy",
-    "predictions",
-]
+__all__ = ["DescribedObjects", "Penalties", "apy_objects", "predictions"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -104,31 +93,30 @@ class DescribedObjects:
 def apy_objects(folder: Path) -> DescribedObjects:
     """Objects of aPascal with features; attributes of all 32 classes of aPY."""
     data, everything = load_apy_objects(folder), load_apy(folder)
-    means = everything.class_means()
-    labels = tuple(APY_LABELS.get(x, x) for x in means.labels)
-    names = {APY_LABELS.get(x, x): x for x in means.labels}
     assert data.item_attributes is not None
-    return DescribedObjects(
-        name="aPY objects",
-        X=data.features,
-        y=np.array([APY_LABELS.get(x, x) for x in data.labels.tolist()]),
-        attributes=data.item_attributes,
-        classes=replace(means, labels=labels),
-        hierarchy=imagenet_hierarchy(APY_LABELS.values()),
-        names={**load_imagenet1k().names, **names},
+    return placed_objects(
+        "aPY objects", data, data.item_attributes, everything.class_means()
     )
 
 
-def imagenet_hierarchy(nodes: Collection[str]) -> RelationalContext:
-    """Hypernyms of ImageNet's 1000 labels and of some nodes above them."""
+def placed_objects(
+    name: str, data: ImageData, attributes: Floats, classes: DescriptiveContext
+) -> DescribedObjects:
+    """Objects of aPY's classes, with hypernyms of these and of ImageNet's labels."""
     imagenet = load_imagenet1k()
     own = set(imagenet.labels)
-    above = [node for node in nodes if node not in own]
-    return RelationalContext.from_hierarchy(
-        imagenet.edges,
-        name="hierarchy",
-        kind="ancestors",
-        labels=[*imagenet.labels, *above],
+    above = [x for x in APY_LABELS.values() if x not in own]
+    labels = tuple(APY_LABELS.get(x, x) for x in classes.labels)
+    return DescribedObjects(
+        name=name,
+        X=data.features,
+        y=np.array([APY_LABELS.get(x, x) for x in data.labels.tolist()]),
+        attributes=attributes,
+        classes=replace(classes, labels=labels),
+        hierarchy=RelationalContext.from_hierarchy(
+            imagenet.edges, name="hierarchy", labels=[*imagenet.labels, *above]
+        ),
+        names={**imagenet.names, **dict(zip(labels, classes.labels, strict=True))},
     )
 
 

@@ -8,37 +8,38 @@ dogs and cats are together.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from phcle.contexts import Hierarchy
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning
+from phcle.files import write_whole
 from phcle.uses.clusters import Clusters, cluster_labels
+from phcle.uses.similarity_heatmap import CUT, draw_heatmap
 from phcle_paper.studies.cluster_agreement import agreement, families
-from phcle_paper.studies.heatmap_panels import draw_panels
 from phcle_paper.tables.embeddings import make_embedding
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
 
-__all__ = ["NEEDS", "Settings", "run"]
+__all__ = ["NEEDS", "Settings", "draw_panels", "run"]
 
 NEEDS = ("xlsa17/AWA1", "awa")
 
+COLUMNS = 2  # of panels
 WEASEL, SKUNK = "n02441942", "n02445715"
-DOGS_AND_CATS = {
-    "n02110341": "dalmatian",
-    "n02106662": "German shepherd",
-    "n02085620": "Chihuahua",
-    "n02106030": "collie",
-    "n02123597": "Siamese cat",
-    "n02123394": "Persian cat",
-}
+# Dalmatian, German shepherd, Chihuahua and collie; Siamese and Persian cat.
+DOGS_AND_CATS = (
+    *("n02110341", "n02106662", "n02085620", "n02106030"),
+    *("n02123597", "n02123394"),
+)
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,9 @@ def _row(
     """Agreement of one embedding with WordNet, and the paper's verdicts on it."""
     tree = Hierarchy.from_edges(benchmark.imagenet.edges)
     level = settings.family_level
-    found = agreement(clusters, tree, level)
+    cophenetic, rand_index = agreement(clusters, tree, level)
     cuts = [
-        agreement(cluster_labels(embedding, n=n), tree, level).rand_index
-        for n in settings.cuts
+        agreement(cluster_labels(embedding, n=n), tree, level)[1] for n in settings.cuts
     ]
     near = [label for label, _ in embedding.nearest(WEASEL, k=3)]
     family = dict(
@@ -110,8 +110,8 @@ def _row(
     return {
         "dataset": dataset,
         "embedding": name,
-        "cophenetic": found.cophenetic,
-        "rand_index": found.rand_index,
+        "cophenetic": cophenetic,
+        "rand_index": rand_index,
         "mean_rand_index": float(np.mean(cuts)),
         "weasel_near": ", ".join(names[label] for label in near),
         "weasel_in_family": _yes(family[near[0]] == family[WEASEL]),
@@ -156,6 +156,37 @@ def _draw(
         )
     title = f"Cosine similarity of the {len(benchmark.classes)} labels of {dataset}"
     return [{"title": title, "file": f"clusters-{dataset}.png"}]
+
+
+def draw_panels(
+    panels: Mapping[str, Clusters], path: Path, name_of: Callable[[str], str]
+) -> None:
+    """Draw clusters, by the title of their panel, into a .png or .svg file."""
+    rows = -(-len(panels) // COLUMNS)
+    most = max(len(clusters.labels) for clusters in panels.values())
+    side = min(max(most * 0.12, 2.6), 16.0) + 0.8  # inches
+    figure = Figure(figsize=(COLUMNS * side + 0.6, rows * side), layout="compressed")
+    axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
+    ends = _ends(panels)
+    for axis, (title, clusters) in zip(axes, panels.items(), strict=False):
+        image = draw_heatmap(axis, clusters, name_of, ends)
+        axis.set_title(title, fontsize=9)
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    figure.colorbar(
+        image, ax=axes, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
+    )
+    with write_whole(path) as temporary:
+        ending = path.suffix.removeprefix(".")
+        figure.savefig(temporary, format=ending, dpi=150, **CUT)
+
+
+def _ends(panels: Mapping[str, Clusters]) -> tuple[float, float]:
+    """The least and the largest cosine of two different labels."""
+    found = np.concatenate(
+        [x.similarity[~np.eye(len(x.labels), dtype=bool)] for x in panels.values()]
+    )
+    return float(found.min()), float(found.max())
 
 
 def _table(

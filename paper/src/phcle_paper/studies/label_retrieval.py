@@ -20,7 +20,7 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning, check_choice
 from phcle_paper.baselines import hierarchy_embedding, word_vector_embedding
 from phcle_paper.datasets import AWA_CORRECTED, load_awa, load_class_attributes
-from phcle_paper.tables.image_benchmarks import APY_NODES, FOLDERS
+from phcle_paper.tables.image_benchmarks import APY_NODES, FOLDERS, renamed
 from phcle_paper.tables.label_sentences import label_sentences
 
 if TYPE_CHECKING:
@@ -86,17 +86,14 @@ def _attributes(data: Path) -> list[DescriptiveContext]:
     """Attributes of AWA and aPY under wnids."""
     animals = load_awa(data / "awa")
     things = load_class_attributes(data / FOLDERS["apy"]).attributes
-    return [
-        _renamed(animals, AWA_CORRECTED.wnids, "AWA attributes"),
-        _renamed(things, APY_NODES, "aPY attributes"),
-    ]
-
-
-def _renamed(
-    context: DescriptiveContext, wnids: Mapping[str, str], name: str
-) -> DescriptiveContext:
-    kept = context.rows_for([label for label in context.labels if label in wnids])
-    return replace(kept, name=name, labels=tuple(wnids[x] for x in kept.labels))
+    found = []
+    for name, context, wnids in (
+        ("AWA attributes", animals, AWA_CORRECTED.wnids),
+        ("aPY attributes", things, APY_NODES),
+    ):
+        own = {x: wnids[x] for x in context.labels if x in wnids}
+        found.append(replace(renamed(context, own), name=name))
+    return found
 
 
 def _embedding(

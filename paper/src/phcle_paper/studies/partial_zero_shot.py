@@ -24,14 +24,7 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, PhcleWarning, check_choice
 from phcle.optional_imports import import_optional
-from phcle.uses.zero_shot import (
-    SEARCHES,
-    Search,
-    ZeroShotTask,
-    compare,
-    evaluate,
-    resplits,
-)
+from phcle.uses.zero_shot import ZeroShotTask, compare, evaluate, resplits
 from phcle_paper.baselines import (
     attribute_embedding,
     concatenated_embedding,
@@ -41,9 +34,9 @@ from phcle_paper.baselines import (
     soft_impute_embedding,
 )
 from phcle_paper.baselines.reduction import with_spectrum
-from phcle_paper.parallel import in_parallel
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
 from phcle_paper.tables.saved_results import SavedResults, digest_of
+from phcle_paper.tables.settings import searches_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +46,12 @@ if TYPE_CHECKING:
 __all__ = ["NEEDS", "PartialLabels", "Settings", "run"]
 
 NEEDS = ("tiny-imagenet", "xlsa17/AWA1")
+
+KEPT = (
+    *("classifier", "split", "variant", "parameters", "validation_accuracy"),
+    *("accuracy", "n_seen", "n_unseen"),
+)
+"""What is saved of a row of `evaluate`."""
 
 HIERARCHY_DIM = 200
 """Dimensions of HLE before it is concatenated: beyond these, 1000 labels differ by less
@@ -136,7 +135,9 @@ class PartialLabels:
     @cached_property
     def hierarchy(self) -> RelationalContext:
         """The hierarchy of the labels whose place is known."""
-        return _hierarchy_of(self.benchmark, self.placed)
+        return RelationalContext.from_hierarchy(
+            self.benchmark.imagenet.edges, name="hierarchy", labels=self.placed
+        )
 
     @cached_property
     def description_part(self) -> LabelEmbedding:
@@ -184,15 +185,6 @@ class PartialLabels:
         return self._fits[key]
 
 
-def _hierarchy_of(
-    benchmark: ImageBenchmark, labels: Sequence[str]
-) -> RelationalContext:
-    """The hierarchy of some labels alone."""
-    return RelationalContext.from_hierarchy(
-        benchmark.imagenet.edges, name="hierarchy", labels=labels
-    )
-
-
 def run(settings: Settings, request: Request) -> dict[str, Any]:
     """The table: accuracy of every method by data set, share and classifier."""
     check_choice("reference", settings.reference, settings.methods)
@@ -224,13 +216,9 @@ def _accuracies(
     kept = SavedResults(request.out / f"partial-{dataset}.cells.jsonl", mark)
     task = thinned(benchmark.task, plan["images_per_class"], settings.split_seed)
     tasks = resplits(task, settings.random, plan["n_unseen"], settings.split_seed)
-    left = [task for task in tasks if str(task.split) not in kept.cells]
-    if len(left) < len(tasks):
-        request.tell(f"{dataset}: {len(tasks) - len(left)} splits are finished already")
-    calls = [(settings, dataset, benchmark, task) for task in left]
-    for done, (n, rows) in enumerate(in_parallel(_scores, calls, request.jobs), 1):
-        kept.add(str(left[n].split), rows)
-        request.tell(f"{dataset}: {done} of {len(left)} splits")
+    calls = {str(task.split): (settings, dataset, benchmark, task) for task in tasks}
+    left = kept.unfinished(calls, request.tell)
+    kept.compute(_scores, left, request.jobs, request.tell)
     pandas = import_optional("pandas", extra="frames", purpose="the study")
     frame: pd.DataFrame = pandas.DataFrame(
         [row for task in tasks for row in kept.cells[str(task.split)]]
@@ -242,10 +230,6 @@ def _scores(
     settings: Settings, dataset: str, benchmark: ImageBenchmark, task: ZeroShotTask
 ) -> list[dict[str, Any]]:
     """Accuracies of one split; all methods and shares share the image side."""
-    searches = {
-        name: Search(SEARCHES[name].classifier, grid)
-        for name, grid in settings.classifiers.items()
-    }
     embeddings: dict[str, dict[str, LabelEmbedding]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PhcleWarning)
@@ -261,31 +245,15 @@ def _scores(
             for name, plan in settings.methods.items():
                 variants = dict(_variants(settings, dataset, plan, partial))
                 embeddings[f"{share}/{name}"] = variants
+        searches = searches_of(settings.classifiers)
         frame = evaluate(
             embeddings, searches, [task], n_validation=settings.n_validation
         )
     found = []
     for row in frame.to_dict("records"):
         share, _, method = row["embedding"].partition("/")
-        found.append(
-            {
-                "missing": float(share),
-                "method": method,
-                **{
-                    key: row[key]
-                    for key in (
-                        "classifier",
-                        "split",
-                        "variant",
-                        "parameters",
-                        "validation_accuracy",
-                        "accuracy",
-                        "n_seen",
-                        "n_unseen",
-                    )
-                },
-            }
-        )
+        own = {str(key): row[key] for key in KEPT}
+        found.append({"missing": float(share), "method": method, **own})
     return found
 
 

@@ -28,8 +28,12 @@ from phcle_paper.studies.described_objects import (
     attribute_auc,
     predictions,
 )
-from phcle_paper.studies.novel_classes import novel_panels
-from phcle_paper.studies.picture_panels import Panel, draw_panels, panel_of
+from phcle_paper.studies.picture_panels import (
+    Panel,
+    draw_panels,
+    novel_panels,
+    panel_of,
+)
 from phcle_paper.tables.image_benchmarks import has_features
 
 if TYPE_CHECKING:
@@ -168,14 +172,11 @@ def _choose(
         without = (*hidden, *tested)
         embedding = objects.embedding(without, settings.options)
         truth = objects.attributes[np.isin(objects.y, tested)]
-        for method, choices in predictions(
-            objects, embedding, without, tested, settings.penalties
-        ).items():
+        every = predictions(objects, embedding, without, tested, settings.penalties)
+        for method, choices in every.items():
             for choice, values in choices.items():
-                score = _scores(truth, values)
-                found[method].setdefault(choice, []).append(
-                    sum(score[key] for key in SCORES)
-                )
+                score = sum(_scores(truth, values).values())
+                found[method].setdefault(choice, []).append(score)
     return {method: _best(choices) for method, choices in found.items()}
 
 
@@ -201,19 +202,12 @@ def _leads(
     random = np.random.default_rng(settings.split_seed)
 
     def lead(rows: npt.NDArray[np.int64]) -> list[float]:
-        one, other = (
-            _scores(truth[rows], ours[rows]),
-            _scores(truth[rows], theirs[rows]),
-        )
+        one, other = (_scores(truth[rows], x[rows]) for x in (ours, theirs))
         return [one[key] - other[key] for key in SCORES]
 
     everything = lead(np.arange(len(truth)))
-    drawn = np.array(
-        [
-            lead(random.integers(len(truth), size=len(truth)))
-            for _ in range(settings.draws)
-        ]
-    )
+    n = len(truth)
+    drawn = np.array([lead(random.integers(n, size=n)) for _ in range(settings.draws)])
     found: dict[str, float] = {}
     for i, key in enumerate(SCORES):
         found[f"{name} {key} lead"] = everything[i]
@@ -261,20 +255,9 @@ def _typical_panels(outcome: Outcome, quantiles: Sequence[float]) -> list[Panel]
             order = own[np.argsort(areas[objects.y[rows] == label], kind="stable")]
             row = order[round(quantile * (len(order) - 1))]
             (found,) = image_map.understand(objects.X[[row]], outcome.embedding)
-            panels.append(
-                panel_of(
-                    objects.names.get(label, label),
-                    found,
-                    outcome.embedding,
-                    dict(
-                        zip(
-                            objects.classes.columns,
-                            objects.attributes[row],
-                            strict=True,
-                        )
-                    ),
-                )
-            )
+            shown = zip(objects.classes.columns, objects.attributes[row], strict=True)
+            title = objects.names.get(label, label)
+            panels.append(panel_of(title, found, outcome.embedding, dict(shown)))
     return panels
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from phcle.errors import check_choice
 from phcle_paper.datasets import WORDNET_FOLDER
-from phcle_paper.parallel import in_parallel
 from phcle_paper.studies.cell_completion import code_digest
 from phcle_paper.studies.cell_tasks import TASKS
 from phcle_paper.studies.confidence_trials import (
@@ -33,15 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS", "Settings", "run"]
 
-NEEDS = (
-    "sigtyp2020",
-    "grambank",
-    "lad",
-    "debian",
-    "pantheria",
-    "awa",
-    WORDNET_FOLDER,
-)
+TABLES = ("sigtyp2020", "grambank", "lad", "debian", "pantheria", "awa")
+NEEDS = (*TABLES, WORDNET_FOLDER)
 
 Row = dict[str, Any]
 
@@ -136,19 +127,12 @@ def _tried(
         for hides in HIDDEN
         for seed in _seeds(settings, dataset)
     }
-    left = [cell for cell in cells if cell not in kept.cells]
-    calls = [
-        (dataset, hides, request.data, seed, settings.share)
-        for dataset, hides, seed in map(cells.__getitem__, left)
-    ]
-    start = perf_counter()
-    for done, (i, rows) in enumerate(in_parallel(run_trial, calls, request.jobs), 1):
-        kept.add(left[i], rows)
-        dataset, hides, seed = cells[left[i]]
-        request.tell(
-            f"{done} of {len(left)}: {TITLES.get(dataset, dataset)}, {HIDDEN[hides]}, "
-            f"draw {seed}, after {perf_counter() - start:.0f} s"
-        )
+    calls = {
+        cell: (dataset, hides, request.data, seed, settings.share)
+        for cell, (dataset, hides, seed) in cells.items()
+    }
+    left = kept.unfinished(calls, request.tell)
+    kept.compute(run_trial, left, request.jobs, request.tell)
     found: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for cell, (dataset, hides, _) in cells.items():
         for row in kept.cells[cell]:

@@ -16,9 +16,10 @@ from typing import Any
 
 from phcle import __version__
 from phcle.contexts.readers.delimited import read_text
-from phcle.errors import FileError, OptionError, did_you_mean
+from phcle.errors import FileError, OptionError
 from phcle.files import make_folder, parse_toml
 from phcle_paper.tables.rendering import write_table
+from phcle_paper.tables.settings import check_keys
 
 __all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
 
@@ -92,11 +93,7 @@ def _settings(name: str, kind: Any, config: Path | None) -> Any:
         where, text = str(config), read_text(config)
     raw = parse_toml(text, where)
     known = [field.name for field in fields(kind)]
-    for key in raw:
-        if key not in known:
-            raise OptionError(
-                f"{where}: the key {key!r} is unknown.{did_you_mean(key, known)}"
-            )
+    check_keys(raw, known, where)
     missing = [key for key in known if key not in raw]
     if missing:
         raise OptionError(f"{where}: needs the key {missing[0]!r} too.")

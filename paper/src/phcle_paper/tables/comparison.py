@@ -14,22 +14,14 @@ from phcle.datasets import load_feature_folder
 from phcle.errors import FileError
 from phcle.optional_imports import import_optional
 from phcle.uses.zero_shot import compare
-from phcle_paper.datasets import (
-    APY_PAPER,
-    AWA_CORRECTED,
-    AWA_PAPER,
-    load_class_attributes,
-    load_xlsa17,
-)
-from phcle_paper.tables.image_benchmarks import FOLDERS, has_features
+from phcle_paper.datasets import load_class_attributes, load_xlsa17
+from phcle_paper.tables.image_benchmarks import FOLDERS, PAPER_SPLITS, has_features
 from phcle_paper.tables.settings import Experiment
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["accuracy_table", "statistics_table"]
-
-PAPER_SPLITS = {"awa": AWA_PAPER, "awa-corrected": AWA_CORRECTED, "apy": APY_PAPER}
 
 CONFIDENCE = 0.95
 """Confidence level: a difference is significant if this t interval excludes zero."""
@@ -110,38 +102,23 @@ def _statistics(
     folder = data / FOLDERS[dataset]
     if not folder.is_dir():
         raise FileError(f"{folder}: no such folder; it must hold {dataset!r}.")
-    n_attributes: int | None = None
+    images, attributes = None, None
     if dataset == "tiny-imagenet":
         images = load_feature_folder(folder)
         seen, unseen = images.splits["seen"], images.splits["unseen"]
     else:
-        split = PAPER_SPLITS[dataset]
-        seen, unseen = split.seen, split.unseen
-        if not has_features(dataset, data):
-            columns = load_class_attributes(folder).attributes.columns
-            return _counted(seen, unseen, len(columns), None, None, None)
-        images = load_xlsa17(folder, features)
-        if images.attributes is not None:
-            n_attributes = len(images.attributes.columns)
-    return _counted(
-        seen,
-        unseen,
-        n_attributes,
-        len(images.rows_of(seen)),
-        len(images.rows_of(unseen)),
-        images.features.shape[1],
-    )
-
-
-def _counted(
-    seen: Sequence[str], unseen: Sequence[str], *rest: int | None
-) -> dict[str, int | None]:
-    keys = ("attributes", "seen_images", "unseen_images", "features")
+        seen, unseen = PAPER_SPLITS[dataset].seen, PAPER_SPLITS[dataset].unseen
+        if has_features(dataset, data):
+            images = load_xlsa17(folder, features)
+        attributes = load_class_attributes(folder).attributes
     return {
         "classes": len(seen) + len(unseen),
         "seen": len(seen),
         "unseen": len(unseen),
-        **dict(zip(keys, rest, strict=True)),
+        "attributes": None if attributes is None else len(attributes.columns),
+        "seen_images": None if images is None else len(images.rows_of(seen)),
+        "unseen_images": None if images is None else len(images.rows_of(unseen)),
+        "features": None if images is None else images.features.shape[1],
     }
 
 
@@ -154,15 +131,13 @@ def _over_splits(
     random: pd.DataFrame, reference: str, embedding: str, classifier: str
 ) -> dict[str, float | None]:
     """Mean and spread over random splits, and the paired difference."""
-    keys = ("mean", "spread", "difference", "standard_error")
+    columns = {"mean": "accuracy"}
+    columns |= {key: key for key in ("spread", "difference", "standard_error")}
     if not len(random):
-        return dict.fromkeys(keys)
+        return dict.fromkeys(columns)
     own = compare(random[random["classifier"] == classifier], reference)
     row = own[own["embedding"] == embedding].iloc[0]
-    columns = ("accuracy", "spread", "difference", "standard_error")
-    return {
-        key: _percent(row[column]) for key, column in zip(keys, columns, strict=True)
-    }
+    return {key: _percent(row[column]) for key, column in columns.items()}
 
 
 def _verdict(

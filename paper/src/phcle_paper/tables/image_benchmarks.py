@@ -7,7 +7,7 @@ descriptions only the classes that have some: that is the partial setting of the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,14 +22,22 @@ from phcle_paper.datasets import (
     APY_PAPER,
     AWA_CORRECTED,
     AWA_PAPER,
-    PaperSplit,
     load_awa_word_vectors,
     load_xlsa17,
 )
 from phcle_paper.tables.label_sentences import label_sentences
 from phcle_paper.tables.saved_results import digest_of_context
 
-__all__ = ["FOLDERS", "ImageBenchmark", "has_features", "load_benchmark", "thinned"]
+__all__ = [
+    "APY_NODES",
+    "FOLDERS",
+    "PAPER_SPLITS",
+    "ImageBenchmark",
+    "has_features",
+    "load_benchmark",
+    "renamed",
+    "thinned",
+]
 
 FOLDERS = {
     "awa": "xlsa17/AWA1",
@@ -38,6 +46,7 @@ FOLDERS = {
     "apy": "xlsa17/APY",
 }
 """Folder of each data set, relative to --data."""
+PAPER_SPLITS = {"awa": AWA_PAPER, "awa-corrected": AWA_CORRECTED, "apy": APY_PAPER}
 BAG_OF_WORDS = "bow300.mat"
 
 APY_NODES = {
@@ -126,13 +135,9 @@ def load_benchmark(
             f"{own}: no such folder; --data must be the folder that holds "
             f"{FOLDERS[dataset]} for the data set {dataset!r}."
         )
-    loaders: dict[str, Callable[[], ImageBenchmark]] = {
-        "awa": lambda: _awa(AWA_PAPER, folder, features, sentences),
-        "awa-corrected": lambda: _awa(AWA_CORRECTED, folder, features, sentences),
-        "apy": lambda: _apy(folder, features, sentences),
-        "tiny-imagenet": lambda: _tiny(own, sentences),
-    }
-    return loaders[dataset]()
+    if dataset == "tiny-imagenet":
+        return _tiny(own, sentences)
+    return _classes_with_attributes(dataset, folder, features, sentences)
 
 
 def thinned(task: ZeroShotTask, most: int, seed: int) -> ZeroShotTask:
@@ -151,37 +156,40 @@ def thinned(task: ZeroShotTask, most: int, seed: int) -> ZeroShotTask:
     return replace(task, X=task.X[rows], y=task.y[rows])
 
 
-def _awa(
-    split: PaperSplit, folder: Path, features: str | None, sentences: Path | None
+def _classes_with_attributes(
+    dataset: str, folder: Path, features: str | None, sentences: Path | None
 ) -> ImageBenchmark:
-    data = load_xlsa17(folder / FOLDERS["awa"], features)
-    descriptions = {"attributes": _renamed(data.attributes, split.wnids, split)}
+    """AWA or aPY, from the release xlsa17."""
+    data = load_xlsa17(folder / FOLDERS[dataset], features)
+    split = PAPER_SPLITS[dataset]
+    nodes = split.wnids or APY_NODES
+    wnids = {name: nodes[name] for name in split.classes}
+    assert data.attributes is not None
+    descriptions = {"attributes": renamed(data.attributes, wnids)}
     notes = [_on_features(data)]
-    if sentences is not None:
-        notes.append("--sentences is not used here: the data has word vectors")
     words = folder / "awa" / "att_splits_with_wv.mat"
-    if words.is_file():
-        vectors = load_awa_word_vectors(words)
-        descriptions["words"] = _renamed(vectors, split.wnids, split)
-    else:
-        notes.append("no word vectors: awa/att_splits_with_wv.mat is missing")
-    task = _task(data, split, split.wnids)
-    return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
-
-
-def _apy(folder: Path, features: str | None, sentences: Path | None) -> ImageBenchmark:
-    data = load_xlsa17(folder / FOLDERS["apy"], features)
-    descriptions = {"attributes": _renamed(data.attributes, APY_NODES, APY_PAPER)}
-    notes = [_on_features(data)]
-    if sentences is None:
+    if dataset == "apy" and sentences is None:
         notes.append("no word vectors: name a file of them with --sentences")
-    else:
+    elif dataset == "apy":
         descriptions["words"] = DescriptiveContext.from_vectors(
             sentences,
             name="words",
-            labels={APY_NODES[name]: name for name in APY_PAPER.classes},
+            labels={wnid: name for name, wnid in wnids.items()},
         )
-    task = _task(data, APY_PAPER, APY_NODES)
+    elif words.is_file():
+        descriptions["words"] = renamed(load_awa_word_vectors(words), wnids)
+    else:
+        notes.append("no word vectors: awa/att_splits_with_wv.mat is missing")
+    if dataset != "apy" and sentences is not None:
+        notes.append("--sentences is not used here: the data has word vectors")
+    X, y = data.select(split.classes)
+    task = ZeroShotTask(
+        split.name,
+        X,
+        np.array([wnids[name] for name in y.tolist()]),
+        tuple(wnids[name] for name in split.seen),
+        tuple(wnids[name] for name in split.unseen),
+    )
     return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
 
 
@@ -222,23 +230,9 @@ def _on_features(data: ImageData) -> str:
     )
 
 
-def _task(data: ImageData, split: PaperSplit, wnids: Mapping[str, str]) -> ZeroShotTask:
-    """The classes of the split, under their wnids."""
-    X, y = data.select(split.classes)
-    return ZeroShotTask(
-        split.name,
-        X,
-        np.array([wnids[name] for name in y.tolist()]),
-        tuple(wnids[name] for name in split.seen),
-        tuple(wnids[name] for name in split.unseen),
-    )
-
-
-def _renamed(
-    context: DescriptiveContext | None, wnids: Mapping[str, str], split: PaperSplit
+def renamed(
+    context: DescriptiveContext, wnids: Mapping[str, str]
 ) -> DescriptiveContext:
-    """The classes of the split under their wnids."""
-    if context is None:
-        raise FileError(f"{split.name}: the data has no attributes of its classes.")
-    kept = context.rows_for(split.classes)
-    return replace(kept, labels=tuple(wnids[name] for name in kept.labels))
+    """The classes that have a wnid, under their wnids and in their order."""
+    kept = context.rows_for(list(wnids))
+    return replace(kept, labels=tuple(wnids.values()))

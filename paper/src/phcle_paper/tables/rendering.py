@@ -43,10 +43,8 @@ def _body(table: Table) -> list[str]:
 def _statistics(table: Table) -> list[str]:
     rows = []
     for row in table["rows"]:
-        same = row["paper"] == row["ours"]
-        remark = (
-            "" if row["paper"] is None or row["ours"] is None or same else "differs"
-        )
+        is_known = row["paper"] is not None and row["ours"] is not None
+        remark = "differs" if is_known and row["paper"] != row["ours"] else ""
         name = WORDS.get(row["statistic"], row["statistic"])
         rows.append((name, _count(row["paper"]), _count(row["ours"]), remark))
     return markdown_grid(("", "paper", "here", ""), rows)

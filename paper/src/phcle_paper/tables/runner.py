@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import Any
 from phcle.errors import FileError
 from phcle.files import make_folder
 from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
-from phcle_paper.parallel import in_parallel
 from phcle_paper.tables.comparison import accuracy_table, statistics_table
 from phcle_paper.tables.embeddings import available, make_embeddings
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
@@ -99,21 +97,13 @@ def run_cells(
         for classifier in experiment.classifiers
         for plan in experiment.embeddings
     }
-    left = [cell for cell in wanted if cell not in kept.cells]
-    if len(left) < len(wanted):
-        tell(f"{len(wanted) - len(left)} of {len(wanted)} cells are finished already")
+    left = kept.unfinished(wanted, tell)
     embeddings = make_embeddings(experiment, benchmark, tell) if left else {}
-    began = time.perf_counter()
-    calls = [
-        (experiment, {name: embeddings[name]}, task, classifier)
-        for task, classifier, name in (wanted[cell] for cell in left)
-    ]
-    for done, (number, rows) in enumerate(in_parallel(_evaluate, calls, jobs), 1):
-        cell = left[number]
-        kept.add(cell, rows)
-        spent = time.perf_counter() - began
-        rest = spent / done * (len(left) - done)
-        tell(f"{done} of {len(left)} cells ({cell}), about {rest:.0f} s left")
+    calls = {
+        cell: (experiment, {name: embeddings[name]}, task, classifier)
+        for cell, (task, classifier, name) in left.items()
+    }
+    kept.compute(_evaluate, calls, jobs, tell)
     return [row for cell in wanted for row in kept.cells[cell]]
 
 

@@ -7,12 +7,15 @@ data, then the rows of one cell each.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from phcle import __version__
 from phcle.contexts import DescriptiveContext
@@ -24,6 +27,8 @@ from phcle_paper.tables.settings import Experiment
 __all__ = ["SavedResults", "digest_of", "digest_of_context", "fingerprint"]
 
 Row = dict[str, Any]
+Plan = TypeVar("Plan")
+Tell = Callable[[str], None]
 
 FORM = 2
 """Version of the rows; raise it when their columns change, so old rows are dropped."""
@@ -35,13 +40,8 @@ def fingerprint(experiment: Experiment, digest: str) -> str:
     The number of random splits is no part of it: with more of them, the first stay.
     Nor are the printed numbers and caveats, which change no result.
     """
-    same = replace(
-        experiment,
-        splits=replace(experiment.splits, random=0),
-        paper={},
-        caveats=(),
-        title="",
-    )
+    splits = replace(experiment.splits, random=0)
+    same = replace(experiment, splits=splits, paper={}, caveats=(), title="")
     return digest_of([asdict(same), digest])
 
 
@@ -69,6 +69,40 @@ class SavedResults:
         self.changed = False
         """Whether the file held results of other settings, which were dropped."""
         self._read()
+
+    def unfinished(self, wanted: Mapping[str, Plan], tell: Tell) -> dict[str, Plan]:
+        """The cells that have no rows yet."""
+        left = {cell: own for cell, own in wanted.items() if cell not in self.cells}
+        if len(left) < len(wanted):
+            done = len(wanted) - len(left)
+            tell(f"{done} of {len(wanted)} cells are finished already")
+        return left
+
+    def compute(
+        self,
+        function: Callable[..., list[Row]],
+        calls: Mapping[str, tuple[Any, ...]],
+        jobs: int,
+        tell: Tell,
+    ) -> None:
+        """Compute cells on one process or several, and save each when it is finished.
+
+        Another process must be able to import the function.
+        """
+        # One thread each: small products gain nothing from more, and threads that wait
+        # for each other on a busy machine cost more than the work.
+        parallel = Parallel(
+            n_jobs=jobs, return_as="generator_unordered", inner_max_num_threads=1
+        )
+        start = perf_counter()
+        finished = parallel(
+            delayed(_named)(cell, function, arguments)
+            for cell, arguments in calls.items()
+        )
+        for done, (cell, rows) in enumerate(finished, 1):
+            self.add(cell, rows)
+            rest = (perf_counter() - start) / done * (len(calls) - done)
+            tell(f"{done} of {len(calls)} cells ({cell}), about {rest:.0f} s left")
 
     def add(self, cell: str, rows: list[Row]) -> None:
         """Save the rows of a cell."""
@@ -110,3 +144,10 @@ class SavedResults:
                 break
             found.append(entry)
         return found
+
+
+def _named(
+    cell: str, function: Callable[..., list[Row]], arguments: tuple[Any, ...]
+) -> tuple[str, list[Row]]:
+    """The rows of a cell with its name, as cells finish in any order."""
+    return cell, function(*arguments)

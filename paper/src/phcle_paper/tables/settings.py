@@ -24,10 +24,12 @@ __all__ = [
     "EmbeddingPlan",
     "Experiment",
     "SplitPlan",
+    "check_keys",
     "load_config",
     "load_shipped",
     "parse",
     "quick",
+    "searches_of",
 ]
 
 TABLES = ("table1", "table2", "table3")
@@ -102,10 +104,15 @@ class Experiment:
     @property
     def searches(self) -> dict[str, Search]:
         """Classifiers with the grids of this experiment."""
-        return {
-            name: Search(SEARCHES[name].classifier, grid)
-            for name, grid in self.classifiers.items()
-        }
+        return searches_of(self.classifiers)
+
+
+def searches_of(classifiers: Mapping[str, Mapping[str, Any]]) -> dict[str, Search]:
+    """Classifiers with their grids."""
+    return {
+        name: Search(SEARCHES[name].classifier, grid)
+        for name, grid in classifiers.items()
+    }
 
 
 def load_shipped(table: str, dataset: str) -> Experiment:
@@ -146,19 +153,19 @@ def quick(experiment: Experiment) -> Experiment:
 def parse(text: str, where: str) -> Experiment:
     """Settings from TOML; `where` names the file in messages."""
     raw = parse_toml(text, where)
-    _check_keys(raw, Experiment.__dataclass_fields__, where)
+    check_keys(raw, Experiment.__dataclass_fields__, where)
     for key in ("table", "dataset", "title"):
         if not isinstance(raw.get(key), str):
             raise OptionError(f"{where}: needs the text {key!r}.")
     check_choice("table", raw["table"], TABLES, where)
     check_choice("dataset", raw["dataset"], DATASETS, where)
     splits = _table(raw, "splits", where)
-    _check_keys(splits, SplitPlan.__dataclass_fields__, f"{where}, [splits]")
+    check_keys(splits, SplitPlan.__dataclass_fields__, f"{where}, [splits]")
     classifiers = _table(raw, "classifiers", where)
-    _check_keys(classifiers, SEARCHES, f"{where}, [classifiers]")
+    check_keys(classifiers, SEARCHES, f"{where}, [classifiers]")
     for name, grid in classifiers.items():
         place = f"{where}, [classifiers.{name}]"
-        _check_keys(grid, SEARCHES[name].classifier._get_param_names(), place)
+        check_keys(grid, SEARCHES[name].classifier._get_param_names(), place)
     embeddings = tuple(_embedding(x, where) for x in raw.get("embeddings", ()))
     names = [plan.name for plan in embeddings]
     found = Experiment(
@@ -175,13 +182,13 @@ def parse(text: str, where: str) -> Experiment:
         if not classifiers:
             raise OptionError(f"{where}: needs a classifier, [classifiers.eszsl].")
         check_choice("reference", found.reference, names, where)
-        _check_keys(found.paper, names, f"{where}, [paper]")
+        check_keys(found.paper, names, f"{where}, [paper]")
     return found
 
 
 def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
     """One row; shared options are added to every variant."""
-    _check_keys(raw, ("name", "method", "options", "variants", "spectrum"), where)
+    check_keys(raw, ("name", "method", "options", "variants", "spectrum"), where)
     name = raw.get("name")
     if not isinstance(name, str):
         raise OptionError(f"{where}: every one of [[embeddings]] needs a name.")
@@ -190,7 +197,7 @@ def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
     shared = raw.get("options", {})
     variants = tuple({**shared, **own} for own in raw.get("variants", [{}]))
     for variant in variants:
-        _check_keys(variant, METHODS[method], f"{where}, embedding {name!r}")
+        check_keys(variant, METHODS[method], f"{where}, embedding {name!r}")
     powers = raw.get("spectrum", [1.0])
     if not powers or not all(isinstance(x, (int, float)) and x >= 0 for x in powers):
         raise OptionError(
@@ -208,7 +215,7 @@ def _table(raw: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     return found
 
 
-def _check_keys(raw: Any, allowed: Iterable[str], where: str) -> None:
+def check_keys(raw: Any, allowed: Iterable[str], where: str) -> None:
     """Refuse a key that nothing reads."""
     if not isinstance(raw, dict):
         raise OptionError(f"{where}: must be a table of keys. Got {raw!r} instead.")

@@ -19,10 +19,10 @@ from phcle_paper.datasets.patchy_table import (
     numbers_of,
     read_cells,
 )
-from phcle_paper.datasets.releases import SHOP
+from phcle_paper.datasets.releases import Release
+from phcle_paper.studies.cell_tasks import CellTask
 
-__all__ = ["load_shop"]
-
+SHOP = Release("the made-up shop", "388 categories with gaps, beside the project")
 LABEL, CHILD, PARENT = "category", "child", "parent"
 NUMBERS = {"avg price": "price", "returns %": "returns"}  # by their names in the truth
 TRUTHS = ("electric", "perishable")
@@ -30,20 +30,9 @@ CATEGORIES = ("season", "size")
 YES_NO = {"yes": "1", "no": "0", "": ""}
 
 
-def load_shop(folder: str | Path) -> tuple[PatchyTable, Floats]:
-    """The shop's table, with tags and baskets beside it, and its complete values.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Folder of the data set.
-
-    Returns
-    -------
-    tuple of PatchyTable and array
-        The table with its gaps, and the values without any.
-    """
-    folder = Path(folder)
+def shop_task(data: str | Path) -> CellTask:
+    """What the shop's table lacks; tags and baskets stand beside the table."""
+    folder = Path(data) / "shop"
     columns = (*NUMBERS, *TRUTHS, *CATEGORIES)
     rows = read_cells(SHOP, folder, "attributes_clean.csv", needs=[LABEL, *columns])
     path = SHOP.file(folder, "truth.json")
@@ -80,7 +69,7 @@ def load_shop(folder: str | Path) -> tuple[PatchyTable, Floats]:
         ),
         (_tags(folder, labels), _baskets(folder)),
     )
-    return table, _values(complete, fields, folder)
+    return CellTask(table, ~table.known, _values(complete, fields, folder))
 
 
 def _values(

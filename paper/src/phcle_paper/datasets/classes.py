@@ -1,14 +1,29 @@
-"""Readable names of classes, and lists of classes in text files."""
+"""Classes of a data set: attributes, readable names, and lists in text files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from phcle.contexts import DescriptiveContext
 from phcle.contexts.readers.label_files import read_labels
 from phcle.errors import FileError, did_you_mean
 
-__all__ = ["read_class_list", "readable_name"]
+__all__ = ["ClassAttributes", "read_class_list", "readable_name"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAttributes:
+    """Attributes of classes without pictures, and the class lists of the source."""
+
+    attributes: DescriptiveContext
+    splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes, in the order of the source."""
+        return self.attributes.labels
 
 
 def readable_name(name: str) -> str:
