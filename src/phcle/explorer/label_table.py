@@ -161,8 +161,7 @@ def sorted_rows(
     """
     passes = rows_of(opened, filters)
     if sort in ("name", "id"):
-        lookup = opened.lookup
-        order = lookup.by_name if sort == "name" else lookup.by_id
+        order = opened.rows_by_name if sort == "name" else opened.rows_by_id
         rows = order[passes[order]]
     elif sort:
         column = opened.columns.get(*parse_attribute(sort))

@@ -19,7 +19,7 @@ from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import number_text
 from phcle.errors import UnknownLabelError
 from phcle.explorer.answers import Node
-from phcle.explorer.label_lookup import LabelNotFound
+from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named
 

@@ -341,7 +341,7 @@ def found_labels(opened: Opened, typed: str, limit: int) -> answers.LabelsFound:
         Matching labels, best first.
     """
     embedding = opened.embedding
-    rows = opened.lookup.suggestions.find(typed, limit)
+    rows = opened.label_suggestions.find(typed, limit)
     found = tuple(named(embedding, embedding.labels[i]) for i in rows)
     return answers.LabelsFound(typed, found)
 

@@ -8,7 +8,6 @@ first. What then still lies at another place has moved.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,11 +19,11 @@ import numpy.typing as npt
 from phcle.answers import Answer
 from phcle.errors import FileError
 from phcle.explorer.answers import MapData, Progress
+from phcle.explorer.assets import StoredContent, stored_json
 from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.second_layout import SecondLayout, second_layout_file
-from phcle.explorer.stored_content import StoredContent
 from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import packed
 from phcle.report.map_layout import lay_out
@@ -218,7 +217,7 @@ class TwoMapsFile:
                 stored = pair.kept.load()
                 is_ready = stored is not None
                 places = pair.second.places if stored is None else stored
-                self._content = _stored(pair.values(places, ready=is_ready))
+                self._content = stored_json(pair.values(places, ready=is_ready))
                 self._tell(int(is_ready), 1, is_ready=is_ready)
                 if not is_ready:
                     work = threading.Thread(target=self._improve, args=[pair])
@@ -233,7 +232,7 @@ class TwoMapsFile:
             places = pair.better_places(self._tell)
             has_failed = False
         finally:
-            self._content = _stored(pair.values(places, ready=True))
+            self._content = stored_json(pair.values(places, ready=True))
             self._tell(1, 1, is_ready=True, has_failed=has_failed)
         try:
             pair.kept.save(places)
@@ -249,14 +248,6 @@ class TwoMapsFile:
         self._workspace.second_map = Progress(
             is_ready, has_failed, stage, n * done // max(total, 1), n
         )
-
-
-def _stored(values: dict[str, Any]) -> StoredContent:
-    """Values as JSON, compressed."""
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    made = StoredContent(text.encode(), "application/json")
-    _ = made.compressed
-    return made
 
 
 class _Pair:
