@@ -16,12 +16,12 @@ from phcle.cli.flags import (
     reading_of,
     with_flags,
 )
-from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
     progress_bar,
     say_what_was_read,
     show,
+    show_match,
     show_nearest,
     show_next,
     show_written,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phcle.cli.command_style import want
 from phcle.cli.flags import Count, EmbeddingFile, Json, Labels
 from phcle.cli.output import (
     check_answers_file,
@@ -37,9 +38,9 @@ def clusters(
     k: Count = 8,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write the clusters (.csv, .tsv or .json), or to draw them "
+        want(
+            "FILE",
+            "Where to write the clusters (.csv, .tsv or .json), or to draw them "
             "as a heat map (.png, .svg or .pdf).",
         ),
     ] = None,

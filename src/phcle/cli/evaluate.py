@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phcle.cli.command_style import have, tuning, want
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import progress_bar, show, show_line, show_table
 from phcle.files.writing import make_folder
@@ -39,52 +40,50 @@ def evaluate(
     file: EmbeddingFile,
     features: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER|FILE",
-            help="Image features: features.npz, or X.npy and labels.csv; a "
+        have(
+            "FOLDER|FILE",
+            "Image features: features.npz, or X.npy and labels.csv; a "
             "split.json beside it gives the classes to test on.",
         ),
     ] = None,
     contexts: Annotated[
         bool,
-        typer.Option(
-            "--contexts",
-            help="Instead of images: how well hidden cells of the tables are "
+        want(
+            None,
+            "Instead of images: how well hidden cells of the tables are "
             "predicted without each context.",
+            "--contexts",
         ),
     ] = False,
     complete: Annotated[
         bool,
-        typer.Option(
-            "--complete",
-            help="Instead of images: how well hidden cells of every column are "
+        want(
+            None,
+            "Instead of images: how well hidden cells of every column are "
             "predicted, beside simple rules.",
+            "--complete",
         ),
     ] = False,
     classifiers: Annotated[
         list[str] | None,
-        typer.Option(
+        tuning(
+            "eszsl|conse|sje",
+            "Give it several times for several; by default all.",
             "--classifier",
-            metavar="eszsl|conse|sje",
-            help="Give it several times for several; by default all.",
         ),
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Random class splits; by default split.json, or 10 without it.",
+        tuning(
+            "N", "Random class splits; by default split.json, or 10 without it.", min=1
         ),
     ] = None,
     generalised: Annotated[
-        bool, typer.Option("--generalised", help="Answers among seen classes too.")
+        bool, want(None, "Answers among seen classes too.", "--generalised")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Where to write evaluation.md, .csv and .json."
-        ),
+        want("FOLDER", "Where to write evaluation.md, .csv and .json."),
     ] = None,
     as_json: Json = False,
 ) -> None:

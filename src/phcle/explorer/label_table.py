@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from phcle.explorer.opened_embedding import Opened
 from phcle.files.csv_text import csv_lines
 from phcle.uses.label_columns import FieldColumn
 
-__all__ = ["LabelTable", "csv_of_table", "label_table"]
+__all__ = ["LabelTable", "csv_of_table", "label_table", "page_of"]
 
 Rows = npt.NDArray[np.int32]
 
@@ -208,12 +209,10 @@ def label_table(
     """
     rows = sorted_rows(opened, filters, sort, descending=descending)
     columns = [opened.columns.get(*key) for key in shown_columns(opened, chosen)]
-    pages = max(-(-len(rows) // size), 1)
-    page = min(page, pages)
-    shown = rows[(page - 1) * size : page * size].tolist()
+    shown, page, pages = page_of(rows, page, size)
     return LabelTable(
         tuple(TableColumn(x.context, x.title, x.kind) for x in columns),
-        tuple(_row(opened, row, columns) for row in shown),
+        tuple(_row(opened, row, columns) for row in shown.tolist()),
         len(rows),
         len(opened.embedding),
         page,
@@ -221,6 +220,33 @@ def label_table(
         sort,
         descending,
     )
+
+
+def page_of(rows: Any, page: int, size: int) -> tuple[Any, int, int]:
+    """Cut a page out of rows.
+
+    Parameters
+    ----------
+    rows : sequence or array
+        All rows.
+    page : int
+        Number of the page, from 1; after the last one, the last.
+    size : int
+        Rows of a page.
+
+    Returns
+    -------
+    tuple of sequence, int and int
+        The rows of the page, its number, and the number of pages.
+
+    Examples
+    --------
+    >>> page_of("abcde", 9, 2)
+    ('e', 3, 3)
+    """
+    pages = max(-(-len(rows) // size), 1)
+    page = min(page, pages)
+    return rows[(page - 1) * size : page * size], page, pages
 
 
 def _row(opened: Opened, row: int, columns: Sequence[FieldColumn]) -> TableRow:
