@@ -30,7 +30,6 @@ from phcle.cli.output import (
 if TYPE_CHECKING:
     from phcle.answers import AddedLabels
 
-__all__ = ["add"]
 
 SHOWN_LABELS, SHOWN_NEIGHBOURS = 5, 5
 

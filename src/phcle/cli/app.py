@@ -37,8 +37,6 @@ from phcle.cli.report import report
 from phcle.errors import PhcleError
 from phcle.optional_imports import install_command
 
-__all__ = ["add_reproduce", "app", "main"]
-
 app = typer.Typer(
     name="phcle",
     cls=GuardedGroup,
@@ -71,7 +69,7 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback(epilog=_example("phcle demo", "phcle fit --help"))
-def root(
+def _root(
     version: Annotated[
         bool,
         typer.Option(

@@ -23,7 +23,6 @@ from phcle.cli.output import check_can_write, show_line, show_match, show_table
 if TYPE_CHECKING:
     from phcle.contexts.readers.checking import CheckedFile, CheckedFiles
 
-__all__ = ["check"]
 
 MANY_FILES = 8
 """Files up to which the table of shared labels is shown; more do not fit a screen."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
     from phcle.uses.clusters import Clusters
 
-__all__ = ["clusters"]
 
 COLUMNS = ("cluster", "cluster_name", "label", "name")
 """Columns of a table of clusters."""

@@ -16,18 +16,6 @@ from typer.core import TyperCommand
 from phcle.contexts.readers.context_files import FILE_KINDS
 from phcle.errors import did_you_mean
 
-__all__ = [
-    "AlikeCommand",
-    "UsageError",
-    "everywhere",
-    "have",
-    "hide_type",
-    "machine",
-    "tuning",
-    "usage_message",
-    "want",
-]
-
 
 def _option(
     group: str, metavar: str | None, help: str, *flags: str, **settings: Any

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from phcle.answers import FilledTable, SuspiciousCell
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["complete"]
 
 SUSPICIOUS = ("label", "column", "value", "chance", "expected", "low", "high", "family")
 

@@ -27,8 +27,6 @@ from phcle.cli.flags import make_flag, with_flags
 from phcle.cli.output import set_quiet
 from phcle.errors import FileError, OptionError, did_you_mean
 
-__all__ = ["options_from", "with_config"]
-
 
 def with_config(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the flags `--config`, which is read first, and `--quiet`.

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from phcle.answers import CompletedCell
     from phcle.report.demo_page import DemoAnswers
 
-__all__ = ["demo"]
 
 N_GAPS = 4
 """Labels whose gaps are printed; the page has more, and the screen has 24 lines."""

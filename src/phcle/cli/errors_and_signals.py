@@ -17,16 +17,6 @@ from typer.core import TyperGroup
 from phcle.cli.command_style import UsageError, hide_type, usage_message
 from phcle.errors import PhcleError, PhcleWarning, did_you_mean
 
-__all__ = [
-    "GuardedGroup",
-    "Terminated",
-    "leaving_at_once",
-    "load_libraries",
-    "open_closed_streams",
-    "save_when_terminated",
-    "say",
-]
-
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 STOPPED_BY = 128
 """Added to the number of a signal, as shells do, for the exit code of what it ended."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from phcle.answers import ColumnSkill, CompletionSkill, ContextHelp, Evaluation
 
-__all__ = ["evaluate"]
 
 COLUMNS = {
     "accuracy": "mean per-class accuracy",

@@ -17,8 +17,6 @@ from phcle.cli.output import shows_progress
 if TYPE_CHECKING:
     from phcle.explorer.workspace import Opened, Workspace
 
-__all__ = ["explore"]
-
 
 def explore(
     file: EmbeddingFile,

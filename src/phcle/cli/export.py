@@ -9,8 +9,6 @@ from phcle.cli.command_style import want
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, progress_stages, show, show_written
 
-__all__ = ["export"]
-
 
 def export(
     file: EmbeddingFile,

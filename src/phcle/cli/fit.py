@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.table_files import Reading
     from phcle.embedding import LabelEmbedding
 
-__all__ = ["fit", "fit_summary", "next_steps"]
-
 
 @with_flags(*context_flags(), *reading_flags(), *model_flags())
 def fit(

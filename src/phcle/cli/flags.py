@@ -20,25 +20,6 @@ from phcle.options import OPTIONS, Option
 if TYPE_CHECKING:
     from phcle.contexts.readers.table_files import Reading
 
-__all__ = [
-    "AnswersFile",
-    "Count",
-    "EmbeddingFile",
-    "Json",
-    "LabelWords",
-    "Labels",
-    "NamesFile",
-    "OutFile",
-    "SynonymsFile",
-    "context_files",
-    "context_flags",
-    "make_flag",
-    "model_flags",
-    "model_options",
-    "reading_flags",
-    "reading_of",
-    "with_flags",
-]
 
 EmbeddingFile = Annotated[
     Path, typer.Argument(metavar="LABELS.phcle", help="A file that fit has written.")

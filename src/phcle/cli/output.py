@@ -27,28 +27,6 @@ if TYPE_CHECKING:
     from phcle.contexts.label_matching import LabelMatch
     from phcle.contexts.readers.file_summaries import FileSummary
 
-__all__ = [
-    "SURE",
-    "check_answers_file",
-    "check_can_write",
-    "progress_bar",
-    "progress_stages",
-    "say_what_was_read",
-    "set_quiet",
-    "show",
-    "show_descriptions",
-    "show_each",
-    "show_explanation",
-    "show_line",
-    "show_match",
-    "show_nearest",
-    "show_next",
-    "show_summary",
-    "show_table",
-    "show_written",
-    "shows_progress",
-    "write_answers",
-]
 
 T = TypeVar("T")
 

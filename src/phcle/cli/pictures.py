@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from phcle.datasets import ImageData
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
-__all__ = ["map", "network_of", "understand"]
 
 Network = Annotated[
     str | None,

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from phcle import answers
 
-__all__ = ["describe", "explain", "labels_or_files", "nearest"]
 
 Label = Annotated[str, typer.Argument(help="A label's id or its readable name.")]
 

@@ -13,8 +13,6 @@ from phcle.cli.query_commands import labels_or_files
 if TYPE_CHECKING:
     from phcle.answers import WrittenReport
 
-__all__ = ["report"]
-
 
 def report(
     file: EmbeddingFile,

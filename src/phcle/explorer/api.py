@@ -39,8 +39,6 @@ from phcle.explorer.uploads import understood
 from phcle.explorer.workspace import Workspace
 from phcle.uses.named_answers import describe_label
 
-__all__ = ["api_routers"]
-
 A = TypeVar("A", bound=Answer)
 
 Label = Annotated[

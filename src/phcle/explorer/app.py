@@ -30,8 +30,6 @@ from phcle.explorer.security import (
 )
 from phcle.explorer.workspace import Workspace
 
-__all__ = ["make_app"]
-
 N_THREADS = 4
 """Quick answers that are computed at once, beside the costly ones. Python runs one
 thread at a time, so more would only make all of them late."""

@@ -18,8 +18,6 @@ from fastapi import APIRouter, Request, Response
 
 from phcle.web import MAP_SCRIPTS
 
-__all__ = ["Assets", "StoredContent", "stored_json"]
-
 KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",

@@ -20,8 +20,6 @@ from phcle.explorer.label_filters import (
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.label_columns import N_BINS, FieldColumn
 
-__all__ = ["Facet", "Facets", "facets"]
-
 Flags = npt.NDArray[np.bool_]
 
 MOST_FACETS = 12

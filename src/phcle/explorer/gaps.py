@@ -16,14 +16,6 @@ from phcle.explorer.label_table import page_of
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named, summarise
 
-__all__ = [
-    "ColumnGaps",
-    "Gap",
-    "Gaps",
-    "gaps_by_column",
-    "unknown_cells",
-]
-
 N_GAPS = 25
 """Cells of a page: each has reasons to read."""
 

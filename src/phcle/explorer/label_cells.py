@@ -15,8 +15,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import Reading, read_predictions
 from phcle.explorer.answers import LabelCell
 
-__all__ = ["label_cells"]
-
 Floats = npt.NDArray[np.floating]
 
 KINDS = ("number", "truth", "category")

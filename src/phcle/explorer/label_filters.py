@@ -24,18 +24,6 @@ from phcle.explorer.answers import FoundRows
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.label_columns import FieldColumn
 
-__all__ = [
-    "BRANCH",
-    "KNOWN_IN",
-    "Filter",
-    "Filters",
-    "branch_filter",
-    "found_rows",
-    "is_observed_only",
-    "parse_filters",
-    "rows_of",
-]
-
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 

@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from phcle.errors import UnknownLabelError
 
-__all__ = ["LabelNotFound", "Suggestions"]
-
 LONGEST = 100
 """Use only this many characters of a query, which bounds the work."""
 

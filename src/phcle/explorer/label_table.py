@@ -17,8 +17,6 @@ from phcle.explorer.opened_embedding import Opened
 from phcle.files.csv_text import csv_lines
 from phcle.uses.label_columns import FieldColumn
 
-__all__ = ["LabelTable", "csv_of_table", "label_table", "page_of"]
-
 Rows = npt.NDArray[np.int32]
 
 MOST_SHOWN = 6

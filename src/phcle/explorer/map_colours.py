@@ -23,13 +23,6 @@ from phcle.uses.attribute_search import (
     descriptive_context,
 )
 
-__all__ = [
-    "MapFile",
-    "attribute_colouring",
-    "difference_colouring",
-    "map_values",
-]
-
 N_NEAR = 5
 """Neighbours of each label that are sent with the map."""
 

@@ -23,8 +23,6 @@ from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named
 
-__all__ = ["NodePage", "node_page"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

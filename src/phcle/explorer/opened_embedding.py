@@ -32,7 +32,6 @@ from phcle.uses.neighbour_table import StoredNeighbours
 if TYPE_CHECKING:
     from phcle.contexts.relational.taxonomy import Hierarchy
 
-__all__ = ["Opened"]
 
 Tell = Callable[[str], None]
 

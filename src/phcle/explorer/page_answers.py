@@ -27,21 +27,6 @@ from phcle.uses.named_answers import (
     summarise,
 )
 
-__all__ = [
-    "comparison",
-    "differences",
-    "example_pairs",
-    "explanation",
-    "fitting_labels",
-    "found_attributes",
-    "found_labels",
-    "found_nodes",
-    "info",
-    "label_page",
-    "nearest",
-    "side_by_side",
-]
-
 MOST_COMPARED = 8
 """Labels that can be compared at once; more do not fit on a page."""
 

@@ -31,8 +31,6 @@ from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
 from phcle.web import MAP_SCRIPTS
 
-__all__ = ["Pages"]
-
 N_NEIGHBOURS = 15
 N_DIFFERENT = 50
 N_FITTING = 30

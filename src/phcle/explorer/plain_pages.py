@@ -14,8 +14,6 @@ from html import escape
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse
 
-__all__ = ["from_elsewhere_page", "is_page", "token_page"]
-
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 17px/1.6 system-ui, sans-serif; margin: 12vh auto; max-width: 34rem;

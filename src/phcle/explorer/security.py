@@ -33,16 +33,6 @@ from phcle.errors import OptionError
 from phcle.explorer.answers import Failure, FailureText
 from phcle.explorer.plain_pages import from_elsewhere_page, is_page, token_page
 
-__all__ = [
-    "MOST_COSTLY",
-    "CostlyRoute",
-    "Guard",
-    "Rules",
-    "costly_paths",
-    "failure_response",
-    "is_loopback",
-]
-
 MOST_COSTLY = 2
 """Costly answers at once: each may take some 100 MB at a million labels, and more would
 only share the same cores."""
@@ -220,7 +210,13 @@ class CostlyRoute(APIRoute):
     def get_route_handler(
         self,
     ) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Make the function that answers a request when its turn has come."""
+        """Make the function that answers a request when its turn has come.
+
+        Returns
+        -------
+        callable
+            The function.
+        """
         answer = super().get_route_handler()
 
         async def in_turn(request: Request) -> Response:

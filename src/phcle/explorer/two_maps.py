@@ -28,8 +28,6 @@ from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import packed
 from phcle.report.map_layout import lay_out
 
-__all__ = ["Alignment", "TwoMaps", "TwoMapsFile", "align", "beside_neighbours"]
-
 Floats = npt.NDArray[np.float64]
 
 N_NEAR, FAR = 10, 5.0

@@ -29,7 +29,6 @@ from phcle.uses.similarity_heatmap import CUT, heatmap_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["write_report"]
 
 N_SHOWN = 8
 """Labels whose neighbours are listed."""
