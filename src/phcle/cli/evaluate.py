@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from phcle.answers import ColumnSkill, CompletionSkill, ContextHelp, Evaluation
 
 
+RULES = ("usual", "family", "near", "rows")
+SKILL = ("column", "cells", "score", "PHCLE", *RULES, "PHCLE is")
+"""Titles of the table of `--complete`."""
+
 COLUMNS = {
     "accuracy": "mean per-class accuracy",
     "spread": "spread",
@@ -131,27 +135,15 @@ def _show_skill(answer: CompletionSkill) -> None:
     show_line(answer.summary)
     if answer.columns:
         show_table(
-            (
-                "column",
-                "cells",
-                "score",
-                "PHCLE",
-                "usual",
-                "family",
-                "near",
-                "rows",
-                "PHCLE is",
-            ),
+            SKILL,
             [
                 (
                     row.column,
                     f"{row.cells:,}",
                     row.measure.removeprefix("share "),
-                    f"{row.score:.2f}",
-                    f"{row.usual:.2f}",
-                    "–" if row.family is None else f"{row.family:.2f}",
-                    "–" if row.nearest is None else f"{row.nearest:.2f}",
-                    "–" if row.whole_rows is None else f"{row.whole_rows:.0%}",
+                    *(_number(x, ".2f") for x in (row.score, row.usual)),
+                    *(_number(x, ".2f") for x in (row.family, row.nearest)),
+                    _number(row.whole_rows, ".0%"),
                     row.verdict,
                 )
                 for row in answer.columns
@@ -172,6 +164,10 @@ def _show_skill(answer: CompletionSkill) -> None:
             )
 
 
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
 def _as_good(row: ColumnSkill) -> str:
     return "better" if row.verdict == "worse" else "as good"
 
@@ -184,9 +180,9 @@ def _show_help(answer: ContextHelp) -> None:
             [
                 (
                     row.context,
-                    "–" if row.without is None else f"{row.without:.3f}",
-                    "–" if row.skill is None else f"{row.skill:.3f}",
-                    "–" if row.skill is None else f"{row.error:.3f}",
+                    _number(row.without, ".3f"),
+                    _number(row.skill, ".3f"),
+                    _number(None if row.skill is None else row.error, ".3f"),
                     row.verdict,
                 )
                 for row in answer.contexts
@@ -308,7 +304,7 @@ def _show_columns(rows: Sequence[Mapping[str, Any]], columns: dict[str, str]) ->
         [
             (
                 row["classifier"],
-                *("–" if row[key] is None else f"{row[key]:.1%}" for key in shown),
+                *(_number(row[key], ".1%") for key in shown),
             )
             for row in rows
         ],

@@ -15,7 +15,8 @@ from phcle.cli.flags import EmbeddingFile
 from phcle.cli.output import shows_progress
 
 if TYPE_CHECKING:
-    from phcle.explorer.workspace import Opened, Workspace
+    from phcle.explorer.opened_embedding import Opened
+    from phcle.explorer.workspace import Workspace
 
 
 def explore(
@@ -121,7 +122,7 @@ def _workspace(
 def _opened(file: Path) -> Opened:
     """Load an embedding; on a terminal, the stages of its background work are shown."""
     from phcle.embedding import load
-    from phcle.explorer.workspace import Opened
+    from phcle.explorer.opened_embedding import Opened
 
     tell_progress = say if shows_progress() else lambda message: None
     return Opened(load(file), file.stem, file, say, tell_progress)

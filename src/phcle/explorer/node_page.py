@@ -26,6 +26,7 @@ from phcle.uses.named_answers import named
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.integer]
 
 MOST_LABELS = 60
 MOST_CHILDREN = 60
@@ -326,7 +327,7 @@ class _Findings:
         self,
         table: PredictingContext,
         titles: Sequence[tuple[str, str]],
-        counts: tuple[Floats, Floats],
+        counts: tuple[Counts, Counts],
         known: tuple[float, float],
     ) -> Floats:
         """Add values that are common inside and rare outside; return their shares.

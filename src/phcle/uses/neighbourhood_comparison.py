@@ -11,8 +11,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.uses.neighbour_table import NeighbourTable
 
-__all__ = ["Differences", "neighbourhood_differences"]
-
 Ints = npt.NDArray[np.int64]
 
 
