@@ -9,7 +9,7 @@ first. What then still lies at another place has moved.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,6 @@ from phcle.explorer.answers import MapData, Progress
 from phcle.explorer.assets import StoredContent, stored_json
 from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
-from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.second_layout import SecondLayout, second_layout_file
 from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import packed
@@ -258,7 +257,9 @@ class _Pair:
         self.differences = found
         self.first = workspace.opened.on_map
         self.second = workspace.compared.on_map
-        self.rows = _rows(self.first, found.labels), _rows(self.second, found.labels)
+        shown = self.first.embedding, self.second.embedding
+        first, second = (np.array([x.row_of[y] for y in found.labels]) for x in shown)
+        self.rows = first, second
         file = self.second.file
         self.kept = SecondLayout(
             None if file is None else second_layout_file(file),
@@ -310,9 +311,3 @@ class _Pair:
             "agreement": alignment.agreement,
             "ready": ready,
         }
-
-
-def _rows(opened: Opened, labels: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Rows of labels in an embedding."""
-    row = {label: i for i, label in enumerate(opened.embedding.labels)}
-    return np.array([row[label] for label in labels])
