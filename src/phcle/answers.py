@@ -6,9 +6,10 @@ FastAPI derives the API's schemas from the same fields. A new field is therefore
 edit here, one where it is filled, and one where a table or page shows it. What only the
 explorer shows is in `phcle.explorer.answers`.
 
-`LabelEmbedding` answers in ids (`Description`, `Explanation`). Output for people also
-has readable names (`DescribedLabel`, `ExplainedPair`); `phcle.uses.named_answers` adds
-them. This module imports nothing but the standard library.
+`LabelEmbedding` names labels by id (`Description`, `Explanation`). Output for people
+also has their readable names (`DescribedLabel`, `ExplainedPair`);
+`phcle.uses.named_answers` adds them. This module imports nothing but the standard
+library.
 """
 
 from __future__ import annotations
@@ -269,96 +270,6 @@ class DescribedLabel(Named):
 
 
 @dataclass(frozen=True)
-class ReasonGroup(Answer):
-    """Columns of a context that say the same about two labels, such as what both have.
-
-    Attributes
-    ----------
-    group : str
-        "both", "neither" or "one" (has it); "together" if labels occur with each other;
-        "both_high", "both_low" or "different" for numbers above or below their mean;
-        "known_of_one". For a family "each_other", "relatives_of_both",
-        "relatives_of_one" or "own_data".
-    words : str
-        The same in words.
-    part : float
-        What the group contributes to the cosine.
-    size : int
-        Number of its columns or relatives.
-    columns : tuple of (str, float)
-        Some of them with their contributions, the most telling first.
-    n_others : int
-        Number of the others.
-    others : float
-        What the others contribute together.
-    """
-
-    group: str
-    words: str
-    part: float
-    size: int
-    columns: tuple[tuple[str, float], ...]
-    n_others: int
-    others: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert the group to plain values, for JSON."""
-        columns = [{"name": name, "part": part} for name, part in self.columns]
-        return {**super().to_dict(), "columns": columns}
-
-
-@dataclass(frozen=True)
-class ContextPart(Answer):
-    """The part of a similarity that one context contributes.
-
-    Attributes
-    ----------
-    context, kind : str
-        Name and kind of the context.
-    part : float
-        What it contributes to the cosine.
-    groups : tuple of ReasonGroup
-        Groups of its columns, which add up to the part. What makes the labels alike
-        comes first. Empty if names of columns mean nothing to a person.
-    shared : tuple of str
-        Common ancestors in a hierarchy, the one above the fewest labels first; without
-        those above most labels.
-    """
-
-    context: str
-    kind: str
-    part: float
-    groups: tuple[ReasonGroup, ...]
-    shared: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Explanation(Answer):
-    """The cosine of two labels, and the parts that add up to it.
-
-    Attributes
-    ----------
-    a, b : str
-        The two labels.
-    similarity : float
-        Cosine of their vectors.
-    percentile : float
-        Share of all pairs of labels that are less similar, in percent.
-    parts : tuple of ContextPart
-        The contribution of each context.
-    rest : float
-        Rounding error: the similarity minus the sum of the parts.
-    """
-
-    a: str
-    b: str
-    similarity: float
-    percentile: float
-    parts: tuple[ContextPart, ...]
-    rest: float
-
-
-@dataclass(frozen=True)
 class ExplainedColumn(Answer):
     """The part of a similarity that one column contributes.
 
@@ -376,13 +287,30 @@ class ExplainedColumn(Answer):
 
 
 @dataclass(frozen=True)
+class SharedNode(Answer):
+    """A common ancestor of two labels.
+
+    Attributes
+    ----------
+    node, name : str
+        The node's id and its readable name.
+    """
+
+    node: str
+    name: str
+
+
+@dataclass(frozen=True)
 class ExplainedGroup(Answer):
-    """A `ReasonGroup` with readable names.
+    """Columns of a context that say the same about two labels, such as what both have.
 
     Attributes
     ----------
     group : str
-        What the two labels have in common; see `ReasonGroup`.
+        "both", "neither" or "one" (has it); "together" if labels occur with each other;
+        "both_high", "both_low" or "different" for numbers above or below their mean;
+        "known_of_one". For a family "each_other", "relatives_of_both",
+        "relatives_of_one" or "own_data".
     words : str
         The same in words.
     part : float
@@ -407,22 +335,8 @@ class ExplainedGroup(Answer):
 
 
 @dataclass(frozen=True)
-class SharedNode(Answer):
-    """A common ancestor of two labels.
-
-    Attributes
-    ----------
-    node, name : str
-        The node's id and its readable name.
-    """
-
-    node: str
-    name: str
-
-
-@dataclass(frozen=True)
 class ExplainedContext(Answer):
-    """A `ContextPart` with readable names.
+    """The part of a similarity that one context contributes.
 
     Attributes
     ----------
@@ -431,7 +345,8 @@ class ExplainedContext(Answer):
     part : float
         What it contributes to the cosine.
     groups : tuple of ExplainedGroup
-        Groups of its columns, which add up to the part.
+        Groups of its columns, which add up to the part. What makes the labels alike
+        comes first. Empty if names of columns mean nothing to a person.
     shared : tuple of SharedNode
         Common ancestors in a hierarchy, the one above the fewest labels first; without
         those above most labels.
@@ -442,6 +357,32 @@ class ExplainedContext(Answer):
     part: float
     groups: tuple[ExplainedGroup, ...]
     shared: tuple[SharedNode, ...]
+
+
+@dataclass(frozen=True)
+class Explanation(Answer):
+    """The cosine of two labels, and the parts that add up to it.
+
+    Attributes
+    ----------
+    a, b : str
+        The two labels.
+    similarity : float
+        Cosine of their vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
+    parts : tuple of ExplainedContext
+        The contribution of each context.
+    rest : float
+        Rounding error: the similarity minus the sum of the parts.
+    """
+
+    a: str
+    b: str
+    similarity: float
+    percentile: float
+    parts: tuple[ExplainedContext, ...]
+    rest: float
 
 
 @dataclass(frozen=True)

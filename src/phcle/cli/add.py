@@ -16,12 +16,12 @@ from phcle.cli.flags import (
     reading_of,
     with_flags,
 )
-from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
     progress_bar,
     say_what_was_read,
     show,
+    show_match,
     show_nearest,
     show_next,
     show_written,
@@ -30,7 +30,6 @@ from phcle.cli.output import (
 if TYPE_CHECKING:
     from phcle.answers import AddedLabels
 
-__all__ = ["add"]
 
 SHOWN_LABELS, SHOWN_NEIGHBOURS = 5, 5
 

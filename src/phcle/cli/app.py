@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -33,10 +34,8 @@ from phcle.cli.pictures import map as map_pictures
 from phcle.cli.pictures import understand
 from phcle.cli.query_commands import describe, explain, nearest
 from phcle.cli.report import report
-from phcle.cli.reproduce import add_reproduce
+from phcle.errors import PhcleError
 from phcle.optional_imports import install_command
-
-__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="phcle",
@@ -52,14 +51,9 @@ def _example(*commands: str) -> str:
     return "\n\n".join(["[bold]Example[/bold]", *commands])
 
 
-def _epilog(command: Callable[..., None], examples: tuple[str, ...]) -> str:
-    """Examples, the extras that a command needs, and why it has no --json."""
-    needs = [
-        f"{what}: {install_command(extra)}".replace("[", r"\[")
-        for extra, what in NEEDS.get(command, {}).items()
-    ]
-    no_json = [f"No --json: {NO_JSON[command]}."] if command in NO_JSON else []
-    return "\n\n".join([_example(*examples), *needs, *no_json])
+def _needs(extra: str, what: str) -> str:
+    """Say how to install an extra that a command needs, and what for."""
+    return f"{what}: {install_command(extra)}".replace("[", r"\[")
 
 
 def _show_version(wanted: bool) -> None:
@@ -70,7 +64,7 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback(epilog=_example("phcle demo", "phcle fit --help"))
-def root(
+def _root(
     version: Annotated[
         bool,
         typer.Option(
@@ -84,8 +78,19 @@ def root(
     """Label embeddings from whatever you know about your labels, however incomplete."""
 
 
+FILES = (
+    _needs("parquet", "Parquet files need"),
+    _needs("ontologies", "--skos and --owl need"),
+    _needs("sentences", "--sentences needs"),
+)
+"""Extras that only some files of contexts need."""
+
 COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
-    demo: ("phcle demo", "phcle demo --out somewhere"),
+    demo: (
+        "phcle demo",
+        "phcle demo --out somewhere",
+        "No --json: the commands that it suggests have it.",
+    ),
     check: ("phcle check my_folder", "phcle check tree.csv looks.csv --json"),
     fit: (
         "phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle",
@@ -93,6 +98,8 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "--dim 50 --out labels.phcle",
         "torchrun --nproc-per-node 2 -m phcle fit --hierarchy tree.csv "
         "--checkpoint fit.ckpt --out labels.phcle",
+        *FILES,
+        _needs("torch", "A GPU needs"),
     ),
     info: ("phcle info labels.phcle",),
     nearest: (
@@ -109,84 +116,93 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "phcle complete labels.phcle --out filled.csv",
         "phcle complete labels.phcle --columns size --min-confidence 0.8",
         "phcle complete labels.phcle --wide looks.csv --out looks_filled.csv",
+        FILES[0],
     ),
     add: (
         "phcle add labels.phcle --hierarchy new_edges.csv --out more.phcle",
         "phcle add labels.phcle --tags parts=new_parts.csv --out more.phcle",
+        *FILES,
     ),
     clusters: (
         "phcle clusters labels.phcle --count 12 --out clusters.csv",
         "phcle clusters labels.phcle pets.txt --out pets.png",
+        _needs("figures", "A heat map needs"),
     ),
     export: (
         "phcle export labels.phcle --out labels.vec",
         "phcle export labels.phcle --format atlas --out labels.parquet",
+        _needs("parquet", "parquet and atlas need"),
     ),
     evaluate: (
         "phcle evaluate labels.phcle --features my_images",
         "phcle evaluate labels.phcle --features X.npy --classifier eszsl --splits 20",
+        _needs("frames", "--features needs"),
     ),
     map_pictures: (
         "phcle map labels.phcle --features my_images --out pictures.map",
         "phcle map labels.phcle --photos folder --network resnet --out pictures.map",
+        _needs("vision", "--photos needs"),
     ),
     understand: (
         "phcle understand labels.phcle photo.jpg --model pictures.map",
         "phcle understand labels.phcle X.npy --model pictures.map --json",
+        _needs("vision", "Photos need"),
     ),
     explore: (
         "phcle explore labels.phcle",
         "phcle explore labels.phcle --compare baseline.phcle --no-browser",
         "PHCLE_TOKEN=$(openssl rand -hex 16) "
         "phcle explore labels.phcle --host 0.0.0.0 --public",
+        _needs("explore", "Needs"),
+        "No --json: it serves pages, and answers in JSON below /api.",
     ),
     report: (
         "phcle report labels.phcle --out report",
         "phcle report labels.phcle --out report --labels coffeepot --labels violin",
+        _needs("report", "Needs"),
     ),
 }
-"""Every command, in the order of the help page, with its examples."""
-
-FILES = {
-    "parquet": "Parquet files need",
-    "ontologies": "--skos and --owl need",
-    "sentences": "--sentences needs",
-}
-"""Extras that only some files of contexts need."""
-
-NEEDS: dict[Callable[..., None], dict[str, str]] = {
-    fit: {**FILES, "torch": "A GPU needs"},
-    complete: {"parquet": "Parquet files need"},
-    add: FILES,
-    clusters: {"figures": "A heat map needs"},
-    export: {"parquet": "parquet and atlas need"},
-    evaluate: {"frames": "--features needs"},
-    map_pictures: {"vision": "--photos needs"},
-    understand: {"vision": "Photos need"},
-    explore: {"explore": "Needs"},
-    report: {"report": "Needs"},
-}
-"""Extras that a command needs, and what for."""
-
-NO_JSON: dict[Callable[..., None], str] = {
-    demo: "the commands that it suggests have it",
-    explore: "it serves pages, and answers in JSON below /api",
-}
-"""Why a command has no --json."""
+"""Every command, in the order of the help page, with examples and what it needs."""
 
 for command, examples in COMMANDS.items():
     app.command(
         cls=AlikeCommand,
-        epilog=_epilog(command, examples),
+        epilog=_example(*examples),
         no_args_is_help=command is not demo,  # it needs no arguments
     )(with_config(command))
-add_reproduce(
-    app,
-    epilog=_example(
-        "phcle reproduce table2 --data data --out tables --dataset awa",
-        "phcle reproduce all --data data --out tables --quick",
-    ),
-)
+
+
+def _not_installed() -> None:
+    """Make the paper's tables anew; needs phcle-paper (pip install phcle-paper)."""
+    raise PhcleError(
+        "the paper's tables are a package of their own; pip install phcle-paper, or "
+        "pip install ./paper from a clone."
+    )
+
+
+def add_reproduce(app: typer.Typer) -> None:
+    """Add the command of phcle-paper, or one that says how to install it.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        The command line.
+    """
+    if find_spec("phcle_paper") is not None:
+        from phcle_paper.command import reproduce
+
+        examples = (
+            "phcle reproduce table2 --data data --out tables --dataset awa",
+            "phcle reproduce all --data data --out tables --quick",
+        )
+        epilog = _example(*examples)
+        app.command(cls=AlikeCommand, epilog=epilog, no_args_is_help=True)(reproduce)
+    else:
+        unchecked = {"allow_extra_args": True, "ignore_unknown_options": True}
+        app.command(name="reproduce", context_settings=unchecked)(_not_installed)
+
+
+add_reproduce(app)
 
 
 def main() -> None:

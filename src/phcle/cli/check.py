@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phcle.cli.command_style import have, want
 from phcle.cli.flags import (
     Json,
     SynonymsFile,
@@ -17,13 +18,11 @@ from phcle.cli.flags import (
     reading_of,
     with_flags,
 )
-from phcle.cli.label_match import show_match
-from phcle.cli.output import check_can_write, show_line, show_table
+from phcle.cli.output import check_can_write, show_line, show_match, show_table
 
 if TYPE_CHECKING:
     from phcle.contexts.readers.checking import CheckedFile, CheckedFiles
 
-__all__ = ["check"]
 
 MANY_FILES = 8
 """Files up to which the table of shared labels is shown; more do not fit a screen."""
@@ -40,17 +39,17 @@ def check(
     ],
     match: Annotated[
         str,
-        typer.Option(
-            metavar="safe|exact",
-            help="Join labels that differ in case, spaces or Unicode form, or none.",
+        have(
+            "safe|exact",
+            "Join labels that differ in case, spaces or Unicode form, or none.",
         ),
     ] = "safe",
     synonyms: SynonymsFile = None,
     write_synonyms: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            help="Write labels that may be other spellings to this file. Delete the "
+        want(
+            "FILE.csv",
+            "Write labels that may be other spellings to this file. Delete the "
             "lines that are wrong, and give it to fit as --synonyms.",
         ),
     ] = None,

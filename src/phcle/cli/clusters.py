@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phcle.cli.command_style import want
 from phcle.cli.flags import Count, EmbeddingFile, Json, Labels
 from phcle.cli.output import (
     check_answers_file,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
     from phcle.uses.clusters import Clusters
 
-__all__ = ["clusters"]
 
 COLUMNS = ("cluster", "cluster_name", "label", "name")
 """Columns of a table of clusters."""
@@ -37,9 +37,9 @@ def clusters(
     k: Count = 8,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write the clusters (.csv, .tsv or .json), or to draw them "
+        want(
+            "FILE",
+            "Where to write the clusters (.csv, .tsv or .json), or to draw them "
             "as a heat map (.png, .svg or .pdf).",
         ),
     ] = None,

@@ -1,11 +1,13 @@
-"""What all commands have in common: groups of options, old spellings, usage errors.
+"""What all commands have in common: groups of options, usage errors.
 
-The same option is in the same group of every command. A flag that several commands have
-means the same in all of them; the embedding is their first argument.
+A flag says in which group of the help page it is: `want("FILE", "Where to write it.")`.
+A flag that several commands have means the same in all of them; the embedding is their
+first argument.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import typer
@@ -13,116 +15,27 @@ from typer.core import TyperCommand
 
 from phcle.contexts.readers.context_files import FILE_KINDS
 from phcle.errors import did_you_mean
-from phcle.options import OPTIONS
 
-__all__ = [
-    "EVERYWHERE",
-    "GROUPS",
-    "HAVE",
-    "MACHINE",
-    "RENAMED",
-    "TUNING",
-    "WANT",
-    "AlikeCommand",
-    "UsageError",
-    "hide_type",
-    "usage_message",
-]
 
-HAVE = "What you have"
-WANT = "What you want"
-TUNING = "Fine tuning"
-MACHINE = "Machine"
-EVERYWHERE = "In every command"
+def _option(
+    group: str, metavar: str | None, help: str, *flags: str, **settings: Any
+) -> Any:
+    """An option in a group of the help page; without flags, its name is the flag."""
+    return typer.Option(
+        *flags, metavar=metavar, help=help, rich_help_panel=group, **settings
+    )
 
-GROUPS = {
-    HAVE: (
-        "language",
-        "encoding",
-        "delimiter",
-        "na",
-        "keep_na",
-        "labels",
-        "names",
-        "synonyms",
-        "label_words",
-        "encoding",
-        "delimiter",
-        "na",
-        "keep_na",
-        "features",
-        "photos",
-        "model",
-        "network",
-        "vector",
-        "compare",
-        "wide",
-        "data",
-        "dataset",
-    ),
-    WANT: (
-        "out",
-        "write_synonyms",
-        "k",
-        "among",
-        "contexts",
-        "complete",
-        "columns",
-        "min_confidence",
-        "probabilities",
-        "why",
-        "suspicious",
-        "generalised",
-        "format",
-        "title",
-        "methods",
-        "split",
-    ),
-    TUNING: (
-        "hierarchy_kind",
-        "role",
-        "classifiers",
-        "splits",
-        "seed",
-        "feature_ridge",
-        "class_ridge",
-        "quick",
-    ),
-    MACHINE: (
-        "warm_start",
-        "choose_again",
-        "checkpoint",
-        "checkpoint_every",
-        "resume",
-        "jobs",
-        "port",
-        "host",
-        "public",
-        "token",
-        "name",
-        "browser",
-    ),
-    EVERYWHERE: (
-        "as_json",
-        "quiet",
-        "config",
-        "help",
-    ),
-}
-"""The group of every option, by the name of its parameter."""
 
-GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
-GROUP_OF |= dict.fromkeys(FILE_KINDS, HAVE)
-GROUP_OF |= {x.name: MACHINE if x.group == "computing" else TUNING for x in OPTIONS}
-GROUP_OF["match"] = HAVE
-GROUP_OF |= dict.fromkeys(("dim", "choose", "calibrate", "complete_only"), WANT)
+GROUPS = (
+    "What you have",
+    "What you want",
+    "Fine tuning",
+    "Machine",
+    "In every command",
+)
+"""Groups of options, in the order of help pages."""
 
-RENAMED = {
-    "fit": {"--random-state": "--seed"},
-    "clusters": {"--n": "--count"},
-    "report": {"--labels-shown": "--labels"},
-}
-"""Spellings of version 0.1.0 that still work, by command; no help page shows them."""
+have, want, tuning, machine, everywhere = (partial(_option, x) for x in GROUPS)
 
 UsageError: Any = typer.BadParameter.__base__
 """Typer does not export it, and from version to version it is another library's."""
@@ -158,30 +71,9 @@ class AlikeCommand(TyperCommand):
         """
         found = super().get_help_option(ctx)
         if found is not None:
+            found.rich_help_panel = GROUPS[-1]
             _tidy(found)
         return found
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; flags that have another name now are renamed first.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            The context of the command.
-        args : list of str
-            What follows the command.
-
-        Returns
-        -------
-        list of str
-            What is left.
-        """
-        renamed = RENAMED.get(str(self.name), {})
-        new = []
-        for word in args:
-            flag, equals, value = word.partition("=")
-            new.append(f"{renamed.get(flag, flag)}{equals}{value}")
-        return super().parse_args(ctx, new)
 
 
 def usage_message(error: Any) -> str:
@@ -230,8 +122,8 @@ def _place(parameter: Any) -> tuple[int, bool]:
     """Where a parameter stands: by group, and files of contexts first in theirs."""
     if parameter.param_type_name == "argument":
         return -1, False
-    group = parameter.rich_help_panel or GROUP_OF.get(parameter.name)
-    at = list(GROUPS).index(group) if group in GROUPS else len(GROUPS)
+    group = parameter.rich_help_panel
+    at = GROUPS.index(group) if group in GROUPS else len(GROUPS)
     return at, parameter.name not in FILE_KINDS
 
 
@@ -248,10 +140,8 @@ def hide_type(parameter: Any) -> None:
 
 
 def _tidy(parameter: Any) -> None:
-    """Put an option into its group; show no type where it says nothing."""
+    """Show no type where it says nothing."""
     if parameter.param_type_name == "argument":
         parameter.display_type_rich = lambda ctx: None
-        return
-    hide_type(parameter)
-    if getattr(parameter, "rich_help_panel", None) is None:
-        parameter.rich_help_panel = GROUP_OF.get(parameter.name)
+    else:
+        hide_type(parameter)

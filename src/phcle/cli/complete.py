@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.cli.command_style import WANT
+from phcle.cli.command_style import have, want
 from phcle.cli.flags import EmbeddingFile, Json, reading_flags, reading_of, with_flags
 from phcle.cli.output import (
     SURE,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from phcle.answers import FilledTable, SuspiciousCell
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["complete"]
 
 SUSPICIOUS = ("label", "column", "value", "chance", "expected", "low", "high", "family")
 
@@ -47,72 +46,60 @@ def complete(
     file: EmbeddingFile,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write all cells: .csv, .tsv, .parquet, .json or .jsonl. "
+        want(
+            "FILE",
+            "Where to write all cells: .csv, .tsv, .parquet, .json or .jsonl. "
             "Without it the first cells are shown.",
         ),
     ] = None,
     wide: Annotated[
         Path | None,
-        typer.Option(
-            metavar="TABLE",
-            help="Fill the empty cells of this table of your own; all else stays as "
+        have(
+            "TABLE",
+            "Fill the empty cells of this table of your own; all else stays as "
             "it is. Labels are in its first column.",
         ),
     ] = None,
     fill_markers: Annotated[
         bool,
-        typer.Option(
-            "--fill-markers",
-            help="With --wide: also fill cells such as n/a or ?.",
-        ),
+        want(None, "With --wide: also fill cells such as n/a or ?.", "--fill-markers"),
     ] = False,
     labels: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL|FILE",
-            help="Complete these labels only; may be repeated.",
-            rich_help_panel=WANT,
-        ),
+        want("LABEL|FILE", "Complete these labels only; may be repeated."),
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="Complete these columns only; may be repeated."
-        ),
+        want("COLUMN", "Complete these columns only; may be repeated."),
     ] = None,
     contexts: Annotated[
         list[str] | None,
-        typer.Option(
-            "--context",
-            metavar="CONTEXT",
-            help="Complete these contexts only; may be repeated.",
-        ),
+        want("CONTEXT", "Complete these contexts only; may be repeated.", "--context"),
     ] = None,
     min_confidence: Annotated[
         float,
-        typer.Option(
+        want(
+            "NUMBER",
+            "Leave out values that are less likely than this. Numbers have an "
+            "interval in place of a confidence, and stay.",
             min=0.0,
             max=1.0,
-            metavar="NUMBER",
-            help="Leave out values that are less likely than this. Numbers have an "
-            "interval in place of a confidence, and stay.",
         ),
     ] = 0.0,
     probabilities: Annotated[
         bool,
-        typer.Option("--probabilities", help="Add those of all values of a category."),
+        want(None, "Add those of all values of a category.", "--probabilities"),
     ] = False,
     why: Annotated[
-        bool, typer.Option("--why/--no-why", help="Give reasons, which takes time.")
+        bool, want(None, "Give reasons, which takes time.", "--why/--no-why")
     ] = True,
     suspicious: Annotated[
         bool,
-        typer.Option(
-            "--suspicious",
-            help="Instead of unknown cells: known ones that are unlikely when they are "
+        want(
+            None,
+            "Instead of unknown cells: known ones that are unlikely when they are "
             "asked for without being seen. Takes about as long as five fits.",
+            "--suspicious",
         ),
     ] = False,
     as_json: Json = False,

@@ -21,13 +21,11 @@ from typing import Any
 
 import typer
 
-from phcle.cli.command_style import RENAMED
+from phcle.cli.command_style import everywhere
 from phcle.cli.errors_and_signals import load_libraries
 from phcle.cli.flags import make_flag, with_flags
 from phcle.cli.output import set_quiet
 from phcle.errors import FileError, OptionError, did_you_mean
-
-__all__ = ["options_from", "with_config"]
 
 
 def with_config(command: Callable[..., None]) -> Callable[..., None]:
@@ -52,22 +50,23 @@ def with_config(command: Callable[..., None]) -> Callable[..., None]:
         load_libraries()
         command(**given)
 
-    info = typer.Option(
-        metavar="FILE.toml",
-        help="Read options from a TOML file; keys are the names of flags.",
+    info = everywhere(
+        "FILE.toml",
+        "Read options from a TOML file; keys are the names of flags.",
         is_eager=True,
         expose_value=False,
         callback=_take_defaults,
     )
     flags = [make_flag("config", str | None, None, info)]
     if "quiet" not in own:
-        quiet = typer.Option(
+        info = everywhere(
+            None,
+            "Show no progress.",
             "--quiet",
-            help="Show no progress.",
             expose_value=False,
             callback=set_quiet,
         )
-        flags.append(make_flag("quiet", bool, False, quiet))
+        flags.append(make_flag("quiet", bool, False, info))
     return with_flags(*flags)(run)
 
 
@@ -82,8 +81,6 @@ def _take_defaults(context: typer.Context, path: str | None) -> None:
         for flag in (*parameter.opts, parameter.name)
         if parameter.expose_value
     }
-    for old, new in RENAMED.get(command.name, {}).items():
-        flags[_key(old)] = flags[_key(new)]
     given = options_from(Path(path), command.name, group.command.commands)
     found = {}
     for key, value in given.items():

@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from phcle.cli.command_style import machine, want
 from phcle.cli.fit import next_steps
 from phcle.cli.output import (
     check_can_write,
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from phcle.answers import CompletedCell
     from phcle.report.demo_page import DemoAnswers
 
-__all__ = ["demo"]
 
 N_GAPS = 4
 """Labels whose gaps are printed; the page has more, and the screen has 24 lines."""
@@ -35,11 +33,9 @@ NAMES_WIDE = 14
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write.")] = Path(
-        "phcle-demo"
-    ),
+    out: Annotated[Path, want("FOLDER", "Where to write.")] = Path("phcle-demo"),
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page.")
+        bool, machine(None, "Open the page.", "--browser/--no-browser")
     ] = True,
 ) -> None:
     """Learn the 1000 labels of ImageNet and show them on a page with a map.

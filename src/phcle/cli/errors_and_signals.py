@@ -16,22 +16,18 @@ import typer
 from typer.core import TyperGroup
 
 from phcle.cli.command_style import UsageError, hide_type, usage_message
-from phcle.cli.gone_commands import GONE
 from phcle.errors import PhcleError, PhcleWarning, did_you_mean
-
-__all__ = [
-    "GuardedGroup",
-    "Terminated",
-    "leaving_at_once",
-    "load_libraries",
-    "open_closed_streams",
-    "save_when_terminated",
-    "say",
-]
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 STOPPED_BY = 128
 """Added to the number of a signal, as shells do, for the exit code of what it ended."""
+
+GONE = {
+    "tune": "search with Optuna or scikit-learn, as docs/howto/which-options.md shows",
+    "bench": "run the scripts in benchmarks/ of the repository",
+    "index": "`phcle nearest` searches exactly; FAISS: see docs/howto/exporting.md",
+}
+"""What takes the place of a command that is gone."""
 
 OUT_OF_MEMORY = (
     "not enough memory; lower --dim, give fewer labels or columns, or close other "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phcle.cli.command_style import have, tuning, want
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import progress_bar, show, show_line, show_table
 from phcle.files.writing import make_folder
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
     from phcle.answers import ColumnSkill, CompletionSkill, ContextHelp, Evaluation
 
-__all__ = ["evaluate"]
+
+RULES = ("usual", "family", "near", "rows")
+SKILL = ("column", "cells", "score", "PHCLE", *RULES, "PHCLE is")
+"""Titles of the table of `--complete`."""
 
 COLUMNS = {
     "accuracy": "mean per-class accuracy",
@@ -39,52 +43,50 @@ def evaluate(
     file: EmbeddingFile,
     features: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER|FILE",
-            help="Image features: features.npz, or X.npy and labels.csv; a "
+        have(
+            "FOLDER|FILE",
+            "Image features: features.npz, or X.npy and labels.csv; a "
             "split.json beside it gives the classes to test on.",
         ),
     ] = None,
     contexts: Annotated[
         bool,
-        typer.Option(
-            "--contexts",
-            help="Instead of images: how well hidden cells of the tables are "
+        want(
+            None,
+            "Instead of images: how well hidden cells of the tables are "
             "predicted without each context.",
+            "--contexts",
         ),
     ] = False,
     complete: Annotated[
         bool,
-        typer.Option(
-            "--complete",
-            help="Instead of images: how well hidden cells of every column are "
+        want(
+            None,
+            "Instead of images: how well hidden cells of every column are "
             "predicted, beside simple rules.",
+            "--complete",
         ),
     ] = False,
     classifiers: Annotated[
         list[str] | None,
-        typer.Option(
+        tuning(
+            "eszsl|conse|sje",
+            "Give it several times for several; by default all.",
             "--classifier",
-            metavar="eszsl|conse|sje",
-            help="Give it several times for several; by default all.",
         ),
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Random class splits; by default split.json, or 10 without it.",
+        tuning(
+            "N", "Random class splits; by default split.json, or 10 without it.", min=1
         ),
     ] = None,
     generalised: Annotated[
-        bool, typer.Option("--generalised", help="Answers among seen classes too.")
+        bool, want(None, "Answers among seen classes too.", "--generalised")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Where to write evaluation.md, .csv and .json."
-        ),
+        want("FOLDER", "Where to write evaluation.md, .csv and .json."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -133,27 +135,15 @@ def _show_skill(answer: CompletionSkill) -> None:
     show_line(answer.summary)
     if answer.columns:
         show_table(
-            (
-                "column",
-                "cells",
-                "score",
-                "PHCLE",
-                "usual",
-                "family",
-                "near",
-                "rows",
-                "PHCLE is",
-            ),
+            SKILL,
             [
                 (
                     row.column,
                     f"{row.cells:,}",
                     row.measure.removeprefix("share "),
-                    f"{row.score:.2f}",
-                    f"{row.usual:.2f}",
-                    "–" if row.family is None else f"{row.family:.2f}",
-                    "–" if row.nearest is None else f"{row.nearest:.2f}",
-                    "–" if row.whole_rows is None else f"{row.whole_rows:.0%}",
+                    *(_number(x, ".2f") for x in (row.score, row.usual)),
+                    *(_number(x, ".2f") for x in (row.family, row.nearest)),
+                    _number(row.whole_rows, ".0%"),
                     row.verdict,
                 )
                 for row in answer.columns
@@ -174,6 +164,10 @@ def _show_skill(answer: CompletionSkill) -> None:
             )
 
 
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
 def _as_good(row: ColumnSkill) -> str:
     return "better" if row.verdict == "worse" else "as good"
 
@@ -186,9 +180,9 @@ def _show_help(answer: ContextHelp) -> None:
             [
                 (
                     row.context,
-                    "–" if row.without is None else f"{row.without:.3f}",
-                    "–" if row.skill is None else f"{row.skill:.3f}",
-                    "–" if row.skill is None else f"{row.error:.3f}",
+                    _number(row.without, ".3f"),
+                    _number(row.skill, ".3f"),
+                    _number(None if row.skill is None else row.error, ".3f"),
                     row.verdict,
                 )
                 for row in answer.contexts
@@ -310,7 +304,7 @@ def _show_columns(rows: Sequence[Mapping[str, Any]], columns: dict[str, str]) ->
         [
             (
                 row["classifier"],
-                *("–" if row[key] is None else f"{row[key]:.1%}" for key in shown),
+                *(_number(row[key], ".1%") for key in shown),
             )
             for row in rows
         ],

@@ -9,68 +9,55 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phcle.cli.command_style import have, machine
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile
 from phcle.cli.output import shows_progress
 
 if TYPE_CHECKING:
-    from phcle.explorer.workspace import Opened, Workspace
-
-__all__ = ["explore"]
+    from phcle.explorer.opened_embedding import Opened
+    from phcle.explorer.workspace import Workspace
 
 
 def explore(
     file: EmbeddingFile,
     compare: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A second embedding to compare with."),
+        have("FILE", "A second embedding to compare with."),
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A map that `phcle map` has written."),
+        have("FILE", "A map that `phcle map` has written."),
     ] = None,
     network: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER|NAME",
-            help="The network that the map of pictures was learned with.",
-        ),
+        have("FOLDER|NAME", "The network that the map of pictures was learned with."),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            max=65535,
-            metavar="N",
-            help="Port to listen on; 0 takes any free port.",
-        ),
+        machine("N", "Port to listen on; 0 takes any free port.", min=0, max=65535),
     ] = None,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
-    ] = "127.0.0.1",
+    host: Annotated[str, machine("ADDRESS", "Address to listen on.")] = "127.0.0.1",
     public: Annotated[
         bool,
-        typer.Option(
-            "--public", help="Allow an address that other machines can reach."
-        ),
+        machine(None, "Allow an address that other machines can reach.", "--public"),
     ] = False,
     token: Annotated[
         str | None,
-        typer.Option(
+        machine(
+            "SECRET",
+            "Secret that visitors must give; required with --public.",
             envvar="PHCLE_TOKEN",
-            metavar="SECRET",
-            help="Secret that visitors must give; required with --public.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="HOST",
-            help="A host name of this machine that visitors use; may be repeated.",
+        machine(
+            "HOST", "A host name of this machine that visitors use; may be repeated."
         ),
     ] = None,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open a browser.")
+        bool, machine(None, "Open a browser.", "--browser/--no-browser")
     ] = True,
 ) -> None:
     """Show and search an embedding in the browser, until Ctrl-C.
@@ -135,7 +122,7 @@ def _workspace(
 def _opened(file: Path) -> Opened:
     """Load an embedding; on a terminal, the stages of its background work are shown."""
     from phcle.embedding import load
-    from phcle.explorer.workspace import Opened
+    from phcle.explorer.opened_embedding import Opened
 
     tell_progress = say if shows_progress() else lambda message: None
     return Opened(load(file), file.stem, file, say, tell_progress)

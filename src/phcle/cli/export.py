@@ -5,22 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from phcle.cli.command_style import want
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import check_can_write, progress_stages, show, show_written
-
-__all__ = ["export"]
 
 
 def export(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write it.")],
+    out: Annotated[Path, want("FILE", "Where to write it.")],
     format: Annotated[
         str | None,
-        typer.Option(
-            metavar="word2vec|npz|csv|parquet|safetensors|atlas",
-            help="Default: chosen by the ending of --out.",
+        want(
+            "word2vec|npz|csv|parquet|safetensors|atlas",
+            "Default: chosen by the ending of --out.",
         ),
     ] = None,
     as_json: Json = False,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phcle.cli.command_style import everywhere, have, machine, tuning
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import (
     Json,
@@ -25,11 +26,11 @@ from phcle.cli.flags import (
     reading_of,
     with_flags,
 )
-from phcle.cli.label_match import show_match
 from phcle.cli.output import (
     check_can_write,
     say_what_was_read,
     show,
+    show_match,
     show_next,
     show_summary,
     show_written,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.table_files import Reading
     from phcle.embedding import LabelEmbedding
 
-__all__ = ["fit", "fit_summary", "next_steps"]
-
 
 @with_flags(*context_flags(), *reading_flags(), *model_flags())
 def fit(
@@ -59,56 +58,49 @@ def fit(
     ] = None,
     labels: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Embed only the labels in this file, one per line."
-        ),
+        have("FILE", "Embed only the labels in this file, one per line."),
     ] = None,
     names: NamesFile = None,
     label_words: LabelWords = False,
     synonyms: SynonymsFile = None,
     hierarchy_kind: Annotated[
         str,
-        typer.Option(
-            metavar="ancestors|path",
-            help="How a taxonomy relates its labels.",
-        ),
+        tuning("ancestors|path", "How a taxonomy relates its labels."),
     ] = "ancestors",
     role: Annotated[
         str,
-        typer.Option(
-            metavar="counts|family|both|auto",
-            help="What a taxonomy becomes: counts to predict, families whose labels "
+        tuning(
+            "counts|family|both|auto",
+            "What a taxonomy becomes: counts to predict, families whose labels "
             "are pulled together, or both.",
         ),
     ] = "auto",
     warm_start: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Start from an earlier embedding of similar data: a faster refit.",
+        machine(
+            "FILE", "Start from an earlier embedding of similar data: a faster refit."
         ),
     ] = None,
     choose_again: Annotated[
         bool,
-        typer.Option(
+        machine(
+            None,
+            "With --warm-start: choose settings and learn confidences anew.",
             "--choose-again",
-            help="With --warm-start: choose settings and learn confidences anew.",
         ),
     ] = False,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Save the running fit to this file; see --resume."
-        ),
+        machine("FILE", "Save the running fit to this file; see --resume."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint.")
+        bool, machine(None, "Continue from the checkpoint.", "--resume")
     ] = False,
     checkpoint_every: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time between two checkpoints.")
+        float, machine("SECONDS", "Time between two checkpoints.")
     ] = 300.0,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print only warnings and errors.")
+        bool, everywhere(None, "Print only warnings and errors.", "--quiet")
     ] = False,
     as_json: Json = False,
     **given: Any,

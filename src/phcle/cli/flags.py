@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from phcle.cli.command_style import everywhere, have, machine, tuning, want
 from phcle.contexts.readers.context_files import FILE_KINDS, ContextFile
 from phcle.contexts.readers.file_arguments import split_columns
 from phcle.errors import ContextError, OptionError
@@ -18,25 +20,6 @@ from phcle.options import OPTIONS, Option
 if TYPE_CHECKING:
     from phcle.contexts.readers.table_files import Reading
 
-__all__ = [
-    "AnswersFile",
-    "Count",
-    "EmbeddingFile",
-    "Json",
-    "LabelWords",
-    "Labels",
-    "NamesFile",
-    "OutFile",
-    "SynonymsFile",
-    "context_files",
-    "context_flags",
-    "make_flag",
-    "model_flags",
-    "model_options",
-    "reading_flags",
-    "reading_of",
-    "with_flags",
-]
 
 EmbeddingFile = Annotated[
     Path, typer.Argument(metavar="LABELS.phcle", help="A file that fit has written.")
@@ -47,24 +30,16 @@ Labels = Annotated[
         metavar="LABEL|FILE", help="Ids or readable names, or files with one per line."
     ),
 ]
-Count = Annotated[
-    int, typer.Option("-k", "--count", metavar="N", help="How many to show.")
-]
+Count = Annotated[int, want("N", "How many to show.", "-k", "--count")]
 AnswersFile = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Where to write the answers: a .csv, .tsv or .json file.",
-    ),
+    want("FILE", "Where to write the answers: a .csv, .tsv or .json file.", "--out"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-OutFile = Annotated[
-    Path, typer.Option("--out", metavar="FILE", help="Where to write the embedding.")
-]
+Json = Annotated[bool, everywhere(None, "Print JSON instead of tables.", "--json")]
+OutFile = Annotated[Path, want("FILE", "Where to write the embedding.", "--out")]
 NamesFile = Annotated[
     Path | None,
-    typer.Option("--names", metavar="FILE", help="Readable names: columns label,name."),
+    have("FILE", "Readable names: columns label,name.", "--names"),
 ]
 
 SHELL_NAMES = {"random_state": "seed"}
@@ -72,40 +47,16 @@ SHELL_NAMES = {"random_state": "seed"}
 
 SynonymsFile = Annotated[
     Path | None,
-    typer.Option(
+    have(
+        "FILE",
+        "Labels that files spell differently: columns label,synonym.",
         "--synonyms",
-        metavar="FILE",
-        help="Labels that files spell differently: columns label,synonym.",
     ),
 ]
 
-ENCODING = typer.Option(
-    "--encoding",
-    metavar="ENCODING",
-    help="Encoding of tables, such as cp1252.",
-    show_default="found out",
-)
-DELIMITER = typer.Option(
-    "--delimiter",
-    metavar="CHARACTER",
-    help="What separates cells: , ; | or tab.",
-    show_default="found out",
-)
-NA = typer.Option(
-    "--na",
-    metavar="TEXT",
-    help="A further text for unknown cells, beside NA, n/a, -, ? and others; may be "
-    "repeated.",
-)
-KEEP_NA = typer.Option(
-    "--keep-na",
-    help="Take NA, none, - and the like for ordinary texts.",
-)
 LabelWords = Annotated[
     bool,
-    typer.Option(
-        "--label-words", help="Use the words of the labels' own names as a context."
-    ),
+    have(None, "Use the words of the labels' own names as a context.", "--label-words"),
 ]
 
 METAVARS = {int: "N", float: "NUMBER"}
@@ -145,21 +96,10 @@ def context_flags() -> Iterable[inspect.Parameter]:
         The flags, for `with_flags`.
     """
     for kind, layout in FILE_KINDS.items():
-        yield make_flag(
-            kind,
-            list[str] | None,
-            None,
-            typer.Option(f"--{kind}", metavar="FILE", help=layout),
-        )
-    yield make_flag(
-        "language",
-        str,
-        "en",
-        typer.Option(
-            metavar="LANGUAGE",
-            help="Language of names and texts in --skos and --owl files.",
-        ),
-    )
+        info = have("FILE", layout, f"--{kind}")
+        yield make_flag(kind, list[str] | None, None, info)
+    info = have("LANGUAGE", "Language of names and texts in --skos and --owl files.")
+    yield make_flag("language", str, "en", info)
 
 
 def reading_flags() -> Iterable[inspect.Parameter]:
@@ -170,10 +110,19 @@ def reading_flags() -> Iterable[inspect.Parameter]:
     iterable of inspect.Parameter
         The flags, for `with_flags`.
     """
-    yield make_flag("encoding", str | None, None, ENCODING)
-    yield make_flag("delimiter", str | None, None, DELIMITER)
-    yield make_flag("na", list[str] | None, None, NA)
-    yield make_flag("keep_na", bool, False, KEEP_NA)
+    found = partial(have, show_default="found out")
+    info = found("ENCODING", "Encoding of tables, such as cp1252.")
+    yield make_flag("encoding", str | None, None, info)
+    info = found("CHARACTER", "What separates cells: , ; | or tab.")
+    yield make_flag("delimiter", str | None, None, info)
+    info = have(
+        "TEXT",
+        "A further text for unknown cells, beside NA, n/a, -, ? and others; may be "
+        "repeated.",
+    )
+    yield make_flag("na", list[str] | None, None, info)
+    info = have(None, "Take NA, none, - and the like for ordinary texts.", "--keep-na")
+    yield make_flag("keep_na", bool, False, info)
 
 
 def reading_of(given: Mapping[str, Any]) -> Reading:
@@ -245,17 +194,17 @@ def model_flags() -> Iterable[inspect.Parameter]:
             default, shown = None, "on a terminal"
         elif isinstance(default, bool):  # so that it can be turned off, too
             flag += f"/--no-{option.name.replace('_', '-')}"
-        yield make_flag(
-            option.name,
-            _flag_type(option),
-            default,
-            typer.Option(
-                flag,
-                metavar=_metavar(option),
-                help=option.help,
-                show_default=shown,
-            ),
-        )
+        info = _group(option)(_metavar(option), option.help, flag, show_default=shown)
+        yield make_flag(option.name, _flag_type(option), default, info)
+
+
+def _group(option: Option) -> Callable[..., Any]:
+    """The group of an option of the model on the help page."""
+    if option.name == "match":
+        return have
+    if option.name in ("dim", "choose", "calibrate", "complete_only"):
+        return want
+    return machine if option.group == "computing" else tuning
 
 
 def model_options(given: dict[str, Any], *, verbose: bool) -> dict[str, Any]:

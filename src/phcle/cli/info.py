@@ -9,8 +9,6 @@ from phcle import answers
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show, show_line, show_summary
 
-__all__ = ["info"]
-
 
 def info(file: EmbeddingFile, as_json: Json = False) -> None:
     """Show what an embedding, a map or a checkpoint holds and how it was made."""

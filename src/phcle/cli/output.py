@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -23,29 +24,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from phcle import answers
+    from phcle.contexts.label_matching import LabelMatch
     from phcle.contexts.readers.file_summaries import FileSummary
 
-__all__ = [
-    "SURE",
-    "check_answers_file",
-    "check_can_write",
-    "progress_bar",
-    "progress_stages",
-    "say_what_was_read",
-    "set_quiet",
-    "show",
-    "show_descriptions",
-    "show_each",
-    "show_explanation",
-    "show_line",
-    "show_nearest",
-    "show_next",
-    "show_summary",
-    "show_table",
-    "show_written",
-    "shows_progress",
-    "write_answers",
-]
 
 T = TypeVar("T")
 
@@ -53,6 +34,9 @@ SURE = "how sure"
 """Title of confidences and intervals."""
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+SHOWN_SUGGESTIONS = 10
+"""Lines of suggestions that are printed; more would hide what else a command says."""
 
 is_quiet = False
 """Whether the command was given --quiet."""
@@ -222,6 +206,40 @@ def say_what_was_read(summaries: Iterable[FileSummary]) -> None:
     """
     for summary in () if is_quiet else summaries:
         say(summary.line)
+
+
+def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
+    """Print which labels were joined, may be joined, or match nothing.
+
+    Parameters
+    ----------
+    match : LabelMatch
+        What was found.
+    line : callable, default say
+        Prints one line; by default to stderr.
+    """
+    from phcle.contexts.match_report import match_lines, synonym_lines
+
+    for text in match_lines(match):
+        line(text)
+    if not match.near_are_complete:
+        line("too many labels for a search of misspelled ones.")
+    header, *lines = synonym_lines(match) or [""]
+    if not lines:
+        return
+    line(
+        f"possible misspellings: {len(lines)}. Write those that are into synonyms.csv, "
+        "and add --synonyms synonyms.csv:"
+    )
+    # Lines to copy stand alone, without the name of the program.
+    plain = partial(typer.echo, err=True) if line is say else line
+    for text in (header, *lines[:SHOWN_SUGGESTIONS]):
+        plain(f"  {text}")
+    if len(lines) > SHOWN_SUGGESTIONS:
+        plain(
+            f"  … and {len(lines) - SHOWN_SUGGESTIONS} more; "
+            "phcle check FILES --write-synonyms synonyms.csv writes all of them"
+        )
 
 
 def show_each(

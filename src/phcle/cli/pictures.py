@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phcle.cli.command_style import have, tuning, want
 from phcle.cli.flags import Count, EmbeddingFile, Json
 from phcle.cli.output import (
     check_can_write,
@@ -24,41 +25,35 @@ if TYPE_CHECKING:
     from phcle.datasets import ImageData
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
-__all__ = ["map", "network_of", "understand"]
 
 Network = Annotated[
     str | None,
-    typer.Option(
-        "--network",
-        metavar="FOLDER|NAME",
-        help="What makes features of photos: a folder that transformers' "
+    have(
+        "FOLDER|NAME",
+        "What makes features of photos: a folder that transformers' "
         "save_pretrained wrote, or a name that it downloads.",
+        "--network",
     ),
 ]
 
 
 def map(
     file: EmbeddingFile,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the map.")],
+    out: Annotated[Path, want("FILE", "Where to write the map.")],
     features: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER|FILE",
-            help="Image features: features.npz, or X.npy and labels.csv.",
-        ),
+        have("FOLDER|FILE", "Image features: features.npz, or X.npy and labels.csv."),
     ] = None,
     photos: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Photos, in one sub-folder for each label."
-        ),
+        have("FOLDER", "Photos, in one sub-folder for each label."),
     ] = None,
     network: Network = None,
     feature_ridge: Annotated[
-        float, typer.Option(metavar="NUMBER", help="γ: keeps the map's weights small.")
+        float, tuning("NUMBER", "γ: keeps the map's weights small.")
     ] = 100.0,
     class_ridge: Annotated[
-        float, typer.Option(metavar="NUMBER", help="λ: blurs what tells classes apart.")
+        float, tuning("NUMBER", "λ: blurs what tells classes apart.")
     ] = 0.1,
     as_json: Json = False,
 ) -> None:
@@ -116,9 +111,7 @@ def understand(
             metavar="PHOTO", help="Photos, or .npy files of features, one row each."
         ),
     ],
-    model: Annotated[
-        Path, typer.Option(metavar="FILE", help="A map that `phcle map` has written.")
-    ],
+    model: Annotated[Path, have("FILE", "A map that `phcle map` has written.")],
     network: Network = None,
     k: Count = 6,
     as_json: Json = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phcle.cli.command_style import have, want
 from phcle.cli.flags import AnswersFile, Count, EmbeddingFile, Json, Labels
 from phcle.cli.output import (
     check_answers_file,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from phcle import answers
 
-__all__ = ["describe", "explain", "labels_or_files", "nearest"]
 
 Label = Annotated[str, typer.Argument(help="A label's id or its readable name.")]
 
@@ -52,14 +52,13 @@ def nearest(
     k: Count = 10,
     among: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL|FILE",
-            help="Choose neighbours from these labels only; may be repeated.",
+        want(
+            "LABEL|FILE", "Choose neighbours from these labels only; may be repeated."
         ),
     ] = None,
     vector: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="An .npy file of vectors to ask about."),
+        have("FILE", "An .npy file of vectors to ask about."),
     ] = None,
     out: AnswersFile = None,
     as_json: Json = False,

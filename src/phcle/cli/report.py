@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from phcle.cli.command_style import WANT
+from phcle.cli.command_style import want
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import progress_stages, show, show_line, show_written
 from phcle.cli.query_commands import labels_or_files
@@ -15,27 +13,17 @@ from phcle.cli.query_commands import labels_or_files
 if TYPE_CHECKING:
     from phcle.answers import WrittenReport
 
-__all__ = ["report"]
-
 
 def report(
     file: EmbeddingFile,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where to write page and figures.")
-    ],
+    out: Annotated[Path, want("FOLDER", "Where to write page and figures.")],
     title: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT", help="Title of the page; default: the file's name."
-        ),
+        want("TEXT", "Title of the page; default: the file's name."),
     ] = None,
     labels: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL|FILE",
-            help="List the neighbours of these labels; may be repeated.",
-            rich_help_panel=WANT,
-        ),
+        want("LABEL|FILE", "List the neighbours of these labels; may be repeated."),
     ] = None,
     as_json: Json = False,
 ) -> None:

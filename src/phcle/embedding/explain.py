@@ -9,13 +9,19 @@ and that from the side of b are both exact; their mean is symmetric.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import ContextPart, Explanation, ReasonGroup
+from phcle.answers import (
+    ExplainedColumn,
+    ExplainedContext,
+    ExplainedGroup,
+    Explanation,
+    SharedNode,
+)
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-__all__ = ["ContextPart", "Explanation", "ReasonGroup", "explain"]
+__all__ = ["explain"]
 
 RANKED = ("both", "both_high", "both_low")
 """Groups whose columns are named by how telling they are, see `Reasons.rank`. In the
@@ -72,7 +78,8 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
 
     pair = Pair((a, b), vectors, lam, vectors_of)
     parts = tuple(
-        _part(context, pair, lam.ridge * size, k) for context in embedding.contexts
+        _part(context, pair, lam.ridge * size, k, embedding.name_of)
+        for context in embedding.contexts
     )
     similarity = float(vectors[0] @ vectors[1]) / size
     rest = similarity - sum(part.part for part in parts)
@@ -80,26 +87,39 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
     return Explanation(a, b, similarity, percentile, parts, rest)
 
 
-def _part(context: FittedContext, pair: Pair, unit: float, k: int) -> ContextPart:
+def _part(
+    context: FittedContext,
+    pair: Pair,
+    unit: float,
+    k: int,
+    name_of: Callable[[str], str],
+) -> ExplainedContext:
     """The part of one context; `unit` turns products into cosines."""
     found = context.reasons(pair)
     groups = [
-        _group(found, i, words_of(group, context.verbs), unit, k)
+        _group(found, i, words_of(group, context.verbs), unit, k, name_of)
         for i, group in enumerate(GROUPS)
         if (found.parts[found.groups == i] != 0).any()
     ]
     if groups and groups[0].group in OF_RELATIVES:
         groups.sort(key=lambda group: -abs(group.part))
-    return ContextPart(
+    return ExplainedContext(
         context.name,
         context.kind,
         float(found.parts.sum()) / unit,
         tuple(groups) if context.has_readable_columns else (),
-        context.shared_nodes(*pair.labels),
+        tuple(SharedNode(x, name_of(x)) for x in context.shared_nodes(*pair.labels)),
     )
 
 
-def _group(found: Reasons, i: int, words: str, unit: float, k: int) -> ReasonGroup:
+def _group(
+    found: Reasons,
+    i: int,
+    words: str,
+    unit: float,
+    k: int,
+    name_of: Callable[[str], str],
+) -> ExplainedGroup:
     """A group of reasons, with the k most telling ones by name."""
     group = list(GROUPS)[i]
     rows = np.flatnonzero(found.groups == i)
@@ -110,12 +130,13 @@ def _group(found: Reasons, i: int, words: str, unit: float, k: int) -> ReasonGro
     if group == "neither" and len(rows) > k:
         order = order[:0]  # what both lack says little, and there is a lot of it
     named, others = order[:k], np.delete(parts, order[:k])
-    return ReasonGroup(
+    columns = [(found.names[rows[i]], float(parts[i])) for i in named]
+    return ExplainedGroup(
         group,
         words,
         float(parts.sum()),
         len(rows),
-        tuple((found.names[rows[i]], float(parts[i])) for i in named),
+        tuple(ExplainedColumn(x, name_of(x), part) for x, part in columns),
         len(others),
         float(others.sum()),
     )

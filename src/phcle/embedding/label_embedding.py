@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Completion
+from phcle.answers import Completion, Explanation
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
@@ -24,7 +24,7 @@ from phcle.embedding.cosine_search import (
     unit_rows,
 )
 from phcle.embedding.describe import Description, describe
-from phcle.embedding.explain import Explanation, explain
+from phcle.embedding.explain import explain
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
 
 __all__ = ["LabelEmbedding"]

@@ -328,6 +328,38 @@ class MapData(Answer):
 
 
 @dataclass(frozen=True)
+class FoundRows(Answer):
+    """Labels that pass filters.
+
+    Attributes
+    ----------
+    n, total : int
+        Number of these labels, and of all.
+    rows : str
+        Their positions on the map, as unsigned 32-bit numbers, little endian, in
+        base64. The map of a large embedding shows only some of them.
+    """
+
+    n: int
+    total: int
+    rows: str
+
+
+@dataclass(frozen=True)
+class Place(Named):
+    """Where a label is on the map.
+
+    Attributes
+    ----------
+    x, y : float
+        The place.
+    """
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
 class KnownContext(Answer):
     """Whether a context knows a label.
 

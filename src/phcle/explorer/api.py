@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
@@ -22,9 +23,8 @@ from phcle.explorer import answers, csv_export, page_answers
 from phcle.explorer.attribute_query import Columns, Has, HasNot, parse_wanted
 from phcle.explorer.filter_counts import Facets, facets
 from phcle.explorer.gaps import Gaps, unknown_cells
-from phcle.explorer.label_filters import Filters, parse_filters
+from phcle.explorer.label_filters import Filters, found_rows, parse_filters
 from phcle.explorer.label_table import N_ROWS, LabelTable, csv_of_table, label_table
-from phcle.explorer.labels_on_map import FoundRows, Place, found_rows
 from phcle.explorer.map_colours import (
     MapFile,
     attribute_colouring,
@@ -32,14 +32,12 @@ from phcle.explorer.map_colours import (
 )
 from phcle.explorer.new_label import NewLabelForm, land, landed
 from phcle.explorer.node_page import NodePage, node_page
+from phcle.explorer.security import CostlyRoute
 from phcle.explorer.suspicion_work import Suspicions
 from phcle.explorer.two_maps import TwoMaps, TwoMapsFile
 from phcle.explorer.uploads import understood
-from phcle.explorer.work_lanes import COSTLY, PICTURES, in_lane
 from phcle.explorer.workspace import Workspace
 from phcle.uses.named_answers import describe_label
-
-__all__ = ["api_router"]
 
 A = TypeVar("A", bound=Answer)
 
@@ -84,7 +82,11 @@ FILE_BODY = {
 }
 
 
-def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
+PICTURES = CapacityLimiter(1)
+"""For uploaded files. One at a time: a picture of 79 megapixels takes 1.2 GB."""
+
+
+def api_routers(workspace: Workspace, map_file: MapFile) -> list[APIRouter]:
     """Make all routes below /api.
 
     Parameters
@@ -96,17 +98,18 @@ def api_router(workspace: Workspace, map_file: MapFile) -> APIRouter:
 
     Returns
     -------
-    APIRouter
-        The routes.
+    list of APIRouter
+        The quick routes, and the costly ones.
     """
     router = APIRouter(prefix="/api", responses=FAILURES)
+    costly = APIRouter(prefix="/api", responses=FAILURES, route_class=CostlyRoute)
     _add_questions(router, workspace)
-    _add_comparisons(router, workspace)
-    _add_table(router, workspace)
-    _add_completion(router, workspace)
-    _add_map(router, workspace, map_file)
-    _add_new_labels(router, workspace)
-    return router
+    _add_comparisons(router, costly, workspace)
+    _add_table(costly, workspace)
+    _add_completion(router, costly, workspace)
+    _add_map(router, costly, workspace, map_file)
+    _add_new_labels(router, costly, workspace)
+    return [router, costly]
 
 
 def _reply(
@@ -177,12 +180,13 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
         return page_answers.label_page(opened, label, k)
 
 
-def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
+def _add_comparisons(
+    router: APIRouter, costly: APIRouter, workspace: Workspace
+) -> None:
     """Add comparisons of labels and of embeddings, and search by attributes."""
     opened = workspace.opened
 
-    @router.get("/compare", response_model=answers.Comparison, responses=AS_TABLE)
-    @in_lane(COSTLY)
+    @costly.get("/compare", response_model=answers.Comparison, responses=AS_TABLE)
     def compare(
         label: Annotated[
             list[Annotated[str, Query(min_length=1, max_length=500)]],
@@ -197,8 +201,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
             return _reply(answer, csv_export.similarity_rows, form, table)
         return _reply(answer, csv_export.compared_rows, form, table)
 
-    @router.get("/match", response_model=answers.FittingLabels, responses=AS_TABLE)
-    @in_lane(COSTLY)
+    @costly.get("/match", response_model=answers.FittingLabels, responses=AS_TABLE)
     def match(
         has: Has = [],  # noqa: B006
         has_not: HasNot = [],  # noqa: B006
@@ -209,8 +212,7 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
         answer = page_answers.fitting_labels(opened, parse_wanted(has, has_not), k)
         return _reply(answer, csv_export.fitting_rows, form, "labels")
 
-    @router.get("/differences", response_model=answers.Differences, responses=AS_TABLE)
-    @in_lane(COSTLY)
+    @costly.get("/differences", response_model=answers.Differences, responses=AS_TABLE)
     def differences(
         n: Count = 50,
         start: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
@@ -228,19 +230,17 @@ def _add_comparisons(router: APIRouter, workspace: Workspace) -> None:
 
     two_maps_file = TwoMapsFile(workspace)
 
-    @router.get("/two-maps", response_model=TwoMaps)
-    @in_lane(COSTLY)
+    @costly.get("/two-maps", response_model=TwoMaps)
     def two_maps(request: Request) -> Response:
         """Both embeddings as maps in the same coordinates, and what changed."""
         return two_maps_file.content().response(request)
 
 
-def _add_table(router: APIRouter, workspace: Workspace) -> None:
+def _add_table(costly: APIRouter, workspace: Workspace) -> None:
     """Add the table of all labels, and what passes filters."""
     opened = workspace.opened
 
-    @router.get("/table", response_model=LabelTable, responses=AS_TABLE)
-    @in_lane(COSTLY)
+    @costly.get("/table", response_model=LabelTable, responses=AS_TABLE)
     def table(
         filters: Filters = [],  # noqa: B006
         columns: Columns = [],  # noqa: B006
@@ -272,31 +272,27 @@ def _add_table(router: APIRouter, workspace: Workspace) -> None:
         )
         return JSONResponse(answer.to_dict())
 
-    @router.get("/rows")
-    @in_lane(COSTLY)
-    def rows(filters: Filters = []) -> FoundRows:  # noqa: B006
+    @costly.get("/rows")
+    def rows(filters: Filters = []) -> answers.FoundRows:  # noqa: B006
         """Rows of the labels that pass filters, for the map."""
         return found_rows(opened, parse_filters(filters))
 
-    @router.get("/facets")
-    @in_lane(COSTLY)
+    @costly.get("/facets")
     def counts(filters: Filters = []) -> Facets:  # noqa: B006
         """Labels by the values of each field, under the filters of the others."""
         return facets(opened, parse_filters(filters))
 
-    @router.get("/node")
-    @in_lane(COSTLY)
+    @costly.get("/node")
     def node(node: Label) -> NodePage:
         """A node of the hierarchy: its labels, what they share, and what is odd."""
         return node_page(opened, node)
 
 
-def _add_completion(router: APIRouter, workspace: Workspace) -> None:
+def _add_completion(router: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
     """Add unknown cells, and known ones that are unlikely."""
     opened = workspace.opened
 
-    @router.get("/gaps")
-    @in_lane(COSTLY)
+    @costly.get("/gaps")
     def gaps(
         label: OptionalLabel = "",
         column: Annotated[str, Query(max_length=1000)] = "",
@@ -331,7 +327,9 @@ def _joined(lines: Iterable[str], n: int = 500) -> Iterator[str]:
         yield piece
 
 
-def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None:
+def _add_map(
+    router: APIRouter, costly: APIRouter, workspace: Workspace, map_file: MapFile
+) -> None:
     """Add the map, its colours and the state of the background work."""
     opened = workspace.opened
 
@@ -340,14 +338,12 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         """How far the background work is."""
         return workspace.status()
 
-    @router.get("/map", response_model=answers.MapData)
-    @in_lane(COSTLY)
+    @costly.get("/map", response_model=answers.MapData)
     def label_map(request: Request) -> Response:
         """All labels in two dimensions, and ways to colour them."""
         return map_file.content().response(request)
 
-    @router.get("/colour")
-    @in_lane(COSTLY)
+    @costly.get("/colour")
     def colour(
         context: Annotated[str, Query(max_length=200)],
         column: Annotated[str, Query(max_length=200)],
@@ -356,14 +352,13 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         return attribute_colouring(opened.on_map, context, column)
 
     @router.get("/place")
-    def place(label: Label) -> Place:
+    def place(label: Label) -> answers.Place:
         """Where a label is on the map, or would be if the map showed all labels."""
         found = opened.resolve(label)
         x, y = opened.places_of([found])[0].tolist()
-        return Place(found, opened.embedding.name_of(found), x, y)
+        return answers.Place(found, opened.embedding.name_of(found), x, y)
 
-    @router.get("/colour/differences")
-    @in_lane(COSTLY)
+    @costly.get("/colour/differences")
     def colour_differences() -> answers.MapColouring | None:
         """Colours of the map by the neighbours that two embeddings share.
 
@@ -372,22 +367,20 @@ def _add_map(router: APIRouter, workspace: Workspace, map_file: MapFile) -> None
         return difference_colouring(workspace)
 
 
-def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
+def _add_new_labels(router: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
     """Add new labels and pictures."""
     opened = workspace.opened
 
-    @router.post("/add")
-    @in_lane(COSTLY)
+    @costly.post("/add")
     def add(form: NewLabelForm, k: Count = 10) -> answers.LandedLabel:
         """Where a new label would stand. Nothing is stored."""
         return landed(opened, form, k)
 
-    @router.post(
+    @costly.post(
         "/add/export",
         response_class=Response,
         responses={200: {"content": {"application/octet-stream": {}}}},
     )
-    @in_lane(COSTLY)
     def export(form: NewLabelForm) -> Response:
         """The embedding with the new label, as a file."""
         whole, _ = land(opened, form)
@@ -405,6 +398,6 @@ def _add_new_labels(router: APIRouter, workspace: Workspace) -> None:
     async def understand(request: Request, k: Count = 6) -> answers.UnderstoodFile:
         """Related labels and attributes of a file of features (.npy) or a picture."""
         content = await request.body()
-        describe = in_lane(PICTURES)(understood)
-        found: answers.UnderstoodFile = await describe(workspace, content, k)
-        return found
+        return await to_thread.run_sync(
+            understood, workspace, content, k, limiter=PICTURES
+        )

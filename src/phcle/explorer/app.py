@@ -15,17 +15,20 @@ from starlette.exceptions import HTTPException
 
 from phcle import __version__
 from phcle.errors import PhcleError, UnknownLabelError
-from phcle.explorer.api import api_router
+from phcle.explorer.api import api_routers
 from phcle.explorer.assets import Assets
 from phcle.explorer.background_work import NotReady
-from phcle.explorer.label_lookup import LabelNotFound
+from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
-from phcle.explorer.security import Guard, Rules, failure_response
-from phcle.explorer.work_lanes import costly_paths
+from phcle.explorer.security import (
+    MOST_COSTLY,
+    Guard,
+    Rules,
+    costly_paths,
+    failure_response,
+)
 from phcle.explorer.workspace import Workspace
-
-__all__ = ["make_app"]
 
 N_THREADS = 4
 """Quick answers that are computed at once, beside the costly ones. Python runs one
@@ -51,7 +54,8 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        to_thread.current_default_thread_limiter().total_tokens = N_THREADS
+        limiter = to_thread.current_default_thread_limiter()
+        limiter.total_tokens = N_THREADS + MOST_COSTLY
         workspace.start()
         # Make the map while the browser opens: the first page needs it.
         threading.Thread(target=map_file.content, daemon=True).start()
@@ -69,7 +73,7 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
     )
     assets = Assets()
     pages = Pages(workspace, assets)
-    routers = api_router(workspace, map_file), pages.router(), assets.router()
+    routers = [*api_routers(workspace, map_file), *pages.routers(), assets.router()]
     for router in routers:
         app.include_router(router)
 

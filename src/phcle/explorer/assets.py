@@ -1,18 +1,22 @@
-"""Scripts and styles, read once at the start.
+"""Content that is sent again and again: scripts, styles and large answers.
 
-The path of a request is only looked up in this list and never used to open a file.
+It is compressed once, and not sent to who has it. The path of a request for a script is
+only looked up in a list and never used to open a file.
 """
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
-from phcle.explorer.stored_content import StoredContent
 from phcle.web import MAP_SCRIPTS
-
-__all__ = ["Assets"]
 
 KINDS = {
     ".js": "text/javascript; charset=utf-8",
@@ -27,6 +31,87 @@ SHARED = (
 """Files of `phcle.web`, which reports use too."""
 
 
+LEVEL = 6
+"""Level of compression; higher ones take much longer for little."""
+
+SMALL = 1_000
+"""Bytes below which compression saves nothing: one packet of the network is larger."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredContent:
+    """The content of a file or an answer.
+
+    Attributes
+    ----------
+    content : bytes
+        The content.
+    kind : str
+        Its media type.
+
+    Examples
+    --------
+    >>> StoredContent(b"[]", "application/json").tag[:8]
+    '4f53cda1'
+    """
+
+    content: bytes
+    kind: str
+
+    @cached_property
+    def tag(self) -> str:
+        """A digest of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @cached_property
+    def compressed(self) -> bytes | None:
+        """The content compressed by gzip; None if it is short."""
+        if len(self.content) < SMALL:
+            return None
+        return gzip.compress(self.content, LEVEL, mtime=0)
+
+    def response(self, request: Request) -> Response:
+        """Answer a request.
+
+        Parameters
+        ----------
+        request : Request
+            The request, which says what the browser has and can read.
+
+        Returns
+        -------
+        Response
+            The content, compressed if possible; or "not modified".
+        """
+        headers = {"etag": f'"{self.tag}"', "vary": "accept-encoding"}
+        known = request.headers.get("if-none-match", "")
+        if headers["etag"] in known:
+            return Response(status_code=304, headers=headers)
+        if "gzip" in request.headers.get("accept-encoding", "") and self.compressed:
+            headers["content-encoding"] = "gzip"
+            return Response(self.compressed, media_type=self.kind, headers=headers)
+        return Response(self.content, media_type=self.kind, headers=headers)
+
+
+def stored_json(value: object) -> StoredContent:
+    """Compress the JSON of a value.
+
+    Parameters
+    ----------
+    value : object
+        Dictionaries, lists and plain values.
+
+    Returns
+    -------
+    StoredContent
+        The JSON.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    made = StoredContent(text.encode(), "application/json")
+    _ = made.compressed
+    return made
+
+
 class Assets:
     """All scripts and styles, by the name that pages use."""
 
@@ -36,7 +121,8 @@ class Assets:
         found = {item.name: item for item in own.iterdir() if item.is_file()}
         found |= {name: shared.joinpath(name) for name in SHARED}
         self._by_name = {
-            name: _asset(name, item.read_bytes()) for name, item in found.items()
+            name: StoredContent(item.read_bytes(), KINDS[Path(name).suffix])
+            for name, item in found.items()
         }
 
     def address(self, name: str) -> str:
@@ -72,8 +158,3 @@ class Assets:
             return asset.response(request)
 
         return router
-
-
-def _asset(name: str, content: bytes) -> StoredContent:
-    """Add the media type to a file."""
-    return StoredContent(content, KINDS[name[name.rindex(".") :]])

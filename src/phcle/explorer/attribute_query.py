@@ -14,15 +14,6 @@ from fastapi import Query
 from phcle.errors import OptionError
 from phcle.uses.attribute_search import Criterion
 
-__all__ = [
-    "Columns",
-    "Has",
-    "HasNot",
-    "attribute_text",
-    "parse_attribute",
-    "parse_wanted",
-]
-
 BETWEEN = "::"
 
 Has = Annotated[

@@ -25,8 +25,6 @@ from phcle.explorer.precomputed import (
     supports_file,
 )
 
-__all__ = ["BackgroundWork", "NotReady"]
-
 MANY, STEPS = 20_000, 10
 """Report progress in this many steps, if there are at least so many labels."""
 

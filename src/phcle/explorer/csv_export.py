@@ -9,16 +9,6 @@ from phcle.answers import Answer, DescribedLabel, ExplainedPair, as_json
 from phcle.explorer import answers
 from phcle.files.csv_text import csv_lines
 
-__all__ = [
-    "as_csv",
-    "compared_rows",
-    "described_rows",
-    "explained_rows",
-    "fitting_rows",
-    "side_by_side_rows",
-    "similarity_rows",
-]
-
 Row = Mapping[str, Any]
 Pairs = Sequence[tuple[str, Any]]
 """A row as title and value of each cell; a title may occur twice."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,6 @@ from phcle.explorer.label_filters import (
 )
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.label_columns import N_BINS, FieldColumn
-
-__all__ = ["Facet", "Facets", "facets"]
 
 Flags = npt.NDArray[np.bool_]
 
@@ -147,13 +145,17 @@ def facets(opened: Opened, filters: Sequence[Filter]) -> Facets:
     )
 
 
+def _bar(value: str, name: str, n: Any, n_all: Any) -> FacetBar:
+    """A bar of a value that is no number."""
+    return FacetBar(value, name, None, None, int(n), int(n_all))
+
+
 def _branches(opened: Opened, passing: Flags) -> Facet:
     """Labels in the large branches of the hierarchy."""
     name_of = opened.embedding.name_of
     bars = []
     for node, rows in opened.branch_rows.items():
-        n = int(passing[rows].sum())
-        bars.append(FacetBar(node, name_of(node), None, None, n, len(rows)))
+        bars.append(_bar(node, name_of(node), passing[rows].sum(), len(rows)))
     return Facet("", BRANCH, "Branch", "bars", tuple(bars))
 
 
@@ -162,8 +164,7 @@ def _contexts(opened: Opened, passing: Flags) -> Facet:
     bars = []
     for name in dict.fromkeys(x.name for x in opened.embedding.contexts):
         known = opened.known_in(name)
-        n = int((known & passing).sum())
-        bars.append(FacetBar(name, name, None, None, n, int(known.sum())))
+        bars.append(_bar(name, name, (known & passing).sum(), known.sum()))
     return Facet("", KNOWN_IN, "Known in", "bars", tuple(bars))
 
 
@@ -174,16 +175,14 @@ def _bars(column: FieldColumn, has_value: Flags, passing: Flags) -> Facet:
     now = np.bincount(column.code[has_value & passing], minlength=size)
     order = np.argsort(-whole, kind="stable")[:MOST_BARS].tolist()
     bars = [
-        FacetBar(
-            column.values[i], column.values[i], None, None, int(now[i]), int(whole[i])
-        )
+        _bar(column.values[i], column.values[i], now[i], whole[i])
         for i in order
         if whole[i]
     ]
     n_unknown = int((~has_value).sum())
     if n_unknown:
-        n = int((passing & ~has_value).sum())
-        bars.append(FacetBar("", "unknown", None, None, n, n_unknown))
+        n = (passing & ~has_value).sum()
+        bars.append(_bar("", "unknown", n, n_unknown))
     n_more = int((whole > 0).sum()) - min(MOST_BARS, int((whole > 0).sum()))
     return Facet(
         column.context, column.title, column.title, "bars", tuple(bars), n_more
@@ -219,14 +218,7 @@ def _tags(
     order = np.argsort(-n_all, kind="stable").tolist()
     order.sort(key=lambda i: (name, table.columns[i]) not in keys)
     bars = tuple(
-        FacetBar(
-            table.columns[i],
-            table.columns[i],
-            None,
-            None,
-            int(n_now[i]),
-            int(n_all[i]),
-        )
+        _bar(table.columns[i], table.columns[i], n_now[i], n_all[i])
         for i in order[:MOST_BARS]
     )
     return Facet(name, "", name, "tags", bars, max(len(order) - MOST_BARS, 0))

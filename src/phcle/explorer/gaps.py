@@ -12,18 +12,9 @@ from phcle.embedding.cell_texts import interval_text, value_text
 from phcle.embedding.complete import completed_cells
 from phcle.errors import OptionError
 from phcle.explorer.attribute_query import parse_attribute
+from phcle.explorer.label_table import page_of
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named, summarise
-
-__all__ = [
-    "ColumnGaps",
-    "Gap",
-    "Gaps",
-    "gaps_by_column",
-    "gaps_of_column",
-    "gaps_of_label",
-    "unknown_cells",
-]
 
 N_GAPS = 25
 """Cells of a page: each has reasons to read."""
@@ -179,32 +170,16 @@ def unknown_cells(
         The cells.
     """
     if label.strip():
-        return gaps_of_label(opened, label, page=page)
+        return _gaps_of_label(opened, opened.resolve(label), page)
     if not column:
         raise OptionError("give a label or a column, whose unknown cells to predict.")
-    return gaps_of_column(
-        opened, *parse_attribute(column), page=page, least_sure_first=least_sure_first
+    return _gaps_of_column(
+        opened, *parse_attribute(column), page, least_sure_first=least_sure_first
     )
 
 
-def gaps_of_label(opened: Opened, label: str, *, page: int = 1) -> Gaps:
-    """Predict the unknown cells of a label.
-
-    Parameters
-    ----------
-    opened : Opened
-        The embedding.
-    label : str
-        A label's id or its readable name.
-    page : int, default=1
-        Number of the page.
-
-    Returns
-    -------
-    Gaps
-        The cells, the surest first; numbers, which have no confidence, come last.
-    """
-    label = opened.resolve(label)
+def _gaps_of_label(opened: Opened, label: str, page: int) -> Gaps:
+    """Cells of a label, the surest first; numbers, without confidence, come last."""
     found = completed_cells(
         opened.embedding,
         labels=[label],
@@ -213,52 +188,20 @@ def gaps_of_label(opened: Opened, label: str, *, page: int = 1) -> Gaps:
     )
     cells = sorted(found, key=lambda x: -1.0 if x.confidence is None else -x.confidence)
     cells.sort(key=lambda x: x.confidence is None)
-    pages = max(-(-len(cells) // N_GAPS), 1)
-    page = min(page, pages)
-    shown = cells[(page - 1) * N_GAPS : page * N_GAPS]
-    return Gaps(
-        named(opened.embedding, label),
-        "",
-        "",
-        len(cells),
-        page,
-        pages,
-        tuple(_gap(opened, cell) for cell in shown),
-    )
+    shown, page, pages = page_of(cells, page, N_GAPS)
+    gaps = tuple(_gap(opened, cell) for cell in shown)
+    whose = named(opened.embedding, label)
+    return Gaps(whose, "", "", len(cells), page, pages, gaps)
 
 
-def gaps_of_column(
-    opened: Opened,
-    context: str,
-    column: str,
-    *,
-    page: int = 1,
-    least_sure_first: bool = False,
+def _gaps_of_column(
+    opened: Opened, context: str, column: str, page: int, *, least_sure_first: bool
 ) -> Gaps:
-    """Predict the unknown cells of a column.
-
-    Parameters
-    ----------
-    opened : Opened
-        The embedding.
-    context, column : str
-        The column.
-    page : int, default=1
-        Number of the page.
-    least_sure_first : bool, default=False
-        Whether the order is reversed.
-
-    Returns
-    -------
-    Gaps
-        The cells, the surest first: by probability, or by the width of the interval.
-    """
+    """Cells of a column, the surest first: by probability, or width of the interval."""
     rows = opened.columns.get(context, column).gaps
     if least_sure_first:
         rows = rows[::-1]
-    pages = max(-(-len(rows) // N_GAPS), 1)
-    page = min(page, pages)
-    shown = rows[(page - 1) * N_GAPS : page * N_GAPS]
+    shown, page, pages = page_of(rows, page, N_GAPS)
     labels = [opened.embedding.labels[i] for i in shown.tolist()]
     cells = completed_cells(
         opened.embedding,
@@ -269,16 +212,9 @@ def gaps_of_column(
         families=opened.families,
     )
     by_label = {cell.label: cell for cell in cells}
-    return Gaps(
-        None,
-        context,
-        column,
-        len(rows),
-        page,
-        pages,
-        tuple(_gap(opened, by_label[x]) for x in labels if x in by_label),
-        _skills(opened).get((context, column)),
-    )
+    gaps = tuple(_gap(opened, by_label[x]) for x in labels if x in by_label)
+    skill = _skills(opened).get((context, column))
+    return Gaps(None, context, column, len(rows), page, pages, gaps, skill)
 
 
 def _gap(opened: Opened, cell: CompletedCell) -> Gap:

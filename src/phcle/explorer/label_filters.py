@@ -8,6 +8,7 @@ Each is a JSON array: ["context", "field", "in", ["value", …]],
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -19,19 +20,9 @@ import numpy.typing as npt
 from fastapi import Query
 
 from phcle.errors import OptionError
+from phcle.explorer.answers import FoundRows
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.label_columns import FieldColumn
-
-__all__ = [
-    "BRANCH",
-    "KNOWN_IN",
-    "Filter",
-    "Filters",
-    "branch_filter",
-    "is_observed_only",
-    "parse_filters",
-    "rows_of",
-]
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -212,7 +203,7 @@ def _passing(opened: Opened, each: Filter, *, observed_only: bool) -> Flags:
         return np.ones(n, dtype=bool)
     passes = np.zeros(n, dtype=bool)
     if each.field == TEXT:
-        passes[opened.lookup.suggestions.containing(each.values[0])] = True
+        passes[opened.label_suggestions.containing(each.values[0])] = True
     elif each.field == BRANCH:
         for node in each.values:
             passes[opened.rows_below(node)] = True
@@ -253,3 +244,25 @@ def field_mask(column: FieldColumn, each: Filter, *, observed_only: bool) -> Fla
         wanted = [i for i, x in enumerate(column.values) if x in each.values]
         passes = np.isin(column.code, wanted) & has_value
     return passes | ~has_value if UNKNOWN in each.values else passes
+
+
+def found_rows(opened: Opened, filters: Sequence[Filter]) -> FoundRows:
+    """Find the labels that pass filters, for the map.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    filters : sequence of Filter
+        The filters.
+
+    Returns
+    -------
+    FoundRows
+        Their rows.
+    """
+    passes = rows_of(opened, filters)
+    shown = passes if opened.sample is None else passes[opened.sample]
+    rows = np.flatnonzero(shown).astype("<u4")
+    packed = base64.b64encode(rows.tobytes()).decode()
+    return FoundRows(int(passes.sum()), len(passes), packed)

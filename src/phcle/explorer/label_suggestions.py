@@ -4,19 +4,21 @@ The order is: exact matches, names that begin with the text, names with a word t
 begins with it, names that contain it, and last names and words of similar spelling.
 
 All names stand in one long text, which is searched as it is: a million names take 20
-milliseconds and little more memory than their letters. For similar spellings, a set of
-letters of every word leaves out most words before any is compared.
+milliseconds and little more memory than their letters. For similar spellings, RapidFuzz
+compares the query with every name and every word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Suggestions"]
+from phcle.errors import UnknownLabelError
 
 LONGEST = 100
 """Use only this many characters of a query, which bounds the work."""
@@ -27,24 +29,39 @@ MOST_HITS = 5_000
 ALIKE = 0.7
 """Suggest spellings of at least this normalised similarity; below are false hits."""
 
-MOST_ALIKE = 50
-"""Similar spellings that are kept, and labels of each of them."""
+BEGINNING = 0.95
+"""Weight of a name that only begins similarly."""
 
-MOST_COMPARED = 5_000
-"""Words that are compared with a misspelt one, which takes 2 milliseconds. Of more,
-those that share most letters."""
+MOST_ALIKE = 50
+"""Similar spellings that are kept."""
 
 MANY = 500_000
 """Letters of all names above which similar spellings are looked for only if nothing
 else is found."""
 
-AT_ONCE = 1 << 20
-"""Letters whose sets are computed at once: 8 MB."""
+ENDS = "\n -"
+"""What stands before and after a word; a line break, before and after a name."""
 
 Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
-Lengths = npt.NDArray[np.int16]
-Letters = npt.NDArray[np.uint64]
+
+
+class LabelNotFound(UnknownLabelError):
+    """A text that names no label, or several.
+
+    Parameters
+    ----------
+    message : str
+        What went wrong.
+    text : str
+        The text.
+    near : tuple of str
+        Labels that may be meant.
+    """
+
+    def __init__(self, message: str, text: str, near: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.text = text
+        self.near = near
 
 
 class Suggestions:
@@ -149,8 +166,12 @@ class Suggestions:
     def _prefixed(self, query: str) -> Iterator[int]:
         """Names and then words that begin with the query, the shortest names first."""
         yield from self._shortest(self._names.holding(query, "\n"))
-        words = [self._names.holding(query, before) for before in " -"]
-        yield from self._shortest(np.concatenate(words))
+        yield from self._shortest(self._having(query))
+
+    def _having(self, word: str, after: Iterable[str] = ("",)) -> Ints:
+        """Rows with a word or a name that begins so, and that ends there if asked."""
+        found = [self._names.holding(word, x, y) for x in ENDS for y in after]
+        return np.concatenate(found)
 
     def _inside(self, query: str) -> Iterator[int]:
         """Names, then ids, that contain the query."""
@@ -170,25 +191,35 @@ class Suggestions:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        scores: dict[int, float] = {}
+        scores: dict[tuple[str, bool], float] = {}
         # A text as long as the query, or the beginning of a longer one.
-        for most, weight in ((None, 1.0), (len(query) + 1, 0.95)):
-            texts, rows = self._names.similar(query, most)
+        beginnings = (x[: len(query) + 1] for x in self._texts if len(x) > len(query))
+        for texts, is_whole in (
+            (self._texts, True),
+            (list(dict.fromkeys(beginnings)), False),
+        ):
             found = process.extract(
                 query,
-                list(dict.fromkeys(texts)),
+                texts,
                 scorer=OSA.normalized_similarity,
                 score_cutoff=ALIKE,
                 limit=MOST_ALIKE,
             )
-            left = dict.fromkeys((text for text, _, _ in found), MOST_ALIKE)
-            score_of = {text: score * weight for text, score, _ in found}
-            for text, i in zip(texts, rows, strict=True):
-                if left.get(text):
-                    left[text] -= 1
-                    scores[i] = max(scores.get(i, 0.0), score_of[text])
-        key = {i: (-score, len(self._names[i])) for i, score in scores.items()}
-        yield from sorted(scores, key=lambda i: (*key[i], self._names[i]))
+            for text, score, _ in found:
+                scores[text, is_whole] = score if is_whole else BEGINNING * score
+        ranked = sorted(scores, key=lambda x: -scores[x])
+        for _, same in groupby(ranked, key=scores.__getitem__):
+            rows = [
+                self._having(x, ENDS if is_whole else ("",)) for x, is_whole in same
+            ]
+            yield from self._shortest(np.concatenate(rows))
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """Every name and every word of a name, once."""
+        text = self._names.text
+        both = dict.fromkeys([*text.split("\n"), *re.split(f"[{ENDS}]", text)])
+        return [x for x in both if x]
 
 
 class _Lines:
@@ -221,75 +252,7 @@ class _Lines:
         places = np.array(found, np.int64) + len(before)
         return np.searchsorted(self.starts, places, side="right") - 1
 
-    def similar(self, query: str, most: int | None) -> tuple[list[str], list[int]]:
-        """Lines and words that share most letters with a text, and the row of each.
-
-        `most` cuts them; without it only those of a similar length are found.
-        """
-        begins, lengths, rows, letters = self._words
-        own = _letters(query)
-        lost = np.bitwise_count(own & ~letters)
-        if most is None:
-            longest = np.maximum(lengths, len(query))
-            n_errors = (longest * (1 - ALIKE) + 1e-9).astype(np.uint8)
-            lost = np.maximum(lost, np.abs(lengths - len(query)))
-            # Every letter that only one of the two texts has is an error, too.
-            lost = np.maximum(lost, np.bitwise_count(letters & ~own))
-            at = np.flatnonzero(lost <= n_errors)
-        else:
-            most_lost = int(most * (1 - ALIKE) + 1e-9)
-            at = np.flatnonzero((lost <= most_lost) & (lengths >= most))
-        if len(at) > MOST_COMPARED:
-            at = at[np.argpartition(lost[at], MOST_COMPARED)[:MOST_COMPARED]]
-            at.sort()
-        ends = begins[at] + (lengths[at] if most is None else most)
-        places = zip(begins[at].tolist(), ends.tolist(), strict=True)
-        return [self.text[begin:end] for begin, end in places], rows[at].tolist()
-
-    @cached_property
-    def _words(self) -> tuple[Ints, Lengths, Rows, Letters]:
-        """Begin, length, row and letters of every line and every word of a line."""
-        bits = [
-            _bits(self.text[start : start + AT_ONCE])
-            for start in range(0, len(self.text), AT_ONCE)
-        ]
-        bit = np.concatenate(bits)
-        is_gap = bit == 0
-        begins = 1 + np.flatnonzero(is_gap[:-1] & ~is_gap[1:])
-        ends = 1 + np.flatnonzero(~is_gap[:-1] & is_gap[1:])
-        rows = np.searchsorted(self.starts, begins, side="right") - 1
-        n_words = np.bincount(rows, minlength=len(self.starts) - 1)
-        if not len(begins):
-            none = np.zeros(0, np.uint64)
-            return none.astype(int), none.astype(np.int16), none.astype(np.int32), none
-        letters = np.bitwise_or.reduceat(bit, begins)
-        # Lines of several words stand for themselves, too.
-        several = np.flatnonzero(n_words > 1)
-        first = np.searchsorted(rows, np.flatnonzero(n_words))
-        whole = np.bitwise_or.reduceat(letters, first)[n_words[n_words > 0] > 1]
-        begins = np.concatenate([begins, self.starts[several]])
-        ends = np.concatenate([ends, self.starts[several + 1] - 1])
-        return (
-            begins,
-            np.minimum(ends - begins, 10_000).astype(np.int16),
-            np.concatenate([rows, several]).astype(np.int32),
-            np.concatenate([letters, whole]),
-        )
-
 
 def _one_line(text: str) -> str:
     """Lower case, without line breaks."""
     return text.lower().replace("\n", " ")
-
-
-def _bits(text: str) -> Letters:
-    """A bit for each letter; none for what separates words."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    bit = np.uint64(1) << (codes % 64).astype(np.uint64)
-    bit[(codes == 10) | (codes == 32) | (codes == 45)] = 0
-    return bit
-
-
-def _letters(text: str) -> np.uint64:
-    """The set of letters of a text."""
-    return np.uint64(np.bitwise_or.reduce(_bits(text), initial=np.uint64(0)))

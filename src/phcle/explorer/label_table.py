@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,6 @@ from phcle.explorer.label_filters import Filter, rows_of
 from phcle.explorer.opened_embedding import Opened
 from phcle.files.csv_text import csv_lines
 from phcle.uses.label_columns import FieldColumn
-
-__all__ = ["LabelTable", "csv_of_table", "label_table"]
 
 Rows = npt.NDArray[np.int32]
 
@@ -161,8 +160,7 @@ def sorted_rows(
     """
     passes = rows_of(opened, filters)
     if sort in ("name", "id"):
-        lookup = opened.lookup
-        order = lookup.by_name if sort == "name" else lookup.by_id
+        order = opened.rows_by_name if sort == "name" else opened.rows_by_id
         rows = order[passes[order]]
     elif sort:
         column = opened.columns.get(*parse_attribute(sort))
@@ -209,12 +207,10 @@ def label_table(
     """
     rows = sorted_rows(opened, filters, sort, descending=descending)
     columns = [opened.columns.get(*key) for key in shown_columns(opened, chosen)]
-    pages = max(-(-len(rows) // size), 1)
-    page = min(page, pages)
-    shown = rows[(page - 1) * size : page * size].tolist()
+    shown, page, pages = page_of(rows, page, size)
     return LabelTable(
         tuple(TableColumn(x.context, x.title, x.kind) for x in columns),
-        tuple(_row(opened, row, columns) for row in shown),
+        tuple(_row(opened, row, columns) for row in shown.tolist()),
         len(rows),
         len(opened.embedding),
         page,
@@ -222,6 +218,33 @@ def label_table(
         sort,
         descending,
     )
+
+
+def page_of(rows: Any, page: int, size: int) -> tuple[Any, int, int]:
+    """Cut a page out of rows.
+
+    Parameters
+    ----------
+    rows : sequence or array
+        All rows.
+    page : int
+        Number of the page, from 1; after the last one, the last.
+    size : int
+        Rows of a page.
+
+    Returns
+    -------
+    tuple of sequence, int and int
+        The rows of the page, its number, and the number of pages.
+
+    Examples
+    --------
+    >>> page_of("abcde", 9, 2)
+    ('e', 3, 3)
+    """
+    pages = max(-(-len(rows) // size), 1)
+    page = min(page, pages)
+    return rows[(page - 1) * size : page * size], page, pages
 
 
 def _row(opened: Opened, row: int, columns: Sequence[FieldColumn]) -> TableRow:

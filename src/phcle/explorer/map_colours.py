@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import replace
 from typing import Any
@@ -13,8 +12,8 @@ import numpy.typing as npt
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.explorer.answers import MapColouring, Shade
+from phcle.explorer.assets import StoredContent, stored_json
 from phcle.explorer.opened_embedding import Opened
-from phcle.explorer.stored_content import StoredContent
 from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import CLUSTER, MOST_GROUPS, colourings, map_data, packed
 from phcle.report.map_layout import Layout
@@ -23,14 +22,6 @@ from phcle.uses.attribute_search import (
     attribute_column,
     descriptive_context,
 )
-
-__all__ = [
-    "MapFile",
-    "attribute_colouring",
-    "difference_colouring",
-    "map_json",
-    "map_values",
-]
 
 N_NEAR = 5
 """Neighbours of each label that are sent with the map."""
@@ -76,27 +67,9 @@ class MapFile:
         is_ready = self._opened.background.result is not None
         with self._lock:
             if is_ready not in self._kept:
-                made = StoredContent(map_json(self._opened), "application/json")
-                _ = made.compressed
+                made = stored_json(map_values(self._opened, self._opened.places))
                 self._kept = {is_ready: made}  # the sketch is not asked for again
             return self._kept[is_ready]
-
-
-def map_json(opened: Opened) -> bytes:
-    """Make the JSON of the map.
-
-    Parameters
-    ----------
-    opened : Opened
-        The embedding.
-
-    Returns
-    -------
-    bytes
-        A `MapData`.
-    """
-    whole = map_values(opened, opened.places)
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def map_values(opened: Opened, places: npt.NDArray[np.float32]) -> dict[str, Any]:

@@ -21,8 +21,6 @@ from phcle.uses.attribute_search import descriptive_context
 from phcle.uses.named_answers import describe_label, explain_pair, nearest_labels
 from phcle.uses.node_names import NodeNames
 
-__all__ = ["NewLabelForm", "NewValue", "land", "landed"]
-
 N_ATTRIBUTES = 12
 """Observed attributes, and predicted ones, that are listed."""
 N_EXPLAINED = 3

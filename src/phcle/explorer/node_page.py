@@ -19,14 +19,14 @@ from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import number_text
 from phcle.errors import UnknownLabelError
 from phcle.explorer.answers import Node
-from phcle.explorer.label_lookup import LabelNotFound
+from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named
 
-__all__ = ["NodePage", "node_page"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.integer]
 
 MOST_LABELS = 60
 MOST_CHILDREN = 60
@@ -194,7 +194,7 @@ def node_page(opened: Opened, text: str) -> NodePage:
     children.sort(key=lambda x: -x[1])
     labels = opened.embedding.labels
     nearness, order = _typical(opened, rows)
-    shared, odd_cells = _attributes(opened, rows)
+    findings = _Findings(opened, rows)
     return NodePage(
         **vars(_node(opened, node)),
         context=context,
@@ -209,9 +209,9 @@ def node_page(opened: Opened, text: str) -> NodePage:
             named(opened.embedding, labels[rows[i]]) for i in order[:MOST_LABELS]
         ),
         n_labels=len(rows),
-        shared=shared,
+        shared=findings.shared,
         odd_labels=_odd_labels(opened, rows, nearness),
-        odd_cells=odd_cells,
+        odd_cells=findings.odd,
     )
 
 
@@ -266,216 +266,178 @@ def _odd_labels(opened: Opened, rows: Ints, nearness: Floats) -> tuple[OddLabel,
     )
 
 
-def _attributes(
-    opened: Opened, rows: Ints
-) -> tuple[tuple[SharedAttribute, ...], tuple[OddCell, ...]]:
-    """What the labels share, and the cells that differ; the clearest first."""
-    is_inside = np.zeros(len(opened.embedding), dtype=bool)
-    is_inside[rows] = True
-    shared: list[tuple[float, SharedAttribute]] = []
-    odd: list[tuple[float, OddCell]] = []
-    for table in opened.columns.tables.values():
-        if table.data is None:
-            continue
-        at = opened.columns.positions(table)
-        inside = (at >= 0) & is_inside[at]
-        if inside.sum() < FEWEST:
-            continue
-        if table.fields and table.fields[0].kind == "tag":
-            shared += _shared_tags(table, *opened.columns.tags(table), inside)
-            continue
-        for field in table.fields:
-            columns = [
-                table.data.matrix.column(i)
-                for i in range(field.at.start, field.at.stop)
-            ]
-            if field.kind == "number":
-                is_log = bool(table.is_log[field.at.start])
-                found = _numbers(
-                    opened, table, field, columns[0], inside, is_log=is_log
-                )
-            else:
-                found = _values(opened, table, field, columns, inside)
-            shared += found[0]
-            odd += found[1]
-    shared.sort(key=lambda x: -x[0])
-    odd.sort(key=lambda x: -x[0])
-    return tuple(x for _, x in shared[:MOST_SHARED]), tuple(
-        x for _, x in odd[:MOST_ODD]
-    )
+class _Findings:
+    """What the labels of a node share, and the cells that differ."""
 
+    def __init__(self, opened: Opened, rows: Ints) -> None:
+        self._embedding = opened.embedding
+        self._columns = opened.columns
+        self._shared: list[tuple[float, SharedAttribute]] = []
+        self._odd: list[tuple[float, OddCell]] = []
+        is_inside = np.zeros(len(opened.embedding), dtype=bool)
+        is_inside[rows] = True
+        for table in opened.columns.tables.values():
+            if table.data is None:
+                continue
+            at = opened.columns.positions(table)
+            inside = (at >= 0) & is_inside[at]
+            if inside.sum() < FEWEST:
+                continue
+            if table.fields and table.fields[0].kind == "tag":
+                self._see_tags(table, inside)
+                continue
+            for field in table.fields:
+                columns = [
+                    table.data.matrix.column(i)
+                    for i in range(field.at.start, field.at.stop)
+                ]
+                if field.kind == "number":
+                    self._see_numbers(table, field, columns[0], inside)
+                else:
+                    self._see_values(table, field, columns, inside)
 
-Found = tuple[list[tuple[float, SharedAttribute]], list[tuple[float, OddCell]]]
+    @property
+    def shared(self) -> tuple[SharedAttribute, ...]:
+        """What is shared, the clearest first."""
+        ranked = sorted(self._shared, key=lambda x: -x[0])
+        return tuple(x for _, x in ranked[:MOST_SHARED])
 
+    @property
+    def odd(self) -> tuple[OddCell, ...]:
+        """Cells that differ, the clearest first."""
+        ranked = sorted(self._odd, key=lambda x: -x[0])
+        return tuple(x for _, x in ranked[:MOST_ODD])
 
-def _surprise(
-    n_in: Floats, known_in: Floats, n_out: Floats, known_out: Floats
-) -> Floats:
-    """Difference of two shares in standard errors."""
-    p_in = n_in / np.maximum(known_in, 1)
-    p_out = n_out / np.maximum(known_out, 1)
-    both = (n_in + n_out) / np.maximum(known_in + known_out, 1)
-    error = np.sqrt(
-        both * (1 - both) * (1 / np.maximum(known_in, 1) + 1 / np.maximum(known_out, 1))
-    )
-    return np.divide(p_in - p_out, error, out=np.zeros_like(error), where=error > 0)
+    def _add_odd(
+        self,
+        clarity: float,
+        table: PredictingContext,
+        field: Field,
+        row: int,
+        value: str,
+        usual: str,
+    ) -> None:
+        """Add the cell of a row of the table."""
+        label = table.data.labels[row]
+        name = self._embedding.name_of(label)
+        cell = OddCell(label, name, table.name, field.title, value, usual)
+        self._odd.append((clarity, cell))
 
+    def _add_shared(
+        self,
+        table: PredictingContext,
+        titles: Sequence[tuple[str, str]],
+        counts: tuple[Counts, Counts],
+        known: tuple[float, float],
+    ) -> Floats:
+        """Add values that are common inside and rare outside; return their shares.
 
-def _shared_tags(
-    table: PredictingContext,
-    rows: Ints,
-    columns: Ints,
-    inside: npt.NDArray[np.bool_],
-) -> list[tuple[float, SharedAttribute]]:
-    """Tags that are common inside and rare outside."""
-    described = np.asarray(table.data.has_values)
-    n_in, n_out = (
-        np.bincount(columns[x[rows]], minlength=len(table.columns)).astype(np.float64)
-        for x in (inside, ~inside)
-    )
-    known_in, known_out = (
-        float((inside & described).sum()),
-        float((~inside & described).sum()),
-    )
-    if known_in < FEWEST:
-        return []
-    surprise = _surprise(
-        n_in, np.full_like(n_in, known_in), n_out, np.full_like(n_out, known_out)
-    )
-    found = np.flatnonzero((surprise > SURE) & (n_in >= COMMON * known_in))
-    return [
-        (
-            float(surprise[i]),
-            SharedAttribute(
-                table.name,
-                table.columns[i],
-                "yes",
-                n_in[i] / known_in,
-                n_out[i] / max(known_out, 1),
-                int(known_in),
-                is_number=False,
-            ),
+        Parameters are column and value of each, how many labels inside and outside have
+        it, and how many labels are known.
+        """
+        (n_in, n_out), (known_in, known_out) = counts, known
+        inside, outside = n_in / known_in, n_out / max(known_out, 1)
+        both = (n_in + n_out) / (known_in + known_out)
+        error = np.sqrt(both * (1 - both) * (1 / known_in + 1 / max(known_out, 1)))
+        # The difference of the shares in standard errors.
+        surprise = np.divide(
+            inside - outside, error, out=np.zeros_like(error), where=error > 0
         )
-        for i in found.tolist()
-    ]
-
-
-def _values(
-    opened: Opened,
-    table: PredictingContext,
-    field: Field,
-    columns: Sequence[Floats],
-    inside: npt.NDArray[np.bool_],
-) -> Found:
-    """The shared values of a category or truth value, and the labels without them."""
-    is_known = ~np.isnan(columns[0])
-    known_in, known_out = (
-        float((is_known & inside).sum()),
-        float((is_known & ~inside).sum()),
-    )
-    if known_in < FEWEST:
-        return [], []
-    if field.values:
-        names, has = field.values, np.array([x > 0 for x in columns])
-    else:
-        names, has = ("yes", "no"), np.array([columns[0] > 0, columns[0] <= 0])
-    has &= is_known
-    n_in, n_out = (has[:, x].sum(axis=1).astype(np.float64) for x in (inside, ~inside))
-    every_in, every_out = np.full_like(n_in, known_in), np.full_like(n_out, known_out)
-    surprise = _surprise(n_in, every_in, n_out, every_out)
-    shared: list[tuple[float, SharedAttribute]] = []
-    odd: list[tuple[float, OddCell]] = []
-    for i in np.flatnonzero(n_in >= COMMON * known_in).tolist():
-        share = n_in[i] / known_in
-        if surprise[i] > SURE:
-            own = SharedAttribute(
-                table.name,
-                field.title,
-                names[i],
-                share,
-                n_out[i] / max(known_out, 1),
-                int(known_in),
-                is_number=False,
-            )
-            shared.append((float(surprise[i]), own))
-        if share >= NEARLY_ALL and known_in > FEWEST:
-            for at in np.flatnonzero(inside & is_known & ~has[i]).tolist():
-                label = table.data.labels[at]
-                value = names[int(has[:, at].argmax())]
-                odd.append(
-                    (
-                        share,
-                        OddCell(
-                            **vars(named(opened.embedding, label)),
-                            context=table.name,
-                            column=field.title,
-                            value=value,
-                            usual=names[i],
-                        ),
-                    )
-                )
-    return shared, odd
-
-
-def _numbers(
-    opened: Opened,
-    table: PredictingContext,
-    field: Field,
-    values: Floats,
-    inside: npt.NDArray[np.bool_],
-    *,
-    is_log: bool,
-) -> Found:
-    """Whether a number differs inside, and which labels differ from the others."""
-    is_known = ~np.isnan(values)
-    own, others = values[is_known & inside], values[is_known & ~inside]
-    if len(own) < FEWEST:
-        return [], []
-    if is_log:
-        own, others = np.log(own), np.log(others)
-
-    def unit(number: float) -> float:
-        return float(np.exp(number) if is_log else number)
-
-    def shown(number: float) -> str:
-        return number_text(unit(number))
-
-    shared: list[tuple[float, SharedAttribute]] = []
-    if len(others) >= FEWEST:
-        spread = np.sqrt(own.var() / len(own) + others.var() / len(others))
-        steps = (own.mean() - others.mean()) / (float(spread) or 1.0)
-        # Much more than chance, and also much: half the spread of all labels.
-        is_much = abs(own.mean() - others.mean()) > 0.5 * float(others.std())
-        if abs(steps) > SURE and is_much:
-            said = f"{'about' if is_log else 'mean'} {shown(own.mean())}"
+        for i in np.flatnonzero((surprise > SURE) & (inside >= COMMON)).tolist():
             found = SharedAttribute(
                 table.name,
-                field.title,
-                said,
-                unit(own.mean()),
-                unit(others.mean()),
-                len(own),
-                is_number=True,
+                *titles[i],
+                float(inside[i]),
+                float(outside[i]),
+                int(known_in),
+                is_number=False,
             )
-            shared.append((abs(float(steps)), found))
-    odd: list[tuple[float, OddCell]] = []
-    middle = float(np.median(own))
-    usual = 1.4826 * float(np.median(np.abs(own - middle)))
-    if len(own) > 2 * FEWEST and usual > 0:
-        rows = np.flatnonzero(is_known & inside)
-        far = np.abs(own - middle) / usual
-        for i in np.flatnonzero(far > FAR).tolist():
-            label = table.data.labels[rows[i]]
-            odd.append(
-                (
-                    min(float(far[i]) / (2 * FAR), 1.0),
-                    OddCell(
-                        **vars(named(opened.embedding, label)),
-                        context=table.name,
-                        column=field.title,
-                        value=shown(own[i]),
-                        usual=f"about {shown(middle)}",
-                    ),
+            self._shared.append((float(surprise[i]), found))
+        return inside
+
+    def _see_tags(self, table: PredictingContext, inside: Flags) -> None:
+        """Tags that are common inside and rare outside."""
+        rows, columns = self._columns.tags(table)
+        described = np.asarray(table.data.has_values)
+        known = float((inside & described).sum()), float((~inside & described).sum())
+        if known[0] >= FEWEST:
+            n_in, n_out = (
+                np.bincount(columns[x[rows]], minlength=len(table.columns))
+                for x in (inside, ~inside)
+            )
+            titles = [(title, "yes") for title in table.columns]
+            self._add_shared(table, titles, (n_in, n_out), known)
+
+    def _see_values(
+        self,
+        table: PredictingContext,
+        field: Field,
+        columns: Sequence[Floats],
+        inside: Flags,
+    ) -> None:
+        """Values of a category or truth value, and the labels without them."""
+        is_known = ~np.isnan(columns[0])
+        known_in = float((is_known & inside).sum())
+        if known_in < FEWEST:
+            return
+        if field.values:
+            names, has = field.values, np.array([x > 0 for x in columns])
+        else:
+            names, has = ("yes", "no"), np.array([columns[0] > 0, columns[0] <= 0])
+        has &= is_known
+        share = self._add_shared(
+            table,
+            [(field.title, name) for name in names],
+            (has[:, inside].sum(axis=1), has[:, ~inside].sum(axis=1)),
+            (known_in, float((is_known & ~inside).sum())),
+        )
+        if known_in <= FEWEST:
+            return
+        for i in np.flatnonzero(share >= NEARLY_ALL).tolist():
+            for row in np.flatnonzero(inside & is_known & ~has[i]).tolist():
+                value = names[int(has[:, row].argmax())]
+                self._add_odd(float(share[i]), table, field, row, value, names[i])
+
+    def _see_numbers(
+        self, table: PredictingContext, field: Field, values: Floats, inside: Flags
+    ) -> None:
+        """Whether a number differs inside, and which labels differ from the others."""
+        is_log = bool(table.is_log[field.at.start])
+        is_known = ~np.isnan(values)
+        own, others = values[is_known & inside], values[is_known & ~inside]
+        if len(own) < FEWEST:
+            return
+        if is_log:
+            own, others = np.log(own), np.log(others)
+
+        def unit(number: float) -> float:
+            return float(np.exp(number) if is_log else number)
+
+        def shown(number: float) -> str:
+            return number_text(unit(number))
+
+        if len(others) >= FEWEST:
+            spread = np.sqrt(own.var() / len(own) + others.var() / len(others))
+            steps = (own.mean() - others.mean()) / (float(spread) or 1.0)
+            # Much more than chance, and also much: half the spread of all labels.
+            is_much = abs(own.mean() - others.mean()) > 0.5 * float(others.std())
+            if abs(steps) > SURE and is_much:
+                found = SharedAttribute(
+                    table.name,
+                    field.title,
+                    f"{'about' if is_log else 'mean'} {shown(own.mean())}",
+                    unit(own.mean()),
+                    unit(others.mean()),
+                    len(own),
+                    is_number=True,
                 )
-            )
-    return shared, odd
+                self._shared.append((abs(float(steps)), found))
+        middle = float(np.median(own))
+        usual = 1.4826 * float(np.median(np.abs(own - middle)))
+        if len(own) > 2 * FEWEST and usual > 0:
+            rows = np.flatnonzero(is_known & inside)
+            far = np.abs(own - middle) / usual
+            for i in np.flatnonzero(far > FAR).tolist():
+                clarity = min(float(far[i]) / (2 * FAR), 1.0)
+                texts = shown(own[i]), f"about {shown(middle)}"
+                self._add_odd(clarity, table, field, rows[i], *texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,15 +14,15 @@ import numpy.typing as npt
 
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, Groups
+from phcle.contexts.labels import normal
 from phcle.contexts.name_hashes import hash_names
 from phcle.contexts.relational.specific_nodes import SpecificNodes
 from phcle.embedding.complete import completable
 from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import OptionError
+from phcle.errors import OptionError, some
 from phcle.explorer.background_work import BackgroundWork
-from phcle.explorer.label_lookup import LabelLookup
-from phcle.explorer.label_suggestions import Suggestions
+from phcle.explorer.label_suggestions import LabelNotFound, Suggestions
 from phcle.files.archive import checksum
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.map_layout import principal_layout
@@ -31,9 +32,11 @@ from phcle.uses.neighbour_table import StoredNeighbours
 if TYPE_CHECKING:
     from phcle.contexts.relational.taxonomy import Hierarchy
 
-__all__ = ["Opened"]
 
 Tell = Callable[[str], None]
+
+MOST_SUGGESTED = 20
+"""Labels of one name that a page lists."""
 
 MOST_ON_MAP, N_SAMPLED = 100_000, 50_000
 """Largest number of labels that are all on the map, with a table of neighbours, and
@@ -164,13 +167,8 @@ class Opened:
         found = (shown.places[near] * weight[:, :, None]).sum(axis=1)
         return np.asarray(found / weight.sum(axis=1, keepdims=True), np.float32)
 
-    @cached_property
-    def lookup(self) -> LabelLookup:
-        """Finds labels by id or name, and knows their order in the alphabet."""
-        return LabelLookup(self.embedding)
-
     def resolve(self, text: str) -> str:
-        """Find a label by id or name; see `LabelLookup.resolve`.
+        """Find a label by id or name.
 
         Parameters
         ----------
@@ -181,8 +179,47 @@ class Opened:
         -------
         str
             The id.
+
+        Raises
+        ------
+        LabelNotFound
+            If no label or several labels match; it suggests others.
         """
-        return self.lookup.resolve(text)
+        if text in self.embedding:
+            return normal(text)
+        labels = self.embedding.labels
+        # Faster than LabelEmbedding.resolve, which compares with every label.
+        found = [labels[i] for i in self.label_suggestions.exactly(text)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise LabelNotFound(
+                f"{text!r} is the name of {len(found)} labels: {some(found)}; "
+                "use the id.",
+                text,
+                tuple(found[:MOST_SUGGESTED]),
+            )
+        near = tuple(labels[i] for i in self.label_suggestions.find(text, 3))
+        alike = [self.embedding.name_of(label) for label in near]
+        hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
+        raise LabelNotFound(f"no label {text!r} in this embedding.{hint}", text, near)
+
+    @cached_property
+    def label_suggestions(self) -> Suggestions:
+        """Search for labels by id or name."""
+        labels = self.embedding.labels
+        names = [self.embedding.name_of(x) for x in labels]
+        return Suggestions(labels, names, self.embedding.spellings)
+
+    @cached_property
+    def rows_by_name(self) -> npt.NDArray[np.int32]:
+        """Rows of all labels in the alphabet of names."""
+        return _sorted([self.embedding.name_of(x) for x in self.embedding.labels])
+
+    @cached_property
+    def rows_by_id(self) -> npt.NDArray[np.int32]:
+        """Rows of all labels in the alphabet of ids."""
+        return _sorted(self.embedding.labels)
 
     @cached_property
     def taxonomy(self) -> tuple[str, Hierarchy] | None:
@@ -329,3 +366,15 @@ class Opened:
             If it is still being prepared.
         """
         return self.background.support(context.name)
+
+
+def _sorted(texts: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Positions of texts in the alphabet; numbers inside them count as numbers."""
+    keys = [_alphabetical(text) for text in texts]
+    return np.array(sorted(range(len(texts)), key=keys.__getitem__), np.int32)
+
+
+def _alphabetical(text: str) -> str:
+    """A text that sorts as people expect: "thing 9" before "thing 10"."""
+    lower = text.casefold()
+    return re.sub(r"\d+", lambda x: x[0].zfill(12), lower)

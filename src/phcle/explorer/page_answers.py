@@ -6,17 +6,21 @@ What the command line answers too (nearest, describe, explain, info) comes from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from phcle.answers import ExplainedPair, Named, Nearest, Neighbour
 from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.descriptive.fields import Field
+from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.embedding.describe import describe
+from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError
 from phcle.explorer import answers
-from phcle.explorer.label_cells import label_cells
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.workspace import Workspace
 from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
@@ -26,21 +30,6 @@ from phcle.uses.named_answers import (
     nearest_labels,
     summarise,
 )
-
-__all__ = [
-    "comparison",
-    "differences",
-    "example_pairs",
-    "explanation",
-    "fitting_labels",
-    "found_attributes",
-    "found_labels",
-    "found_nodes",
-    "info",
-    "label_page",
-    "nearest",
-    "side_by_side",
-]
 
 MOST_COMPARED = 8
 """Labels that can be compared at once; more do not fit on a page."""
@@ -53,6 +42,13 @@ N_ATTRIBUTES = 12
 
 MOST_RELATIVES = 40
 """Children and siblings that a page lists."""
+
+
+KINDS = ("number", "truth", "category")
+"""Kinds of fields that each label has; of tags and words, only some matter."""
+
+MOST_CELLS = 60
+"""Cells of a table on the page of a label; the table has all of them."""
 
 
 def info(workspace: Workspace) -> answers.ExplorerInfo:
@@ -158,6 +154,91 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
         taxonomy=_place_in_taxonomy(opened, label),
         explains=bool(embedding.contexts),
     )
+
+
+def label_cells(embedding: LabelEmbedding, label: str) -> tuple[answers.LabelCell, ...]:
+    """Find the cells of a label in the tables of an embedding.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    label : str
+        The label's id.
+
+    Returns
+    -------
+    tuple of LabelCell
+        The cells in the order of the tables; those that are neither known nor
+        predicted are left out.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> labels = ("cat", "dog", "eel", "carp")
+    >>> cells = {"legs": [4, 4, 0, 0], "skin": ["fur", "fur", "wet", "wet"]}
+    >>> table = DescriptiveContext.from_cells(labels, cells, "looks")
+    >>> found = label_cells(PHCLE(dim=2).fit(table).embedding_, "eel")
+    >>> [(cell.column, cell.text, cell.observed) for cell in found]
+    [('legs', '0', True), ('skin', 'wet', True)]
+    """
+    return tuple(
+        cell
+        for context in embedding.contexts
+        if context.can_be_completed
+        for cell in _cells(embedding, cast(PredictingContext, context), label)
+    )
+
+
+def _cells(
+    embedding: LabelEmbedding, context: PredictingContext, label: str
+) -> Iterator[answers.LabelCell]:
+    """The cells of one table."""
+    fields = [field for field in context.fields if field.kind in KINDS][:MOST_CELLS]
+    if not fields:
+        return
+    known = context.observed_row(label)
+    read = None
+    if context.weight > 0:
+        vector = embedding.vector_of(label)
+        read = read_predictions(embedding, context, vector[None, :], [label])
+    for field in fields:
+        if not np.isnan(known[field.at.start]):
+            yield answers.LabelCell(
+                context.name, field.title, _text(field, known, 6), True
+            )
+        elif read is not None:
+            yield _predicted(context, field, read)
+
+
+def _predicted(
+    context: PredictingContext, field: Field, read: Reading
+) -> answers.LabelCell:
+    """A cell that is not known."""
+    interval, confidence = "", None
+    if field.kind == "number":
+        if read.low is not None and read.high is not None:
+            low, high = (float(x[0, field.at.start]) for x in (read.low, read.high))
+            interval = "" if np.isnan(low) else interval_text(low, high)
+    elif read.chance is not None:
+        chance = read.chance[0, field.at]
+        # Of yes or no, the one that is written.
+        sure = chance.max() if field.values else max(chance[0], 1 - chance[0])
+        confidence = float(sure)
+    text = _text(field, read.values[0], 3)
+    return answers.LabelCell(
+        context.name, field.title, text, False, confidence, interval
+    )
+
+
+def _text(field: Field, values: npt.NDArray[np.floating], digits: int) -> str:
+    """Write the value of a field; predicted numbers have fewer digits."""
+    own = values[field.at]
+    if field.kind == "number":
+        return number_text(float(own[0]), digits)
+    if field.values:
+        return field.values[int(own.argmax())]
+    return "yes" if own[0] > 0.5 else "no"
 
 
 def _place_in_taxonomy(opened: Opened, label: str) -> answers.TaxonomyPlace | None:
@@ -341,7 +422,7 @@ def found_labels(opened: Opened, typed: str, limit: int) -> answers.LabelsFound:
         Matching labels, best first.
     """
     embedding = opened.embedding
-    rows = opened.lookup.suggestions.find(typed, limit)
+    rows = opened.label_suggestions.find(typed, limit)
     found = tuple(named(embedding, embedding.labels[i]) for i in rows)
     return answers.LabelsFound(typed, found)
 

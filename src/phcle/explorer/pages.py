@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
 
 from phcle import __version__
 from phcle.embedding.cell_texts import interval_text, number_text
@@ -24,13 +25,11 @@ from phcle.explorer.gaps import gaps_by_column, unknown_cells
 from phcle.explorer.label_filters import Filters, branch_filter, parse_filters
 from phcle.explorer.label_table import label_table
 from phcle.explorer.node_page import node_page
-from phcle.explorer.work_lanes import COSTLY, in_lane
+from phcle.explorer.security import CostlyRoute
 from phcle.explorer.workspace import Workspace
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.uses.named_answers import named
 from phcle.web import MAP_SCRIPTS
-
-__all__ = ["Pages"]
 
 N_NEIGHBOURS = 15
 N_DIFFERENT = 50
@@ -138,15 +137,22 @@ class Pages:
         page = "preparing" if status == 503 else "error"
         return self.render(page, status, message=message, code=status, instead=instead)
 
-    def router(self) -> APIRouter:
+    def routers(self) -> list[APIRouter]:
         """Make the routes of all pages.
 
         Returns
         -------
-        APIRouter
-            The routes.
+        list of APIRouter
+            The quick routes, and the costly ones.
         """
-        router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+        router, costly = (
+            APIRouter(
+                include_in_schema=False,
+                default_response_class=HTMLResponse,
+                route_class=kind,
+            )
+            for kind in (APIRoute, CostlyRoute)
+        )
         workspace, opened = self.workspace, self.workspace.opened
 
         @router.get("/")
@@ -158,13 +164,11 @@ class Pages:
             answer = page_answers.label_page(opened, label, N_NEIGHBOURS)
             return self.render("label", answer=answer)
 
-        @router.get("/node")
-        @in_lane(COSTLY)
+        @costly.get("/node")
         def node(node: Label) -> HTMLResponse:
             return self.render("node", answer=node_page(opened, node))
 
-        @router.get("/table")
-        @in_lane(COSTLY)
+        @costly.get("/table")
         def table(
             filters: Filters = [],  # noqa: B006
             columns: Columns = [],  # noqa: B006
@@ -186,8 +190,7 @@ class Pages:
             ]
             return self.render("table", answer=answer, kept=kept)
 
-        @router.get("/complete")
-        @in_lane(COSTLY)
+        @costly.get("/complete")
         def complete(
             label: Label = "",
             column: Annotated[str, Query(max_length=1000)] = "",
@@ -207,8 +210,7 @@ class Pages:
                 least_sure_first=least_sure_first,
             )
 
-        @router.get("/compare")
-        @in_lane(COSTLY)
+        @costly.get("/compare")
         def compare(labels: Labels = []) -> HTMLResponse:  # noqa: B006
             asked = [label for label in labels if label.strip()]
             found = list(dict.fromkeys(map(opened.resolve, asked)))
@@ -230,8 +232,7 @@ class Pages:
                 examples=() if chosen else page_answers.example_pairs(opened),
             )
 
-        @router.get("/match")
-        @in_lane(COSTLY)
+        @costly.get("/match")
         def match(has: Has = [], has_not: HasNot = []) -> HTMLResponse:  # noqa: B006
             wanted = parse_wanted(has, has_not)
             fitting = page_answers.fitting_labels
@@ -252,8 +253,7 @@ class Pages:
             info = page_answers.info(workspace)
             return self.render("understand", info=info)
 
-        @router.get("/embeddings")
-        @in_lane(COSTLY)
+        @costly.get("/embeddings")
         def embeddings(
             label: Label = "",
             start: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
@@ -271,7 +271,7 @@ class Pages:
         def about() -> HTMLResponse:
             return self.render("about", info=page_answers.info(workspace))
 
-        return router
+        return [router, costly]
 
 
 def _examples(workspace: Workspace) -> list[dict[str, str]]:

@@ -24,18 +24,6 @@ from phcle.report.map_layout import Layout, lay_out
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.neighbour_table import NeighbourTable
 
-__all__ = [
-    "Precomputed",
-    "digest_of",
-    "load_precomputed",
-    "load_supports",
-    "precompute",
-    "precomputed_file",
-    "save_supports",
-    "stored_layout",
-    "supports_file",
-]
-
 FORMAT, SUPPORTS_FORMAT = "phcle.explorer", "phcle.explorer-attributes"
 VERSION = 1
 

@@ -19,8 +19,6 @@ from phcle.errors import FileError
 from phcle.explorer.precomputed import digest_of
 from phcle.files.archive import checksum, read_sealed, write_sealed
 
-__all__ = ["SecondLayout", "second_layout_file"]
-
 FORMAT, VERSION = "phcle.explorer-compared", 1
 
 Floats = npt.NDArray[np.float32]

@@ -4,6 +4,10 @@ Another website must not read an embedding through the user's browser. So the Ho
 header must name this server (which stops DNS rebinding), requests from other origins
 are refused, and a content security policy keeps pages from loading anything else. On an
 address that other machines can reach, visitors need a token too.
+
+Requests that look at all labels wait for their turn (`CostlyRoute`), so that a crowd of
+them takes neither all memory nor all threads. A link from another site does not start
+them.
 """
 
 from __future__ import annotations
@@ -11,10 +15,14 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from anyio import CapacityLimiter
+from fastapi import APIRouter, Request
+from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
@@ -25,7 +33,11 @@ from phcle.errors import OptionError
 from phcle.explorer.answers import Failure, FailureText
 from phcle.explorer.plain_pages import from_elsewhere_page, is_page, token_page
 
-__all__ = ["Guard", "Rules", "failure_response", "is_loopback"]
+MOST_COSTLY = 2
+"""Costly answers at once: each may take some 100 MB at a million labels, and more would
+only share the same cores."""
+
+TURNS = CapacityLimiter(MOST_COSTLY)
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 COOKIE = "phcle_token"
@@ -190,6 +202,49 @@ class Rules:
         return given is not None and hmac.compare_digest(
             given.encode(), self.token.encode()
         )
+
+
+class CostlyRoute(APIRoute):
+    """A route that looks at all labels, so that few of them may run at once."""
+
+    def get_route_handler(
+        self,
+    ) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Make the function that answers a request when its turn has come.
+
+        Returns
+        -------
+        callable
+            The function.
+        """
+        answer = super().get_route_handler()
+
+        async def in_turn(request: Request) -> Response:
+            async with TURNS:
+                return await answer(request)
+
+        return in_turn
+
+
+def costly_paths(*routers: APIRouter) -> frozenset[str]:
+    """List the paths that browsers can open and that are costly.
+
+    Parameters
+    ----------
+    *routers : APIRouter
+        The routes of the application.
+
+    Returns
+    -------
+    frozenset of str
+        The paths, for `Guard`.
+    """
+    return frozenset(
+        route.path
+        for router in routers
+        for route in router.routes
+        if isinstance(route, CostlyRoute) and "GET" in (route.methods or ())
+    )
 
 
 class Guard:

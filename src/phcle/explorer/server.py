@@ -19,7 +19,6 @@ from phcle.optional_imports import install_command, is_installed
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["address_of", "bind", "check_extra", "serve"]
 
 NEEDED = ("fastapi", "jinja2", "rapidfuzz", "uvicorn")
 """Libraries that the extra `phcle[explore]` installs."""

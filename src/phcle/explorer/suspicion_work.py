@@ -11,8 +11,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleError
 from phcle.solver.suspicious_cells import FOLDS, suspicious_cells
 
-__all__ = ["NamedSuspicion", "SuspicionWork", "Suspicions"]
-
 ALONE_S = 30.0
 """The work ends if nobody asks for its state for so long: the visitor has gone on."""
 

@@ -8,9 +8,8 @@ first. What then still lies at another place has moved.
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +19,13 @@ import numpy.typing as npt
 from phcle.answers import Answer
 from phcle.errors import FileError
 from phcle.explorer.answers import MapData, Progress
+from phcle.explorer.assets import StoredContent, stored_json
 from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
-from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.second_layout import SecondLayout, second_layout_file
-from phcle.explorer.stored_content import StoredContent
 from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import packed
 from phcle.report.map_layout import lay_out
-
-__all__ = ["Alignment", "TwoMaps", "TwoMapsFile", "align", "beside_neighbours"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -218,7 +214,7 @@ class TwoMapsFile:
                 stored = pair.kept.load()
                 is_ready = stored is not None
                 places = pair.second.places if stored is None else stored
-                self._content = _stored(pair.values(places, ready=is_ready))
+                self._content = stored_json(pair.values(places, ready=is_ready))
                 self._tell(int(is_ready), 1, is_ready=is_ready)
                 if not is_ready:
                     work = threading.Thread(target=self._improve, args=[pair])
@@ -233,7 +229,7 @@ class TwoMapsFile:
             places = pair.better_places(self._tell)
             has_failed = False
         finally:
-            self._content = _stored(pair.values(places, ready=True))
+            self._content = stored_json(pair.values(places, ready=True))
             self._tell(1, 1, is_ready=True, has_failed=has_failed)
         try:
             pair.kept.save(places)
@@ -251,14 +247,6 @@ class TwoMapsFile:
         )
 
 
-def _stored(values: dict[str, Any]) -> StoredContent:
-    """Values as JSON, compressed."""
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    made = StoredContent(text.encode(), "application/json")
-    _ = made.compressed
-    return made
-
-
 class _Pair:
     """Two embeddings whose neighbours are known, and the labels that both have."""
 
@@ -269,7 +257,9 @@ class _Pair:
         self.differences = found
         self.first = workspace.opened.on_map
         self.second = workspace.compared.on_map
-        self.rows = _rows(self.first, found.labels), _rows(self.second, found.labels)
+        shown = self.first.embedding, self.second.embedding
+        first, second = (np.array([x.row_of[y] for y in found.labels]) for x in shown)
+        self.rows = first, second
         file = self.second.file
         self.kept = SecondLayout(
             None if file is None else second_layout_file(file),
@@ -321,9 +311,3 @@ class _Pair:
             "agreement": alignment.agreement,
             "ready": ready,
         }
-
-
-def _rows(opened: Opened, labels: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Rows of labels in an embedding."""
-    row = {label: i for i, label in enumerate(opened.embedding.labels)}
-    return np.array([row[label] for label in labels])

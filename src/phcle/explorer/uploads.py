@@ -21,8 +21,6 @@ from phcle.explorer.answers import UnderstoodFile
 from phcle.explorer.workspace import Workspace
 from phcle.uses.named_answers import understood_picture
 
-__all__ = ["understood"]
-
 MOST_ROWS = 24
 """Pictures of one file that are described; more do not fit on a page."""
 

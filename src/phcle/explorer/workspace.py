@@ -15,8 +15,6 @@ from phcle.uses.neighbourhood_comparison import Differences, neighbourhood_diffe
 if TYPE_CHECKING:
     from phcle.uses.pictures import FeatureNetwork, ImageMap
 
-__all__ = ["Opened", "Workspace"]
-
 
 class Workspace:
     """The opened embedding, a second one to compare with, and a map of pictures.

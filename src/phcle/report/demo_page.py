@@ -21,8 +21,6 @@ from phcle.report.map_layout import lay_out
 from phcle.solver.foldin import fold_in
 from phcle.uses.named_answers import explain_pair, nearest_labels, summarise
 
-__all__ = ["DemoAnswers", "RelatedLabels", "answer_demo", "write_demo_page"]
-
 RELATED = ("coffeepot", "Siberian husky", "accordion", "laptop", "lemon")
 """Labels whose neighbours are shown."""
 GAPS = (

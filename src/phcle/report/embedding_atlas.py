@@ -22,8 +22,6 @@ from phcle.optional_imports import import_optional
 from phcle.report.map_layout import lay_out
 from phcle.uses.neighbour_table import NeighbourTable
 
-__all__ = ["ATLAS", "write_atlas"]
-
 ATLAS = "atlas"
 """Name of the format for `phcle export`."""
 

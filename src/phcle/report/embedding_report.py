@@ -29,7 +29,6 @@ from phcle.uses.similarity_heatmap import CUT, heatmap_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["write_report"]
 
 N_SHOWN = 8
 """Labels whose neighbours are listed."""
@@ -173,8 +172,7 @@ def _draw_figures(
     named: Sequence[str],
 ) -> dict[str, Figure]:
     """All figures for which there is data, by name."""
-    row = {label: i for i, label in enumerate(embedding.labels)}
-    names = [(row[label], embedding.name_of(label)) for label in named]
+    names = [(embedding.row_of[x], embedding.name_of(x)) for x in named]
     drawn = {
         "map": figures.map_figure(
             places, colouring["groups"], colouring["codes"], names

@@ -24,16 +24,6 @@ from phcle.uses.similarity_heatmap import shortened
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "convergence_figure",
-    "coverage_figure",
-    "inline_svg",
-    "map_figure",
-    "save_figure",
-    "sparsity_figure",
-    "styled",
-    "weights_figure",
-]
 
 INK = "#1b1b1e"
 """Colour of text and axes only: `inline_svg` replaces it by the page's text colour."""

@@ -11,14 +11,6 @@ import scipy.sparse as sp
 from phcle.contexts.relational.taxonomy import Hierarchy, Ints
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = [
-    "Branches",
-    "branches_of",
-    "find_branches",
-    "hierarchy_of",
-    "labels_below",
-]
-
 MOST_BRANCHES = 20
 """Largest number of branches: so many colours of `web/static/page.css` differ."""
 

@@ -17,8 +17,6 @@ from phcle.optional_imports import import_optional
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.web import MAP_SCRIPTS
 
-__all__ = ["as_data_uri", "compressed", "needed", "write_page"]
-
 
 def needed(module: str) -> ModuleType:
     """Import a module that reports need.

@@ -27,8 +27,6 @@ from phcle.report.map_layout import Layout
 from phcle.report.section_data import known_in
 from phcle.uses.label_columns import FieldColumn, LabelColumns
 
-__all__ = ["N_ON_CARD", "PageData", "label_cards", "page_data"]
-
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 

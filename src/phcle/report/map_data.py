@@ -15,8 +15,6 @@ from phcle.report.map_layout import Layout
 from phcle.report.map_regions import attribute_regions, group_regions, node_regions
 from phcle.report.section_data import known_in
 
-__all__ = ["BRANCH", "CLUSTER", "Colouring", "colourings", "map_data", "packed"]
-
 Colouring = dict[str, Any]
 
 BRANCH, CLUSTER = "branch", "cluster"

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from phcle.uses.neighbour_table import NeighbourTable
 
-__all__ = ["Layout", "lay_out", "principal_layout"]
-
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import labels_below
 from phcle.uses.cluster_names import shared_names
 
-__all__ = ["MapRegion", "attribute_regions", "group_regions", "node_regions"]
-
 Floats = npt.NDArray[np.float32]
 
 N_CELLS = 14

@@ -13,16 +13,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import Branches
 from phcle.uses.named_answers import explain_pair, nearest_labels, summarise
 
-__all__ = [
-    "convergence",
-    "coverage",
-    "known_in",
-    "retrieval",
-    "sparsity",
-    "spread_labels",
-    "summary",
-]
-
 Section = dict[str, Any]
 
 TERM_WORDS = {

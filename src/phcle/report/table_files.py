@@ -10,8 +10,6 @@ from typing import Any
 from phcle.files.csv_text import csv_lines
 from phcle.files.writing import write_whole
 
-__all__ = ["as_csv", "as_markdown", "markdown_grid", "write_table"]
-
 Table = dict[str, Any]
 
 

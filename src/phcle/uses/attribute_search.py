@@ -20,15 +20,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import read_predictions, rows_of_data
 from phcle.errors import OptionError, did_you_mean, some
 
-__all__ = [
-    "AttributeColumn",
-    "Criterion",
-    "Match",
-    "attribute_column",
-    "descriptive_context",
-    "find_labels",
-]
-
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 

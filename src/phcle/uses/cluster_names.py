@@ -18,8 +18,6 @@ import numpy.typing as npt
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["cluster_names", "shared_names"]
-
 Floats = npt.NDArray[np.float64]
 Groups = Sequence[Sequence[str]]
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
 
-__all__ = ["Clusters", "cluster_labels"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
     from phcle.uses.neighbour_table import StoredNeighbours
 
-__all__ = [
-    "describe_label",
-    "explain_pair",
-    "named",
-    "nearest_labels",
-    "nearest_to_all",
-    "summarise",
-    "understood_picture",
-]
-
 
 def nearest_labels(
     embedding: LabelEmbedding,
@@ -162,36 +152,14 @@ def explain_pair(
         What `LabelEmbedding.explain` finds, with readable names.
     """
     found = embedding.explain(a, b, k=k)
-    name_of = embedding.name_of
-    parts = tuple(
-        answers.ExplainedContext(
-            part.context,
-            part.kind,
-            part.part,
-            tuple(
-                answers.ExplainedGroup(
-                    **{
-                        **vars(group),
-                        "columns": tuple(
-                            answers.ExplainedColumn(x, name_of(x), value)
-                            for x, value in group.columns
-                        ),
-                    }
-                )
-                for group in part.groups
-            ),
-            tuple(answers.SharedNode(node, name_of(node)) for node in part.shared),
-        )
-        for part in found.parts
-    )
-    ends = named(embedding, found.a), named(embedding, found.b)
     return answers.ExplainedPair(
-        *ends,
+        named(embedding, found.a),
+        named(embedding, found.b),
         found.similarity,
         found.percentile,
-        parts,
+        found.parts,
         found.rest,
-        explanation_lines(found.similarity, parts, found.rest),
+        explanation_lines(found.similarity, found.parts, found.rest),
     )
 
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from phcle.embedding.cosine_search import check_count, nearest_rows
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["NeighbourTable", "StoredNeighbours"]
-
 Near = list[tuple[str, float]]
 
 MOST_KEPT = 50

@@ -11,8 +11,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.uses.neighbour_table import NeighbourTable
 
-__all__ = ["Differences", "neighbourhood_differences"]
-
 Ints = npt.NDArray[np.int64]
 
 
@@ -136,7 +134,7 @@ def _nearest_common(
     """Positions in `common` of each label's k nearest; −1 where there are too few."""
     position = {label: i for i, label in enumerate(common)}
     code = np.array([position.get(label, -1) for label in embedding.labels])
-    own = {label: i for i, label in enumerate(embedding.labels)}
+    own = embedding.row_of
     near = code[table.rows[[own[label] for label in common]]]  # (common, kept)
     # A stable sort moves common labels to the front and keeps their order.
     order = np.argsort(near < 0, axis=1, kind="stable")[:, :k]

@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 import phcle
-from phcle.cli import reproduce
+import phcle.cli.app as commands
 from phcle.cli.app import app
 
 
@@ -16,8 +16,8 @@ def without_paper(monkeypatch):
     """The command line of an installation that lacks phcle-paper."""
     own = typer.Typer(cls=app.info.cls)
     own.callback()(lambda: None)
-    monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
-    reproduce.add_reproduce(own, epilog="")
+    monkeypatch.setattr(commands, "find_spec", lambda name: None)
+    commands.add_reproduce(own)
     return own
 
 
@@ -39,4 +39,4 @@ def test_the_help_page_names_the_package_too(without_paper):
 def test_only_reproduce_imports_phcle_paper():
     source = Path(phcle.__file__).parent
     naming = [x for x in source.rglob("*.py") if "phcle_paper" in x.read_text()]
-    assert naming == [source / "cli" / "reproduce.py"]
+    assert naming == [source / "cli" / "app.py"]

@@ -53,7 +53,7 @@ def adds_up(explanation):
             total = sum(group.part for group in part.groups)
             assert total == pytest.approx(part.part, abs=1e-12)
         for group in part.groups:
-            named = sum(value for _, value in group.columns)
+            named = sum(x.part for x in group.columns)
             assert named + group.others == pytest.approx(group.part, abs=1e-12)
             assert len(group.columns) + group.n_others == group.size
 
@@ -70,17 +70,17 @@ def test_the_groups_of_every_context_add_up_to_its_part(zoo, rng, k):
 def test_what_both_have_is_named_first_and_the_nearest_ancestor_leads(zoo):
     groups = groups_of(zoo, "cat", "lion", "tree")
     assert list(groups) == ["both", "neither"]
-    assert [name for name, _ in groups["both"].columns] == ["felid", "carnivore"]
+    assert [x.column for x in groups["both"].columns] == ["felid", "carnivore"]
     assert groups["both"].words == "both are below"
 
 
 def test_what_both_lack_has_a_group_of_its_own(zoo):
-    assert [x for x, _ in groups_of(zoo, "cat", "lion", "tree")["neither"].columns] == [
-        "canid"
-    ]
+    assert [
+        x.column for x in groups_of(zoo, "cat", "lion", "tree")["neither"].columns
+    ] == ["canid"]
     groups = groups_of(zoo, "cat", "lion", "habits")
-    assert [x for x, _ in groups["neither"].columns] == ["guard"]
-    assert {x for x, _ in groups["one"].columns} == {"pet", "hunt"}
+    assert [x.column for x in groups["neither"].columns] == ["guard"]
+    assert {x.column for x in groups["one"].columns} == {"pet", "hunt"}
     assert groups["neither"].words == "neither has"
 
 
@@ -91,11 +91,11 @@ def test_many_columns_that_both_lack_are_counted_but_not_named(zoo):
 
 def test_numbers_are_compared_with_their_mean_and_zero_or_one_is_yes_or_no(zoo):
     groups = groups_of(zoo, "lion", "tiger", "looks")
-    assert [x for x, _ in groups["both_high"].columns] == ["kg"]
-    assert [x for x, _ in groups["one"].columns] == ["stripes"]
+    assert [x.column for x in groups["both_high"].columns] == ["kg"]
+    assert [x.column for x in groups["one"].columns] == ["stripes"]
     groups = groups_of(zoo, "cat", "lion", "looks")
-    assert [x for x, _ in groups["different"].columns] == ["kg"]
-    assert [x for x, _ in groups["neither"].columns] == ["stripes"]
+    assert [x.column for x in groups["different"].columns] == ["kg"]
+    assert [x.column for x in groups["neither"].columns] == ["stripes"]
 
 
 def test_a_value_that_is_known_of_one_label_only_says_so(zoo):
@@ -103,12 +103,12 @@ def test_a_value_that_is_known_of_one_label_only_says_so(zoo):
     assert set(groups) == {"both_low", "known_of_one"}
     groups = groups_of(zoo, "cat", "tiger", "habits")  # nobody knows the tiger's habits
     assert list(groups) == ["known_of_one"]
-    assert [x for x, _ in groups["known_of_one"].columns] == ["pet"]
+    assert [x.column for x in groups["known_of_one"].columns] == ["pet"]
 
 
 def test_counts_name_what_both_occur_with(zoo):
     groups = groups_of(zoo, "cat", "dog", "eats")
-    assert "milk" in [x for x, _ in groups["both"].columns]
+    assert "milk" in [x.column for x in groups["both"].columns]
     assert groups["both"].words == "both occur with"
 
 
@@ -121,9 +121,9 @@ def test_labels_that_occur_with_each_other_are_one_reason():
     ]
     embedding = PHCLE(dim=3).fit(RelationalContext.from_edges(edges)).embedding_
     groups = groups_of(embedding, "wine", "cheese", "edges")
-    assert {x for x, _ in groups["together"].columns} == {"wine", "cheese"}
+    assert {x.column for x in groups["together"].columns} == {"wine", "cheese"}
     assert groups["together"].words == "occur with each other"
-    assert [x for x, _ in groups["both"].columns] == ["pasta"]
+    assert [x.column for x in groups["both"].columns] == ["pasta"]
     adds_up(embedding.explain("wine", "cheese"))
 
 

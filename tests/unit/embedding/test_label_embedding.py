@@ -151,7 +151,7 @@ def test_explanation_is_symmetric(model):
 def test_explanation_names_the_most_specific_ancestors_and_no_general_ones(model):
     embedding = model.embedding_
     part = embedding.explain("coffeepot", "teapot").parts[0]
-    names = [embedding.name_of(node) for node in part.shared]
+    names = [node.name for node in part.shared]
     assert names[:2] == ["pot (cooking utensil)", "cooking utensil"]
     assert names[-1] == "instrumentality"  # artifact, …, entity are above most labels
 
@@ -177,7 +177,7 @@ def test_the_first_reason_is_what_both_have(model, a, b, reason):
     embedding = model.embedding_
     first = embedding.explain(a, b).parts[0].groups[0]
     assert first.group == "both"
-    assert embedding.name_of(first.columns[0][0]) == reason
+    assert first.columns[0].name == reason
     line = explain_pair(embedding, a, b, 5).lines[0]
     assert line.columns[0].startswith(reason)
 

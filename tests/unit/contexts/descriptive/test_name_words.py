@@ -80,7 +80,7 @@ def test_an_explanation_names_shared_words_once():
     [part] = [x for x in found.parts if x.context == "label words"]
     [both] = [x for x in part.groups if x.group == "both"]
     assert both.words == "both names contain"
-    assert {column for column, _ in both.columns} == {"data", "engineer"}
+    assert {x.column for x in both.columns} == {"data", "engineer"}
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
