@@ -40,21 +40,6 @@ def stop_after(n):
 
 
 @pytest.mark.filterwarnings("ignore:not converged")
-@pytest.mark.parametrize("mode", ["exact", "sampled"])
-def test_a_resumed_fit_makes_the_sweeps_it_would_have_made(tmp_path, mode, monkeypatch):
-    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 3)
-    options = {**OPTIONS, "mode": mode, "max_iter": 6}
-    whole = PHCLE(**options).fit(contexts())
-    file = tmp_path / "fit.ckpt"
-    with pytest.raises(Stop):
-        PHCLE(**options).fit(contexts(), checkpoint=file, on_step=stop_after(2))
-    resumed = PHCLE(**options).fit(contexts(), checkpoint=file, resume=True)
-    assert np.array_equal(resumed.embedding_.vectors, whole.embedding_.vectors)
-    gaps = [[r["gap"] for r in model.history_] for model in (whole, resumed)]
-    assert gaps[0] == gaps[1]
-
-
-@pytest.mark.filterwarnings("ignore:not converged")
 def test_on_every_back_end_a_resumed_fit_has_the_same_bits(tmp_path, backend_options):
     options = {**OPTIONS, **backend_options, "max_iter": 6}
     whole = PHCLE(**options).fit(contexts())

@@ -115,16 +115,6 @@ def test_back_ends_agree_and_repeat_the_same_bytes(role, dtype, backend_options)
 
 
 @pytest.mark.filterwarnings("ignore:not converged")
-def test_a_family_beside_sampled_counts(monkeypatch, backend_options):
-    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 2)
-    options = {"mode": "sampled", "max_iter": 60}
-    found = fit(tree("both"), table(), **options, **backend_options).embedding_
-    exact = fit(tree("both"), table()).embedding_
-    assert abs(found.explain("cat", "lion").rest) < 1e-3
-    assert found.nearest("puma", 1)[0][0] in {x for x, _ in exact.nearest("puma", 3)}
-
-
-@pytest.mark.filterwarnings("ignore:not converged")
 def test_the_solver_of_the_paper_never_raises_the_objective(backend_options):
     model = fit(tree(), table(), solver="paper", max_iter=50, **backend_options)
     objective = [record["objective"] for record in model.history_]
