@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
 from phcle.contexts.base.penalties import Penalties
