@@ -51,7 +51,10 @@ def test_a_model_with_numpy_scalars_can_be_saved_and_cloned(tmp_path):
     [
         {"dim": np.array([1, 2])},
         {"dim": np.bool_(True)},
+        {"dim": 0},
+        {"dim": 2.5},
         {"dim": 2.0},
+        {"ridge": -1},
         {"ridge": True},
         {"ridge": np.array([1.0, 2.0])},
         {"ridge": np.nan},
