@@ -113,24 +113,3 @@ def test_sparse_product_matches_scipy(name, rng):
     dense = rng.normal(size=(5, 3))
     found = backend.sparse_product(backend.sparse(matrix), backend.asarray(dense))
     assert np.allclose(backend.to_numpy(found), matrix @ dense)
-
-
-def test_fits_that_overlap_give_blas_its_threads_back():
-    from phcle.backends.numpy_backend import _blas_controller
-
-    # Libraries that other tests load later, such as FAISS, have BLAS of their own.
-    blas = _blas_controller().select(user_api="blas")
-
-    def n_threads():
-        return {library["num_threads"] for library in blas.info()}
-
-    first, second = (make_backend("numpy").limited_threads() for _ in range(2))
-    with blas.limit(limits=2):
-        before = n_threads()
-        first.__enter__()
-        second.__enter__()
-        assert n_threads() == {1}
-        first.__exit__(None, None, None)
-        assert n_threads() == {1}
-        second.__exit__(None, None, None)
-        assert n_threads() == before == {2}

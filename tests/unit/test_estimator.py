@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import threading
 
 import numpy as np
 import pytest
+import threadpoolctl
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
@@ -164,6 +166,39 @@ def test_ctrl_c_keeps_the_last_whole_sweep(rng):
         model.fit(random_contexts(rng), on_step=interrupt)
     assert len(model.history_) == 4  # three sweeps and the last solve
     assert len(model.embedding_) == 6
+
+
+def test_fits_that_overlap_give_blas_its_threads_back(rng):
+    blas = threadpoolctl.ThreadpoolController().select(user_api="blas")
+    contexts, seen = random_contexts(rng), []
+    started, ended = threading.Event(), threading.Event()
+    options = {"dim": 2, "backend": "numpy", "choose": False, "calibrate": False}
+
+    def n_threads():
+        return {library["num_threads"] for library in blas.info()}
+
+    def wait(_):
+        started.set()
+        ended.wait(60)
+        seen.append(n_threads())
+
+    def overlap(_):
+        if not started.is_set():
+            thread.start()
+            started.wait(60)
+            seen.append(n_threads())
+
+    thread = threading.Thread(
+        target=PHCLE(**options).fit, args=(contexts,), kwargs={"on_step": wait}
+    )
+    limits = blas.limit(limits=2)
+    PHCLE(**options).fit(contexts, on_step=overlap)
+    ended.set()
+    thread.join()
+    assert len(seen) > 1
+    assert all(threads == {1} for threads in seen)
+    assert n_threads() == {2}
+    limits.restore_original_limits()
 
 
 def test_diverging_step_is_an_error_and_not_a_nan(rng):
