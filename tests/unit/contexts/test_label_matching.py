@@ -239,9 +239,9 @@ def test_labels_to_embed_and_names_are_matched_with_all_files():
     }
 
 
-def test_near_spellings_of_too_many_labels_are_not_searched(monkeypatch):
-    monkeypatch.setattr("phcle.contexts.near_spellings.MOST_PAIRS", 3)
-    found = match(["Beds", "Bowls"], ["Bedz", "Bowlz"], ["Bed"])
+def test_near_spellings_of_too_many_labels_are_not_searched():
+    one, other = ([f"B{x} {i}" for i in range(4_600)] for x in ("in", "ox"))
+    found = match(["Beds", *one], ["Bedz", *other], ["Bed"])
     assert not found.near_are_complete
     assert suggested(found) == {"Bed": (("Beds",), "plural")}
 
