@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from contextlib import suppress
 
@@ -24,15 +23,6 @@ NUMPY = {
     "calibrate": np.bool_(False),
     "weights": {"hierarchy": np.float32(1)},
 }
-
-
-def test_numpy_scalars_become_numbers_of_python():
-    plain = check_options(NUMPY)
-    assert plain == NUMPY
-    assert json.loads(json.dumps(plain)) == plain
-    assert type(plain["dim"]) is int
-    assert type(plain["ridge"]) is float
-    assert type(plain["calibrate"]) is bool
 
 
 def test_a_model_with_numpy_scalars_can_be_saved_and_cloned(tmp_path):

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phcle import DescriptiveContext
-from phcle.errors import ContextError
 
 UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.NaT]
 
@@ -84,28 +83,6 @@ def test_truth_values_and_numbers_in_any_form_are_numbers(cell, number):
     names, values = encode(x=[cell])
     assert names == ("x",)
     assert values[0, 0] == number
-
-
-def test_truth_words_beside_other_words_are_text():
-    names, values = encode(x=["yes", "no", "maybe"])
-    assert names == ("x=maybe", "x=no", "x=yes")
-    np.testing.assert_array_equal(values, [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
-
-
-@pytest.mark.parametrize("number", [2, "2", True, 0.0])
-def test_text_in_a_column_of_numbers_is_refused_with_its_label(number):
-    with pytest.raises(
-        ContextError,
-        match=r"'mine': column 'x' holds numbers.*'two' for label 'label1'",
-    ):
-        encode(x=[number, "two"])
-
-
-def test_infinite_cell_reaches_the_context_and_is_refused_there():
-    with pytest.raises(ContextError, match=r"Got inf for label 'a' and column 'x'"):
-        DescriptiveContext.from_frame(
-            pd.DataFrame({"x": ["inf", "1"]}, index=["a", "b"])
-        )
 
 
 @pytest.mark.parametrize("title", ["", "Unnamed: 0", "index"])

@@ -83,13 +83,6 @@ def test_faults_of_all_files_come_together(tmp_path):
         assert part in message
 
 
-def test_many_faults_are_counted(tmp_path):
-    path = tmp_path / "tree.csv"
-    path.write_text("child,parent\n" + ",r\n" * 50)
-    with pytest.raises(FileFaults, match="and 30 more faults"):
-        phcle.read_contexts(hierarchy=path)
-
-
 def test_excel_needs_an_extra(tmp_path, monkeypatch):
     openpyxl = pytest.importorskip("openpyxl", reason="no extra 'excel'")
     book = openpyxl.Workbook()
