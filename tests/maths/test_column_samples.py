@@ -33,13 +33,6 @@ def test_samples_have_the_wanted_size_and_always_hold_what_outweighs_a_draw(rng)
         assert np.isclose(stands_for.sum(), mass.sum(), rtol=0.05)
 
 
-def test_columns_without_mass_are_never_drawn(rng):
-    mass = np.array([0.0, 1.0, 0.0, 2.0])
-    at, stands_for = draw_columns(mass, 4, rng)
-    assert list(at) == [1, 3]
-    assert np.allclose(stands_for, [1.0, 2.0])
-
-
 def test_sampled_gradient_is_unbiased_and_its_gram_matrix_exact(imagenet, rng):
     problem = pose(align(imagenet.hierarchy()), PENALTIES, 6)
     device = DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem)

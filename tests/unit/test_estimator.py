@@ -72,23 +72,6 @@ def test_help_explains_every_option():
     assert sum(option.group == "main" for option in OPTIONS) == 6
 
 
-def test_same_seed_gives_the_same_bits(rng, backend_options):
-    contexts = random_contexts(rng, 9)
-    options = {"dim": 4, "random_state": 3} | backend_options
-    one = PHCLE(**options).fit(contexts).embedding_.vectors
-    two = PHCLE(**options).fit(contexts).embedding_.vectors
-    assert np.array_equal(one, two)
-
-
-def test_another_seed_gives_another_start(rng):
-    contexts = random_contexts(rng)
-    fits = [
-        PHCLE(dim=3, init="random", random_state=seed).fit(contexts) for seed in (0, 1)
-    ]
-    first = [model.history_[0]["objective"] for model in fits]
-    assert first[0] != first[1]
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -26,7 +26,7 @@ def test_frames_become_contexts_of_their_kind():
     found = phcle.fit(TREE, SIZES, **QUICK)
     assert found.labels == ANIMALS
     assert [c.name for c in found.contexts] == ["hierarchy", "attributes"]
-    found = phcle.fit(SIZES.set_index("label"), SIZES.add_suffix("2"), **QUICK)
+    found = phcle.fit(SIZES, SIZES.rename(columns={"kg": "lb"}), **QUICK)
     assert [c.name for c in found.contexts] == ["attributes", "attributes 2"]
     with pytest.raises(ContextError, match="Got int instead"):
         phcle.fit(3)
@@ -94,22 +94,6 @@ def test_labels_of_one_frame_tell_what_another_is():
     with pytest.warns(GuessWarning, match="data frame 2 as tags"):
         found = phcle.fit(things, pairs, **QUICK)
     assert found.labels == ("x", "y", "z")
-
-
-def test_words_of_labels_are_one_more_context():
-    glasses = pd.DataFrame(
-        {"label": ["wine glass", "beer glass", "wine rack"], "price": [3.0, 2.0, 9.0]}
-    )
-    found = phcle.fit(glasses, label_words=True, **QUICK)
-    assert [c.name for c in found.contexts] == ["attributes", "label words"]
-
-
-def test_labels_are_matched_across_files_and_frames(tmp_path):
-    TREE.to_csv(tmp_path / "tree.csv", index=False)
-    sizes = SIZES.assign(label=SIZES["label"].str.upper())
-    with pytest.warns(GuessWarning, match="CAT"):
-        found = phcle.fit(tmp_path / "tree.csv", sizes, **QUICK)
-    assert found.labels == ANIMALS
 
 
 def test_a_table_of_synonyms_in_the_folder_is_used(tmp_path):

@@ -45,14 +45,6 @@ def test_attributes_are_the_same_in_every_library(make):
     np.testing.assert_array_equal(found.values, expected)
 
 
-def test_a_frame_without_an_index_has_its_labels_first():
-    polars = pytest.importorskip("polars", reason="Polars is not installed")
-    with pytest.warns(GuessWarning, match="taken from column 'animal'"):
-        found = DescriptiveContext.from_frame(polars.DataFrame(ANIMALS))
-    assert found.labels == ("cat", "whale", "bat")
-    assert "animal" not in found.columns
-
-
 def test_edges_come_from_any_frame(make):
     found = RelationalContext.from_hierarchy(make(EDGES), labels=["cat", "bat"])
     plain = RelationalContext.from_hierarchy(
@@ -72,11 +64,6 @@ def test_a_lazy_frame_must_be_collected():
     polars = pytest.importorskip("polars", reason="Polars is not installed")
     with pytest.raises(ContextError, match="collect it first"):
         DescriptiveContext.from_frame(polars.DataFrame(ANIMALS).lazy())
-
-
-def test_what_is_no_frame_is_refused():
-    with pytest.raises(ContextError, match="Got dict instead"):
-        DescriptiveContext.from_frame({"legs": [4]})
 
 
 # The column of labels
@@ -122,11 +109,6 @@ def test_a_frame_without_labels_is_refused_with_the_remedy(make, cells, message)
         DescriptiveContext.from_frame(make(cells))
 
 
-def test_an_index_of_texts_holds_the_labels_quietly():
-    frame = pd.DataFrame({"name": ["x", "y"], "legs": [4, 2]}, index=["cat", "bird"])
-    assert DescriptiveContext.from_frame(frame).labels == ("cat", "bird")
-
-
 @pytest.mark.parametrize("rows", [[0, 2], [2, 0, 1]], ids=["selected", "sorted"])
 def test_numbers_of_rows_are_no_labels(rows):
     frame = pd.DataFrame({"what": NAMES, "legs": [4, 0, 2]}).iloc[rows]
@@ -146,15 +128,6 @@ def test_identical_rows_count_once(make):
     with pytest.warns(ContextWarning, match="1 of 4 rows repeat another"):
         found = DescriptiveContext.from_frame(make(cells), labels="what")
     assert found.labels == tuple(NAMES)
-
-
-def test_a_table_of_a_shop_is_read_as_it_is(tmp_path):
-    path = tmp_path / "attributes.csv"
-    path.write_text("category,avg price,electric\nSofas,247.96,no\nBeds,,no\n")
-    with pytest.warns(GuessWarning, match="taken from column 'category'"):
-        found = DescriptiveContext.from_frame(pd.read_csv(path))
-    assert found.labels == ("Sofas", "Beds")
-    assert found.columns == ("avg price", "electric")
 
 
 @given(

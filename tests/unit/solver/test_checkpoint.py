@@ -24,6 +24,9 @@ def contexts(extra="wild"):
     return [
         RelationalContext.from_hierarchy(tree, name="tree"),
         DescriptiveContext.from_tags(tags, name="tags"),
+        RelationalContext.from_edges(
+            [("leaf1", "leaf3"), ("leaf2", "leaf4")], name="kin", role="family"
+        ),
     ]
 
 

@@ -71,22 +71,10 @@ def test_without_a_readable_table_the_defaults_stay():
     assert model.embedding_.dim == 100
 
 
-def test_choosing_can_be_turned_off():
-    model = fit(tree(), table(family_values()), choose=False)
-    assert model.chosen_.trials == ()
-    assert model.embedding_.dim == 100
-
-
 @pytest.mark.parametrize("choose", [True, False])
 def test_vectors_have_no_more_dimensions_than_columns_can_fill(choose):
     values = np.random.default_rng(0).normal(size=(N, 28))
     assert fit(table(values), choose=choose).embedding_.dim <= 28
-
-
-def test_the_same_seed_chooses_and_fits_the_same():
-    one, again = (fit(tree(), table(family_values())) for _ in range(2))
-    assert one.chosen_.to_dict() == again.chosen_.to_dict()
-    assert one.embedding_.vectors.tobytes() == again.embedding_.vectors.tobytes()
 
 
 def test_a_checkpoint_keeps_the_choice(tmp_path):

@@ -1,4 +1,4 @@
-"""Fits with families: refusals, fold-in, files, explanations and checkpoints."""
+"""Fits with families: refusals, fold-in, files and explanations."""
 
 from __future__ import annotations
 
@@ -222,32 +222,3 @@ def test_labels_that_were_added_are_explained_exactly():
     assert "lion" in groups["relatives_of_both"]
     _, groups = parts_of(later, "ocelot", "margay")  # no relative is in this one
     assert set(groups["both"]) == {"felid"}
-
-
-# ---- checkpoints ----
-
-
-class Stop(KeyboardInterrupt):
-    pass
-
-
-@pytest.mark.filterwarnings("ignore:not converged")
-@pytest.mark.parametrize("role", ROLES)
-def test_a_resumed_fit_has_the_same_bytes(tmp_path, role, backend_options):
-    contexts = (tree(role), friends(), table())
-    options = {"dim": 3, "calibrate": False, "tol": 0.0, "max_iter": 6}
-    whole = PHCLE(**options, **backend_options).fit(contexts)
-
-    def stop(state):
-        if state.iteration == 3:
-            raise Stop
-
-    file = tmp_path / "fit.ckpt"
-    with pytest.raises(Stop):
-        PHCLE(**options, **backend_options).fit(contexts, checkpoint=file, on_step=stop)
-    resumed = PHCLE(**options, **backend_options).fit(
-        contexts, checkpoint=file, resume=True
-    )
-    whole.embedding_.save(tmp_path / "whole")
-    resumed.embedding_.save(tmp_path / "resumed")
-    assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()

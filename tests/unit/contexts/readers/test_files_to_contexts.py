@@ -39,21 +39,6 @@ def test_files_go_straight_into_a_fit(zoo):
     assert model.embedding_.labels == ("cat", "lion", "dog", "wolf")
 
 
-def test_every_kind_of_table_is_a_context(zoo):
-    contexts = phcle.read_contexts(
-        hierarchy=zoo / "tree.csv",
-        edges=zoo / "eats.csv",
-        annotations=zoo / "photos.csv",
-        attributes=zoo / "looks.csv",
-        tags=zoo / "uses.csv",
-        texts=zoo / "words.csv",
-        vectors=zoo / "glove.txt",
-    )
-    assert [context.name for context in contexts] == [
-        *("tree", "eats", "photos", "looks", "uses", "words", "glove"),
-    ]
-
-
 def test_labels_and_names_are_read_along(zoo):
     found = phcle.read_contexts(
         hierarchy=zoo / "tree.csv",

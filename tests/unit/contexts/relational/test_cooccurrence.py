@@ -189,7 +189,7 @@ def test_texts_and_labels_that_cannot_be_counted_are_refused(
 ):
     with pytest.raises(ContextError, match=message):
         RelationalContext.from_text(documents, labels)
-    with pytest.raises(OptionError, match="window must be 1 or more. Got 0"):
+    with pytest.raises(OptionError, match=r"window must be 1 or more. Got 0"):
         RelationalContext.from_text(["a cat"], ["cat"], window=0)
-    with pytest.raises(OptionError, match="min_count must be 1 or more. Got 0"):
+    with pytest.raises(OptionError, match=r"min_count must be 1 or more. Got 0"):
         RelationalContext.from_text(["a cat"], ["cat"], min_count=0)
