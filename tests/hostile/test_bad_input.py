@@ -240,12 +240,6 @@ def test_both_ways_to_write_an_accent_are_the_same_label(tmp_path, form):
     assert embedding.name_of("café") == "Café!"
 
 
-def test_labels_that_merely_look_alike_stay_different():
-    latin, cyrillic, wide = "a", "а", "ａ"
-    labels = (latin, cyrillic, wide)
-    assert LabelEmbedding(labels, np.eye(3)).labels == labels
-
-
 def test_two_spellings_of_one_label_in_a_file_are_a_repeated_label(tmp_path):
     one, other = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
     path = tmp_path / "a.csv"

@@ -10,7 +10,7 @@ import pytest
 
 from phcle import PHCLE, LabelEmbedding, RelationalContext, load
 from phcle.errors import ContextError, NumericalError, OptionError, PhcleWarning
-from phcle.options import OPTIONS, check_options, parameters_text
+from phcle.options import check_options
 
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 
@@ -108,16 +108,3 @@ def test_a_number_of_neighbours_must_be_whole(k):
         with pytest.raises(ContextError, match="k must be a whole number"):
             ask("cat", k=k)
     assert len(pets.nearest("cat", k=np.int32(2))) == 2
-
-
-def test_the_six_options_to_try_first_come_first():
-    groups = [option.group for option in OPTIONS]
-    assert groups.count("main") == 6
-    assert groups == sorted(groups, key=["main", "model", "solver", "computing"].index)
-    text = parameters_text("main", "model", "solver", "computing")
-    for option in OPTIONS:
-        assert f"{option.name} : " in text
-        assert option.help.endswith(".")
-        assert option.when.endswith(".")
-        assert option.check(option.default)
-        assert option.plain(option.default) is option.default

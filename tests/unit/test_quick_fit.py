@@ -96,13 +96,6 @@ def test_labels_of_one_frame_tell_what_another_is():
     assert found.labels == ("x", "y", "z")
 
 
-def test_a_table_of_synonyms_in_the_folder_is_used(tmp_path):
-    TREE.to_csv(tmp_path / "tree.csv", index=False)
-    SIZES.replace("cat", "kat").to_csv(tmp_path / "sizes.csv", index=False)
-    (tmp_path / "synonyms.csv").write_text("label,synonym\ncat,kat\n")
-    assert phcle.fit(tmp_path, **QUICK).labels == ANIMALS
-
-
 JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"
 JOBS_FILES = Path(__file__).parents[2] / "examples" / "jobs"
 

@@ -7,8 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.errors import ContextError, ContextWarning, GuessWarning
@@ -130,31 +128,7 @@ def test_identical_rows_count_once(make):
     assert found.labels == tuple(NAMES)
 
 
-@given(
-    st.lists(st.text("abcxyz ", min_size=1).map(str.strip).filter(bool), unique=True),
-    st.permutations(["what", "size", "flag"]),
-)
-def test_labels_are_the_same_wherever_their_column_stands(names, order):
-    names = [f"the {x}" for x in names] or ["the one"]
-    cells = {"what": names, "size": [0.5] * len(names), "flag": [True] * len(names)}
-    frame = pd.DataFrame({title: cells[title] for title in order})
-    with pytest.warns(GuessWarning):
-        assert set(DescriptiveContext.from_frame(frame).labels) == set(names)
-
-
 # Rows
-
-
-def test_a_lineage_is_a_hierarchy(make):
-    cells = {
-        "species": [f"species {i}" for i in range(24)],
-        "genus": [f"genus {i // 2}" for i in range(24)],
-        "family": [f"family {i // 8}" for i in range(24)],
-    }
-    with pytest.warns(GuessWarning, match="'species', 'genus', 'family' are taken"):
-        found = RelationalContext.from_hierarchy(make(cells))
-    assert found.labels == tuple(cells["species"])
-    assert set(found.columns) == {*cells["genus"], *cells["family"]}
 
 
 def test_texts_and_vectors_come_from_any_frame(make):

@@ -151,18 +151,3 @@ def test_predictions_of_log_columns_are_positive_and_in_the_users_units():
     assert (predicted > 0).all()
     errors = np.log(predicted) - np.log(truth)
     assert np.std(errors) < 0.5 * np.std(np.log(truth))
-
-
-def test_a_later_label_without_a_logarithm_is_refused():
-    embedding = fit(tree(), table(skewed())).embedding_
-    assert next(x for x in embedding.contexts if x.name == "table").log_columns
-    frame = pd.DataFrame([[-1.0, 0.0, 1.0]], ["new"]).add_prefix("c")
-    new = DescriptiveContext.from_frame(frame, name="table")
-    with pytest.raises(ContextError, match="above zero"):
-        PHCLE.transform(_fitted(embedding), new)
-
-
-def _fitted(embedding):
-    model = PHCLE()
-    model.embedding_ = embedding
-    return model

@@ -139,12 +139,6 @@ def test_later_cells_are_a_category_if_they_were_one_at_the_fit(others):
     assert worst(model.embedding_, folded) < 1e-3
 
 
-def test_an_unknown_parent_suggests_the_nearest_node(imagenet, hierarchy_model):
-    new = RelationalContext.from_hierarchy([("espresso maker", "n0399047")])
-    with pytest.raises(ContextError, match="Did you mean 'n03990474'"):
-        hierarchy_model.transform(new)
-
-
 def test_adding_a_label_twice_is_refused(rng):
     contexts = random_contexts(rng)
     model = PHCLE(dim=3).fit(contexts)

@@ -108,13 +108,6 @@ def test_any_masks_lead_to_a_stationary_point(seed, family):
     assert gap(again) == pytest.approx(gap(warm), rel=1e-3)
 
 
-def test_the_same_seed_gives_the_same_bytes(tmp_path, earlier):
-    files = [tmp_path / "one.phcle", tmp_path / "two.phcle"]
-    for file in files:
-        PHCLE().fit(table(), warm_start=earlier.embedding_).embedding_.save(file)
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
 def test_settings_and_confidences_are_taken_while_little_changes(earlier):
     warm = PHCLE().fit(table(), warm_start=earlier.embedding_)
     assert warm.chosen_.reason.startswith("Taken from the earlier embedding")

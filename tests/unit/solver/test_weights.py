@@ -38,14 +38,6 @@ def test_equal_weights_sum_to_one_for_each_kind(rng):
     assert weights["patchy"] == pytest.approx(1 / 3)
 
 
-def test_given_weights_are_used_as_given(rng):
-    given = {"first": 1.0, "second": 0.0, "patchy": 0.2, "tags": 0.3, "whole": 0.5}
-    assert (
-        PHCLE(dim=2, weights=given, calibrate=False).fit(random_contexts(rng)).weights_
-        == given
-    )
-
-
 def test_a_context_with_weight_zero_has_no_influence(rng):
     contexts = random_contexts(rng)
     given = {"first": 1.0, "second": 0.0, "patchy": 0.5, "tags": 0.5, "whole": 0.0}

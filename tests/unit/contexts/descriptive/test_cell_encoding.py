@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,25 +62,6 @@ def test_empty_cell_is_unknown_in_a_column_of_numbers_and_of_text(cell):
     np.testing.assert_array_equal(numbers, [[1.5], [np.nan]])
     _, text = encode(x=["red", cell])
     np.testing.assert_array_equal(text, [[1.0], [np.nan]])
-
-
-@pytest.mark.parametrize(
-    ("cell", "number"),
-    [
-        (True, 1.0),
-        (np.False_, 0.0),
-        ("Yes", 1.0),
-        ("FALSE", 0.0),
-        (" 2.5 ", 2.5),
-        ("-1e3", -1000.0),
-        (np.float32(0.5), 0.5),
-        (decimal.Decimal("0.25"), 0.25),
-    ],
-)
-def test_truth_values_and_numbers_in_any_form_are_numbers(cell, number):
-    names, values = encode(x=[cell])
-    assert names == ("x",)
-    assert values[0, 0] == number
 
 
 @pytest.mark.parametrize("title", ["", "Unnamed: 0", "index"])

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from phcle import DescriptiveContext
 from phcle.errors import ContextError, PhcleError
@@ -153,13 +153,6 @@ def test_text_column_becomes_one_column_per_value(dtype):
     )
 
 
-def test_columns_in_different_units_get_their_own_scale_unless_told():
-    frame = pd.DataFrame({"mm": [1.0, 2000], "m": [0.1, 0.2]}, index=["a", "b"])
-    assert DescriptiveContext.from_frame(frame).standardize
-    assert not DescriptiveContext.from_frame(frame, standardize=False).standardize
-    assert not DescriptiveContext.from_frame(frame[["m"]]).standardize
-
-
 def frame(rows=((1.0, 2.0),), index=("a",), columns=("x", "y")):
     index = index if isinstance(index, pd.Index) else pd.Index(index, dtype=object)
     return pd.DataFrame(rows, index=index, columns=columns)
@@ -205,15 +198,6 @@ def test_absent_tag_of_a_present_label_is_a_known_zero():
     assert context.columns == ("fur", "tail")
     np.testing.assert_array_equal(context.values.toarray(), [[1, 1], [0, 1], [0, 0]])
     assert context.n_observed == 6
-
-
-def test_a_frame_of_tags_has_one_row_per_tag():
-    frame = pd.DataFrame(
-        {"label": ["cat", "cat", "eel"], "tag": ["fur", "tail", None]}, dtype=object
-    )
-    found = DescriptiveContext.from_tags(frame)
-    assert found.labels == ("cat", "eel")
-    np.testing.assert_array_equal(found.values.toarray(), [[1, 1], [0, 0]])
 
 
 @pytest.mark.parametrize(
@@ -270,15 +254,6 @@ def test_encoder_may_be_a_callable_or_have_an_encode_method():
         np.testing.assert_array_equal(context.values, lengths(TEXTS.values()))
         assert context.columns == ("dimension 1", "dimension 2")
         assert not context.readable
-
-
-def test_sparse_result_of_an_encoder_stays_sparse():
-    encoder = CountVectorizer()
-    context = DescriptiveContext.from_texts(TEXTS, encoder=encoder.fit_transform)
-    assert context.is_sparse
-    np.testing.assert_array_equal(
-        context.values.toarray(), encoder.transform(TEXTS.values()).toarray()
-    )
 
 
 @pytest.mark.parametrize(

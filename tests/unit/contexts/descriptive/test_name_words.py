@@ -84,16 +84,6 @@ def test_a_new_label_is_placed_by_its_own_name(tmp_path, is_stored):
     assert not np.allclose(by_id.vectors, by_name.vectors)
 
 
-def test_a_label_that_is_folded_in_again_gets_its_own_vector():
-    embedding = fitted()
-    again = fold_in(
-        embedding, DescriptiveContext.from_tags({"ward nurse": TAGS["ward nurse"]})
-    )
-    np.testing.assert_allclose(
-        again.vectors[0], embedding["ward nurse"], rtol=1e-3, atol=1e-4
-    )
-
-
 def test_files_give_the_words_of_their_labels(tmp_path):
     (tmp_path / "facts.csv").write_text("label,price\nn1,3\nn2,4\n")
     (tmp_path / "names.csv").write_text("label,name\nn1,wine glass\nn2,glass\n")

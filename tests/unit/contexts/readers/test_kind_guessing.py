@@ -169,13 +169,9 @@ def test_the_beginning_of_an_rdf_file_tells_its_kind(tmp_path, text, kind):
     assert file.kind == kind
 
 
-SHOP = {
-    "taxonomy.csv": "hierarchy",
-    "attributes.csv": "attributes",
-    "tags.csv": "tags",
-    "baskets.csv": "annotations",
-}
 REAL = {
+    "shop/taxonomy.csv": "hierarchy",
+    "shop/attributes.csv": "attributes",
     "pantheria/taxonomy.csv": "hierarchy",
     "pantheria/traits.csv": "attributes",
     "grambank/features.csv": "attributes",
@@ -183,23 +179,13 @@ REAL = {
 }
 
 
-def sample(path, folder, *, titles=True):
+def sample(path, folder):
     """The first rows of a shared table, in a folder of its own."""
     if not path.exists():
         pytest.skip("shared/data is not beside the checkout")
     with path.open(encoding="latin-1", newline="") as file:
         header, *rows = islice(csv.reader(file), 2001)
-    if not titles:
-        header = [f"c{i}" for i in range(len(header))]
     return write(folder / path.name, header, rows)
-
-
-@pytest.mark.parametrize("titles", [True, False], ids=["own titles", "no titles"])
-def test_the_files_of_a_shop_are_told_apart(tmp_path, titles):
-    for name in SHOP:
-        sample(SHARED / "shop" / name, tmp_path, titles=titles)
-    found = guess_files([tmp_path]).guesses
-    assert {path.name: guess.kind for path, guess in found.items()} == SHOP
 
 
 @pytest.mark.parametrize(("name", "kind"), REAL.items())

@@ -49,19 +49,6 @@ def test_hierarchy_edges_are_found_by_column_name(write):
     assert edges_of(path) == [("cat", "felid"), ("lion", "felid")]
 
 
-def test_edges_weigh_one_unless_there_is_a_weight_column(write):
-    context, _ = read("edges", write("source,target\na,b\n"))
-    assert context.counts.toarray().tolist() == [[0, 1], [1, 0]]
-    context, _ = read("edges", write("source,target,weight\na,b,2.5\n"))
-    assert context.counts.toarray().tolist() == [[0, 2.5], [2.5, 0]]
-
-
-def test_annotations_are_pairs_of_item_and_label(write):
-    context, _ = read("annotations", write("item,label\nphoto,cat\nphoto,dog\n"))
-    assert context.labels == ("cat", "dog")
-    assert context.counts.toarray().tolist() == [[0, 1], [1, 0]]
-
-
 def test_empty_tag_says_that_a_label_has_none(write):
     path = write("label,tag\ncat,fur\ncat,tame\nfish,\n")
     assert tags_of(path) == {"cat": {"fur", "tame"}, "fish": set()}
@@ -72,12 +59,6 @@ def test_empty_text_is_unknown(write):
     context, _ = read("texts", path)
     assert context.labels == ("cat", "fox")
     assert "soft" in context.columns
-
-
-def test_names_map_labels_to_readable_names(write):
-    names = write("label,name\nn1,coffeepot\nn2,\n")
-    tags = write("label,tag\nn1,hot\nn2,cold\n", "tags.csv")
-    assert read_contexts(tags=tags, names=names).names == {"n1": "coffeepot"}
 
 
 def test_empty_cell_of_an_attribute_is_unknown(write):

@@ -104,19 +104,6 @@ def test_whole_numbers_are_labels_and_names_are_stripped():
     assert all(type(label) is str for label in make(labels=np.array(["a", "b"])).labels)
 
 
-def test_repr_tells_name_and_sizes():
-    assert repr(make(name="mine")) == (
-        "RelationalContext('mine': 2 labels × 3 columns, 3 counts)"
-    )
-
-
-def test_on_columns_selects_by_name_in_the_order_asked():
-    cut = make().on_columns(["z", "x"], ["b", "unknown", "a"])
-    assert cut.labels == ("b", "a")
-    assert cut.columns == ("z", "x")
-    np.testing.assert_array_equal(cut.counts.toarray(), [[3, 1], [0, 0]])
-
-
 @given(matrices, st.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=60)
 def test_rows_follow_their_labels_through_a_permutation(matrix, random):

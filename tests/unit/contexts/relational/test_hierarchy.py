@@ -94,13 +94,6 @@ def test_ancestors_and_steps_match_networkx(edges):
     assert len(rows) == len(found)
 
 
-def test_leaves_are_nodes_without_children_and_roots_may_be_many():
-    tree = Hierarchy.from_edges(PETS)
-    assert tree.leaves == ("cat", "dog", "wolf")
-    assert tree.parents_of("dog") == ("pet", "canine")
-    assert Hierarchy.from_edges([("a", "r"), ("b", "s")]).leaves == ("a", "b")
-
-
 def test_a_path_follows_first_parents_and_nodes_below_count_once():
     edges = [("a", "x"), ("a", "y"), ("x", "top"), ("y", "top"), ("b", "y")]
     tree = Hierarchy.from_edges(edges)
