@@ -217,9 +217,11 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from reader_cases import READERS
 from phcle.errors import PhcleError
-from phcle.embedding import storage
-import phcle.contexts.readers.word_vectors
 folder = Path(sys.argv[2])
+for name in ("embedding", "vectors, binary", "json"):  # what reading imports
+    whole = folder.parent / READERS[name].file
+    whole.write_bytes(READERS[name].seeds()[0])
+    READERS[name].read(whole)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
 resource.setrlimit(resource.RLIMIT_AS, (used + (96 << 20),) * 2)
