@@ -11,6 +11,8 @@ import hashlib
 import io
 import json
 import struct
+import tempfile
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -22,14 +24,11 @@ from typing import Any
 import numpy as np
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
-from phcle.contexts.readers import label_files as readers
-from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.delimited import read_text
-from phcle.contexts.readers.file_to_context import read_and_summarise
 from phcle.datasets import load_feature_folder
-from phcle.files import checksum, parse_json
-from phcle.images import read_array, read_feature_rows
-from phcle.solver.checkpoint import Checkpoint
+from phcle.errors import NumericalError, OptionError
+from phcle.files import checksum, read_sealed, write_sealed
+from phcle.images import ImageMap, load_map, read_array, read_feature_rows, read_photo
+from phcle.tables import from_owl, from_skos, read_contexts
 
 ROWS = {
     "hierarchy": b"child,parent\ncat,felid\nlion,felid\ndog,canid\ncanid,beast\n",
@@ -42,6 +41,8 @@ ROWS = {
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 TREE += [("felid", "beast"), ("canid", "beast")]
 WIDTH = 3
+RESUMABLE = {"dim": WIDTH, "backend": "numpy", "max_iter": 2, "tol": 0.0}
+RESUMABLE |= {"choose": False, "calibrate": False}
 DTYPES = {
     **{"BOOL": "?", "U8": "u1", "I8": "i1", "U16": "u2", "I16": "i2", "F16": "f2"},
     **{"U32": "u4", "I32": "i4", "F32": "f4", "U64": "u8", "I64": "i8", "F64": "f8"},
@@ -66,7 +67,23 @@ class Reader:
 
 
 def context_of(sort: str) -> Callable[[Path], Any]:
-    return lambda path: read_and_summarise(ContextFile(sort, path), min_count=1)[0]
+    return lambda path: read_contexts(**{sort: path})[0]
+
+
+@cache
+def tags_beside() -> Path:
+    """A whole table, as a list of labels or names alone is no context."""
+    path = Path(tempfile.mkdtemp()) / "tags.csv"
+    path.write_bytes(ROWS["tags"])
+    return path
+
+
+def read_labels(path: Path) -> Any:
+    return read_contexts(tags=tags_beside(), labels=path).labels
+
+
+def read_names(path: Path) -> Any:
+    return read_contexts(tags=tags_beside(), names=path).names
 
 
 @cache
@@ -86,8 +103,6 @@ def small_embedding() -> LabelEmbedding:
 
 def bytes_of(save: Callable[[Path], Any]) -> bytes:
     """What a function writes to a file."""
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         save(path)
@@ -126,11 +141,20 @@ def resealed(data: bytes) -> bytes:
         return data
 
 
+def forge(path: Path, change: Callable[[Any, dict[str, Any]], Any]) -> None:
+    """Change content and tensors of a sealed file, with a checksum that fits."""
+    _, own, _ = sealed_parts(path.read_bytes())
+    kind = own["format"], own["version"]
+    content, tensors = read_sealed(path, *kind, "is of another format")
+    change(content, tensors)
+    write_sealed(path, *kind, content, tensors)
+
+
 def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
-    from phcle.uses.named_answers import summarise
-
-    json.dumps(summarise(embedding).to_dict())
+    repr(embedding)
+    embedding._repr_html_()
+    embedding.complete()
     if not len(embedding):
         return
     first, last = embedding.labels[0], embedding.labels[-1]
@@ -181,10 +205,6 @@ def mat_packed(data: bytes) -> bytes:
     return found
 
 
-def read_json(path: Path) -> Any:
-    return parse_json(read_text(path), str(path))
-
-
 def read_mat(path: Path) -> Any:
     from phcle_paper.datasets.mat_files import MatFile
     from phcle_paper.datasets.releases import XLSA17
@@ -205,56 +225,32 @@ def tree_problem() -> Any:
 
 
 def checkpointed(path: Path) -> None:
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = PHCLE(dim=WIDTH, backend="numpy", max_iter=2, tol=0.0, calibrate=False)
-        model.fit(tree_problem(), checkpoint=path)
-
-
-@cache
-def checkpoint_prints() -> tuple[Any, Any]:
-    """What a resumed fit compares with, and the shapes it needs."""
-    kept: list[Any] = []
-
-    def keep(self: Checkpoint) -> None:
-        kept.append((self.prints, self.shapes))
-        raise KeyboardInterrupt
-
-    class Held(Checkpoint):
-        read = keep
-
-    from phcle import estimator
-
-    before = estimator.Checkpoint
-    estimator.Checkpoint = Held
-    try:
-        model = PHCLE(dim=WIDTH, backend="numpy", max_iter=2, tol=0.0, calibrate=False)
-        model.fit(tree_problem(), checkpoint="unused", resume=True)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        estimator.Checkpoint = before
-    return kept[0]
+        PHCLE(**RESUMABLE).fit(tree_problem(), checkpoint=path)
 
 
 def read_checkpoint(path: Path) -> Any:
-    prints, shapes = checkpoint_prints()
-    return Checkpoint(path, 0.0, prints, {}, shapes).read()
+    """What a fit takes from a checkpoint; it ends as soon as it has that."""
+    found = []
+
+    def stop(state: Any) -> None:
+        found.append(state)
+        raise InterruptedError
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PHCLE(**{**RESUMABLE, "max_iter": 3})
+        try:
+            model.fit(tree_problem(), checkpoint=path, resume=True, on_step=stop)
+        except (InterruptedError, NumericalError):
+            return found
+    return found
 
 
 def image_map(path: Path) -> None:
-    from phcle.images import ImageMap
-
     found = ImageMap.fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"], small_embedding())
     found.save(path)
-
-
-def read_map(path: Path) -> Any:
-    from phcle.images import load_map
-
-    return load_map(path)
 
 
 def looked_at(found: Any) -> None:
@@ -311,8 +307,6 @@ Tag: implemented-in::c
 
 
 def read_vocabulary(path: Path) -> Any:
-    from phcle.contexts.readers.ontologies import from_owl, from_skos
-
     found = (from_owl if path.suffix == ".owl" else from_skos)(path)
     return found.hierarchy()
 
@@ -332,12 +326,6 @@ def picture() -> bytes:
     return file.getvalue()
 
 
-def read_picture(path: Path) -> Any:
-    from phcle.images import read_photo
-
-    return read_photo(path)
-
-
 @cache
 def fit_command() -> tuple[Any, Any]:
     from typer.main import get_command
@@ -351,8 +339,6 @@ def fit_command() -> tuple[Any, Any]:
 
 def read_config(path: Path) -> Any:
     """Options as `phcle fit --config` takes them, up to the work itself."""
-    from phcle.errors import OptionError
-
     parent, command = fit_command()
     try:
         with command.make_context("fit", ["--config", str(path)], parent=parent) as own:
@@ -377,50 +363,42 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:12]
 
 
+def kept(*whole: bytes) -> Callable[[], list[bytes]]:
+    return lambda: list(whole)
+
+
 def _tables() -> list[Reader]:
     found = [
-        Reader(sort, "tables", "table.csv", context_of(sort), lambda rows=rows: [rows])
+        Reader(sort, "tables", "table.csv", context_of(sort), kept(rows))
         for sort, rows in ROWS.items()
     ]
     tabs = ROWS["hierarchy"].replace(b",", b"\t")
+    names = b"label,name\ncat,coffeepot\nfish,\n"
     return [
         *found,
-        Reader("tsv", "tables", "table.tsv", context_of("hierarchy"), lambda: [tabs]),
-        Reader(
-            "names",
-            "tables",
-            "names.csv",
-            readers.read_names,
-            lambda: [b"label,name\nn1,coffeepot\nn2,\n"],
-        ),
+        Reader("tsv", "tables", "table.tsv", context_of("hierarchy"), kept(tabs)),
+        Reader("names", "tables", "names.csv", read_names, kept(names)),
     ]
 
 
 def _arrays() -> list[Reader]:
-    features = np.arange(6.0).reshape(2, 3)
-    whole = {"features": features, "labels": np.array([0, 1]), "wnids": ["n1", "n2"]}
+    features = npy(np.arange(6.0).reshape(2, 3))
+    labels = npy(np.array(["cat", "ñ"]))
+    whole = npz(
+        features=np.arange(6.0).reshape(2, 3),
+        labels=np.array([0, 1]),
+        wnids=["n1", "n2"],
+    )
+
+    def read_column(path: Path) -> Any:
+        return read_array(path, 1).tolist()
+
+    member = (load_feature_folder, kept(features), npz_of_member)
     return [
-        Reader(
-            "features.npy", "numpy", "x.npy", read_feature_rows, lambda: [npy(features)]
-        ),
-        Reader(
-            "labels.npy",
-            "numpy",
-            "x.npy",
-            lambda path: read_array(path, 1).tolist(),
-            lambda: [npy(np.array(["cat", "ñ"]))],
-        ),
-        Reader(
-            "npz", "numpy", "features.npz", load_feature_folder, lambda: [npz(**whole)]
-        ),
-        Reader(
-            "npz member",
-            "numpy",
-            "features.npz",
-            load_feature_folder,
-            lambda: [npy(features)],
-            npz_of_member,
-        ),
+        Reader("features.npy", "numpy", "x.npy", read_feature_rows, kept(features)),
+        Reader("labels.npy", "numpy", "x.npy", read_column, kept(labels)),
+        Reader("npz", "numpy", "features.npz", load_feature_folder, kept(whole)),
+        Reader("npz member", "numpy", "features.npz", *member),
     ]
 
 
@@ -428,8 +406,8 @@ def _sealed() -> list[Reader]:
     save = small_embedding().save
     kinds: list[tuple[str, str, str, Any, Any, Any]] = [
         ("embedding", "embedding", "a.phcle", load, save, asked),
-        ("map", "maps", "a.map", read_map, image_map, looked_at),
-        ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, lambda x: x),
+        ("map", "maps", "a.map", load_map, image_map, looked_at),
+        ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, repr),
     ]
     return [
         Reader(
@@ -448,39 +426,19 @@ def _sealed() -> list[Reader]:
 
 def _others() -> list[Reader]:
     words = b"3 2\ncat 1 2\ndog 3e-1 4\nfox -1 0\n"
+    lists = b'{"seen": ["is red", "has fur"], "unseen": []}'
+    vectors, tags = context_of("vectors"), context_of("tags")
+    attributes = context_of("attributes")
+    paper = {"needs": "phcle_paper"}
+    arrow = {"needs": "pyarrow"}
     return [
+        Reader("vectors", "vectors", "v.txt", vectors, kept(words, words[4:])),
+        Reader("vectors, binary", "vectors", "v.bin", vectors, kept(vectors_binary())),
+        Reader("labels", "lists", "ids.txt", read_labels, kept(b"cat\r\nfish\n")),
+        Reader("json", "lists", "split.json", tags, kept(lists)),
+        Reader("toml", "config", "run.toml", read_config, kept(CONFIG)),
         Reader(
-            "vectors",
-            "vectors",
-            "v.txt",
-            context_of("vectors"),
-            lambda: [words, words[4:]],
-        ),
-        Reader(
-            "vectors, binary",
-            "vectors",
-            "v.bin",
-            context_of("vectors"),
-            lambda: [vectors_binary()],
-        ),
-        Reader(
-            "labels", "lists", "ids.txt", readers.read_labels, lambda: [b"cat\r\ndog\n"]
-        ),
-        Reader(
-            "json",
-            "lists",
-            "split.json",
-            read_json,
-            lambda: [b'{"seen": ["is red", "has fur"], "unseen": []}'],
-        ),
-        Reader("toml", "config", "run.toml", read_config, lambda: [CONFIG]),
-        Reader(
-            "mat",
-            "mat",
-            "x.mat",
-            read_mat,
-            lambda: [mat(False), mat(True)],
-            needs="phcle_paper",
+            "mat", "mat", "x.mat", read_mat, lambda: [mat(False), mat(True)], **paper
         ),
         Reader(
             "mat, packed",
@@ -489,7 +447,7 @@ def _others() -> list[Reader]:
             read_mat,
             lambda: [mat(False)],
             mat_packed,
-            needs="phcle_paper",
+            **paper,
         ),
         Reader(
             "parquet",
@@ -497,32 +455,20 @@ def _others() -> list[Reader]:
             "a.parquet",
             read_parquet,
             lambda: [parquet()],
-            needs="pyarrow",
+            **arrow,
         ),
         Reader(
             "parquet, attributes",
             "parquet",
             "t.parquet",
-            readers.read_attributes,
+            attributes,
             lambda: [parquet_table()],
-            needs="pyarrow",
+            **arrow,
         ),
         *_vocabularies(),
+        Reader("debian", "lists", "Packages", read_debian, kept(DEBIAN), **paper),
         Reader(
-            "debian",
-            "lists",
-            "Packages",
-            read_debian,
-            lambda: [DEBIAN],
-            needs="phcle_paper",
-        ),
-        Reader(
-            "picture",
-            "pictures",
-            "p.png",
-            read_picture,
-            lambda: [picture()],
-            needs="PIL",
+            "picture", "pictures", "p.png", read_photo, lambda: [picture()], needs="PIL"
         ),
     ]
 
@@ -535,14 +481,9 @@ def _vocabularies() -> list[Reader]:
     ]
     return [
         Reader(
-            name,
-            "ontologies",
-            f"v.{ending}",
-            read_vocabulary,
-            lambda content=content: [content],
-            needs="rdflib",
+            name, "ontologies", f"v.{end}", read_vocabulary, kept(whole), needs="rdflib"
         )
-        for name, ending, content in files
+        for name, end, whole in files
     ]
 
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
+import re
 import shutil
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from reader_cases import sealed, sealed_parts
+from reader_cases import forge, sealed, sealed_parts
 
 import phcle
 from phcle import PHCLE, load
-from phcle.embedding import storage
 from phcle.errors import FileError, PhcleWarning
-from phcle.explorer import precomputed, second_layout
-from phcle.images import image_map, load_map
-from phcle.solver import checkpoint
+from phcle.images import load_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"
-
-
-READERS = {storage: load, checkpoint: checkpoint.look_into, image_map: load_map}
-"""How files that users name are read."""
+EMBEDDING, CHECKPOINT = "phcle.label-embedding", "phcle.checkpoint"
+MAP, EXPLORER = "phcle.image-map", "phcle.explorer"
 
 
 def module_at(path):
@@ -39,44 +34,39 @@ def module_at(path):
 made = module_at(FORMATS / "make_formats.py")
 
 
-def writers():
-    """Modules that write files of ours."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        if "write_sealed(" in path.read_text() and path.stem != "archive":
-            name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
-            yield importlib.import_module(name)
+def kept(format):
+    """The kept file of the present version, and what it must hold."""
+    path = made.present(format)
+    return path, json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
 
 
-def missing(format, version):
-    """Files of this version of a format that were not kept."""
-    names = [f"{format}-{version}{end}" for end in (".bin", ".json")]
-    return [name for name in names if not (FORMATS / name).is_file()]
+def resumed(path, **options):
+    """A fit that goes on from a checkpoint."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        contexts = made.contexts_of_checkpoints()
+        model = PHCLE(**made.OPTIONS, **options)
+        return model.fit(contexts, checkpoint=path, resume=True)
 
 
-def kept(name):
-    """A file that was kept, and what it must hold."""
-    about = json.loads((FORMATS / f"{name}.json").read_text(encoding="utf-8"))
-    return FORMATS / f"{name}.bin", about
+READERS = {EMBEDDING: load, CHECKPOINT: resumed, MAP: load_map}
+"""How files that users name are read."""
 
 
-def present(module):
-    """The name of the kept file of the present version."""
-    return f"{module.FORMAT}-{module.VERSION}"
-
-
-@pytest.mark.parametrize("module", list(writers()), ids=lambda x: x.__name__)
-def test_a_file_of_the_present_version_is_kept(module):
-    assert missing(module.FORMAT, module.VERSION) == []
-    assert module.FORMAT in made.MAKERS
-
-
-def test_a_raised_version_without_a_file_is_noticed():
-    for module in writers():
-        assert missing(module.FORMAT, module.VERSION + 1)
+def test_every_format_that_is_written_has_a_kept_file_of_its_version():
+    written = set()
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "write_sealed(" in text and path.stem != "archive":
+            (format,) = re.findall(r'^FORMAT\b.*? = "([^"]+)"', text, re.MULTILINE)
+            (version,) = re.findall(r"^(?:FORMAT, )?VERSION = .*?(\d+)$", text, re.M)
+            written.add(f"{format}-{version}.bin")
+    assert written == {made.present(format).name for format in made.MAKERS}
+    assert all(kept(format)[0].is_file() for format in made.MAKERS)
 
 
 def test_an_embedding_still_holds_what_it_held():
-    path, about = kept(present(storage))
+    path, about = kept(EMBEDDING)
     found = load(path)
     assert list(found.labels) == about["labels"]
     assert found.names == about["names"]
@@ -98,12 +88,9 @@ def test_an_embedding_still_holds_what_it_held():
 
 @pytest.mark.parametrize("kind", ["shared", "walks"])
 def test_an_embedding_with_a_kind_of_hierarchy_that_is_gone_still_loads(tmp_path, kind):
-    path, about = kept(present(storage))
-    whole, own, body = sealed_parts(path.read_bytes())
-    content = json.loads(own["content"])
-    content["contexts"][0]["hierarchy"]["kind"] = kind
-    copy = tmp_path / "x.phcle"
-    copy.write_bytes(sealed(whole, {**own, "content": json.dumps(content)}, body))
+    path, about = kept(EMBEDDING)
+    copy = Path(shutil.copy(path, tmp_path / "x.phcle"))
+    forge(copy, lambda x, _: x["contexts"][0]["hierarchy"].update(kind=kind))
     with pytest.warns(PhcleWarning, match=f"'tree' .* kind='{kind}', which is gone"):
         found = load(copy)
     assert found.vectors.tolist() == about["vectors"]
@@ -111,7 +98,7 @@ def test_an_embedding_with_a_kind_of_hierarchy_that_is_gone_still_loads(tmp_path
 
 
 def test_a_map_still_answers_as_it_did():
-    path, about = kept(present(image_map))
+    path, about = kept(MAP)
     found = load_map(path)
     assert list(found.classes) == about["classes"]
     assert found.penalties == about["penalties"]
@@ -120,48 +107,26 @@ def test_a_map_still_answers_as_it_did():
 
 
 def test_a_checkpoint_still_resumes_to_the_same_vectors(tmp_path):
-    path, about = kept(present(checkpoint))
-    copy = shutil.copy(path, tmp_path / "fit.ckpt")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        contexts = made.contexts_of_checkpoints()
-        model = PHCLE(**made.OPTIONS).fit(contexts, checkpoint=copy, resume=True)
+    path, about = kept(CHECKPOINT)
+    model = resumed(shutil.copy(path, tmp_path / "fit.ckpt"))
     assert model.weights_ == about["weights"]
     assert len(model.history_) - 1 == about["sweeps"]
     np.testing.assert_allclose(model.embedding_.vectors, about["vectors"], atol=1e-4)
 
 
 def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):
-    path, _ = kept(present(checkpoint))
-    whole, own, body = sealed_parts(path.read_bytes())
-    content = json.loads(own["content"])
-    del content["prints"]["options"]["complete_only"]
-    copy = tmp_path / "fit.ckpt"
-    copy.write_bytes(sealed(whole, {**own, "content": json.dumps(content)}, body))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        contexts = made.contexts_of_checkpoints()
-        PHCLE(**made.OPTIONS).fit(contexts, checkpoint=copy, resume=True)
+    copy = Path(shutil.copy(kept(CHECKPOINT)[0], tmp_path / "fit.ckpt"))
+    forge(copy, lambda x, _: x["prints"]["options"].pop("complete_only"))
+    resumed(copy)
     with pytest.raises(FileError, match="complete_only=False, this fit True"):
-        PHCLE(**made.OPTIONS, complete_only=True).fit(
-            made.contexts()[:1], checkpoint=copy, resume=True
-        )
+        resumed(copy, complete_only=True)
 
 
-def test_a_prepared_map_is_taken_up():
-    path, about = kept(present(precomputed))
-    found = precomputed.load_precomputed(path, made.kept_embedding())
-    assert found.places.tolist() == about["places"]
-    assert found.clusters.tolist() == about["clusters"]
-
-
-def test_a_layout_of_a_second_map_is_taken_up():
-    path, about = kept(present(second_layout))
-    found = second_layout.SecondLayout(
-        path, made.kept_embedding(), *made.FIRST_MAP
-    ).load()
-    assert found is not None
-    assert found.tolist() == about["places"]
+def test_places_of_the_explorers_maps_are_taken_up():
+    path, about = kept(EXPLORER)
+    assert made.read_explorer(path) == about
+    path, about = kept("phcle.explorer-compared")
+    assert made.read_second_layout(path) == about
 
 
 @pytest.mark.parametrize(
@@ -174,17 +139,15 @@ def test_a_layout_of_a_second_map_is_taken_up():
         (None, "has no format version"),
     ],
 )
-@pytest.mark.parametrize("module", READERS, ids=lambda x: x.__name__)
+@pytest.mark.parametrize("format", READERS)
 def test_a_file_of_another_version_is_refused_with_what_to_do(
-    tmp_path, module, version, message
+    tmp_path, format, version, message
 ):
-    kept_file = FORMATS / f"{present(module)}.bin"
-    whole, own, body = sealed_parts(kept_file.read_bytes())
+    whole, own, body = sealed_parts(made.present(format).read_bytes())
     path = tmp_path / "x.bin"
     path.write_bytes(sealed(whole, {**own, "version": version}, body))
-    read = READERS[module]
     with pytest.raises(FileError, match=message) as caught:
-        read(path)
+        READERS[format](path)
     assert str(caught.value).startswith(str(path))
 
 
@@ -192,7 +155,7 @@ def test_a_file_of_another_version_is_refused_with_what_to_do(
     ("name", "read", "message"),
     [
         ("phcle.label-embedding-2", load, "has format version 2, .* fit again"),
-        ("phcle.checkpoint-1", checkpoint.look_into, "version 1, .* fit again"),
+        ("phcle.checkpoint-1", resumed, "version 1, .* fit again"),
         ("phcle.shard-1", load, "is of a fit in shards, .* fit again"),
         ("phcle.explorer-1", load, "beside an embedding; give the embedding"),
         ("phcle.explorer-compared-1", load_map, "beside an embedding; give the"),
@@ -206,18 +169,11 @@ def test_older_files_and_those_of_what_is_gone_are_refused_by_name(name, read, m
 
 
 def test_an_index_is_refused_by_name(tmp_path):
-    kept_file = FORMATS / f"{present(storage)}.bin"
-    whole, own, body = sealed_parts(kept_file.read_bytes())
+    whole, own, body = sealed_parts(made.present(EMBEDDING).read_bytes())
     path = tmp_path / "x.index"
     path.write_bytes(sealed(whole, {**own, "format": "phcle.label-index"}, body))
     with pytest.raises(FileError, match=r"x.index: is an index, .* give the embedding"):
         load(path)
-
-
-def test_a_fit_does_not_resume_from_an_older_checkpoint(tmp_path):
-    copy = shutil.copy(FORMATS / "phcle.checkpoint-1.bin", tmp_path / "fit.ckpt")
-    with pytest.raises(FileError, match="fit again"):
-        PHCLE(**made.OPTIONS).fit(made.contexts()[:1], checkpoint=copy, resume=True)
 
 
 def test_a_folder_of_shards_is_refused_by_name(tmp_path):

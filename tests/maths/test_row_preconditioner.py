@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from problems import make_problem, random_contexts
 
 from phcle import DescriptiveContext
@@ -69,39 +68,3 @@ def test_rows_with_known_entries_are_inverted_exactly(backend, rng):
         solve = row_preconditioner(backend, terms, RIDGE, most_entries=20)
         found = backend.to_numpy(solve(backend.asarray(z)))
         assert np.allclose(found[0], np.linalg.solve(full[0], z[0]))
-
-
-@pytest.mark.parametrize("most_entries", [0, 5, 20])
-def test_the_preconditioner_is_symmetric_and_positive(backend, rng, most_entries):
-    terms = local_terms(backend, make_problem(random_contexts(rng), dim=4), rng)
-    n_rows = terms[0].gradient.shape[0]
-    solve = row_preconditioner(backend, terms, RIDGE, most_entries=most_entries)
-    columns = [
-        backend.to_numpy(solve(backend.asarray(np.tile(unit, (n_rows, 1)))))
-        for unit in np.eye(4)
-    ]
-    found = np.stack(columns, axis=2)
-    assert np.allclose(found, found.transpose(0, 2, 1))
-    assert np.linalg.eigvalsh(found).min() > 0
-
-
-def test_known_entries_bring_the_inverse_nearer_to_every_row(backend, rng):
-    terms = local_terms(backend, make_problem(random_contexts(rng, 9), dim=4), rng)
-    full = matrices(backend, terms, Curvature.PROBED) + RIDGE * np.eye(4)
-    z = rng.normal(size=(len(full), 4))
-    expected = np.linalg.solve(full, z[:, :, None])[:, :, 0]
-    errors = []
-    for most_entries in (0, 20):
-        solve = row_preconditioner(backend, terms, RIDGE, most_entries=most_entries)
-        found = backend.to_numpy(solve(backend.asarray(z)))
-        errors.append(np.linalg.norm(found - expected))
-    assert errors[1] < errors[0]
-
-
-def test_matched_curvature_has_the_trace_of_the_exact_one(backend, rng):
-    terms = local_terms(backend, make_problem(random_contexts(rng), dim=4), rng)
-    exact = matrices(backend, terms, Curvature.PROBED)  # few columns: all are used
-    matched = matrices(backend, terms, Curvature.MATCHED)
-    assert np.allclose(
-        np.trace(matched, axis1=1, axis2=2), np.trace(exact, axis1=1, axis2=2)
-    )

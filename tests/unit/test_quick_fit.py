@@ -26,16 +26,12 @@ def test_frames_become_contexts_of_their_kind():
     found = phcle.fit(TREE, SIZES, **QUICK)
     assert found.labels == ANIMALS
     assert [c.name for c in found.contexts] == ["hierarchy", "attributes"]
-
-
-def test_frames_of_one_kind_are_numbered():
     found = phcle.fit(SIZES, SIZES.rename(columns={"kg": "lb"}), **QUICK)
     assert [c.name for c in found.contexts] == ["attributes", "attributes 2"]
-
-
-def test_a_mapping_names_contexts():
-    found = phcle.fit({"tree": TREE, "sizes": SIZES}, **QUICK)
-    assert [c.name for c in found.contexts] == ["tree", "sizes"]
+    with pytest.raises(ContextError, match="Got int instead"):
+        phcle.fit(3)
+    with pytest.raises(OptionError, match="dim"):
+        phcle.fit(TREE, dim=0)
 
 
 def test_files_and_folders_are_read(tmp_path):
@@ -83,11 +79,6 @@ def test_labels_and_names_may_be_files_or_values(tmp_path):
     assert by_value.name_of("cat") == "Tom"
 
 
-def test_an_index_of_labels_is_enough():
-    found = phcle.fit({"sizes": SIZES.set_index("label")}, **QUICK)
-    assert found.labels == ("cat", "lion", "wolf")
-
-
 def test_all_that_is_open_is_named_at_once():
     open_table = pd.DataFrame({"a": list("xxyyzz"), "b": list("ppqqpq")})
     with pytest.raises(ContextError, match=r"one: 'a' and 'b'.*\n.*two: 'c'") as error:
@@ -103,39 +94,6 @@ def test_labels_of_one_frame_tell_what_another_is():
     with pytest.warns(GuessWarning, match="data frame 2 as tags"):
         found = phcle.fit(things, pairs, **QUICK)
     assert found.labels == ("x", "y", "z")
-
-
-def test_anything_else_is_refused():
-    with pytest.raises(ContextError, match="Got int instead"):
-        phcle.fit(3)
-
-
-def test_options_of_the_estimator_are_checked():
-    with pytest.raises(OptionError, match="dim"):
-        phcle.fit(TREE, dim=0)
-
-
-def test_words_of_labels_are_one_more_context():
-    glasses = pd.DataFrame(
-        {"label": ["wine glass", "beer glass", "wine rack"], "price": [3.0, 2.0, 9.0]}
-    )
-    found = phcle.fit(glasses, label_words=True, **QUICK)
-    assert [c.name for c in found.contexts] == ["attributes", "label words"]
-
-
-def test_labels_are_matched_across_files_and_frames(tmp_path):
-    TREE.to_csv(tmp_path / "tree.csv", index=False)
-    sizes = SIZES.assign(label=SIZES["label"].str.upper())
-    with pytest.warns(GuessWarning, match="CAT"):
-        found = phcle.fit(tmp_path / "tree.csv", sizes, **QUICK)
-    assert found.labels == ANIMALS
-
-
-def test_a_table_of_synonyms_in_the_folder_is_used(tmp_path):
-    TREE.to_csv(tmp_path / "tree.csv", index=False)
-    SIZES.replace("cat", "kat").to_csv(tmp_path / "sizes.csv", index=False)
-    (tmp_path / "synonyms.csv").write_text("label,synonym\ncat,kat\n")
-    assert phcle.fit(tmp_path, **QUICK).labels == ANIMALS
 
 
 JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"

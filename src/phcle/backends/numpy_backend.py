@@ -199,7 +199,8 @@ def one_blas_thread() -> Iterator[None]:
     """
     with _LIMIT.lock:
         if _LIMIT.n_users == 0:
-            _LIMIT.limiter = _blas_controller().limit(limits=1, user_api="blas")
+            with _in_control():
+                _LIMIT.limiter = _blas_controller().limit(limits=1, user_api="blas")
         _LIMIT.n_users += 1
     try:
         yield
@@ -207,7 +208,27 @@ def one_blas_thread() -> Iterator[None]:
         with _LIMIT.lock:
             _LIMIT.n_users -= 1
             if _LIMIT.n_users == 0:
-                _LIMIT.limiter.restore_original_limits()
+                with _in_control():
+                    _LIMIT.limiter.restore_original_limits()
+
+
+@contextmanager
+def _in_control() -> Iterator[None]:
+    """Let this thread set the limit, whichever thread has set it before.
+
+    By itself, threadpoolctl 3.8 lets only the first thread that set a limit of OpenBLAS
+    set another one, and ignores all others without a word.
+    """
+    free = [
+        library.clear_controlling_thread
+        for library in _blas_controller().lib_controllers
+        if hasattr(library, "clear_controlling_thread")
+    ]
+    for clear in free:
+        clear(force=True)
+    yield
+    for clear in free:
+        clear(force=True)
 
 
 @lru_cache

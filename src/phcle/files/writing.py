@@ -202,12 +202,18 @@ def write_whole(path: Path) -> Iterator[Path]:
 
 def _check_place(path: Path) -> None:
     """Refuse a folder, and a path in a folder that does not exist."""
-    if path.is_dir():
+    if is_folder(path):
         raise FileError(f"{path}: is a folder; give the name of a file.")
-    if not path.parent.is_dir():
+    if not is_folder(path.parent):
         raise FileError(
             f"{path}: the folder {path.parent} does not exist; make it first."
         )
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise FileError(f"{path}: cannot be written ({error}).") from error
 
 
 def check_can_write(path: Path) -> None:

@@ -39,10 +39,6 @@ def test_contexts_are_sorted_by_their_kind_and_kept_whole():
     assert aligned.contexts == (edges, described)
 
 
-def test_single_context_needs_no_list():
-    assert align(tags({"c": ["x"]})).labels == ("c",)
-
-
 @given(st.permutations(["a", "b", "c", "d"]), st.permutations(["c", "d", "e"]))
 @settings(deadline=None, max_examples=30)
 def test_rows_are_matched_by_label_in_whatever_order_they_come(first, second):
@@ -67,21 +63,6 @@ def test_open_hierarchy_takes_the_internal_nodes_that_others_name():
     assert aligned.contexts[0].labels == ("cat", "dog", "wolf", "bear", "pet")
 
 
-def test_two_open_hierarchies_name_labels_for_each_other():
-    other = RelationalContext.from_hierarchy(
-        [("pet", "owned"), ("car", "owned")], name="other"
-    )
-    aligned = align([tree(), other])
-    assert "pet" in aligned.contexts[0].labels
-    assert aligned.contexts[1].labels == ("pet", "car")
-
-
-def test_fixed_hierarchy_keeps_its_labels():
-    aligned = align([tree(labels=["cat", "dog"]), tags({"pet": ["tame"]})])
-    assert aligned.contexts[0].labels == ("cat", "dog")
-    assert aligned.labels == ("cat", "dog", "pet")
-
-
 def test_labels_restrict_and_order_the_vocabulary():
     aligned = align([tree(), tags({"cat": ["x"], "stone": []})], labels=["pet", "cat"])
     assert aligned.labels == ("pet", "cat")
@@ -94,11 +75,6 @@ def test_complete_only_keeps_labels_that_every_context_observes():
     assert align(contexts, complete_only=True).labels == ("cat",)
 
 
-def test_complete_only_without_a_common_label_is_refused():
-    with pytest.raises(ContextError, match=r"complete_only=True.*there are none"):
-        align([tree(), tags({"stone": ["hard"]})], complete_only=True)
-
-
 def test_label_without_any_information_is_refused_by_name():
     edges = RelationalContext.from_edges([("a", "b"), ("a", "alone", 0)])
     with pytest.raises(ContextError, match=r"about 1 of 3 labels: 'alone'; leave"):
@@ -107,44 +83,35 @@ def test_label_without_any_information_is_refused_by_name():
     assert align([edges, described]).labels == ("a", "b", "alone")
 
 
-def test_row_of_unknown_values_is_no_information():
-    frame = pd.DataFrame({"x": [1.0, np.nan]}, index=["a", "nothing"])
-    with pytest.raises(ContextError, match=r"about 1 of 2 labels: 'nothing'"):
-        align(DescriptiveContext.from_frame(frame))
-
-
-def test_wanted_label_that_no_context_knows_is_refused_by_name():
-    with pytest.raises(ContextError, match=r"1 of 2 labels: 'yeti'"):
-        align(tree(), labels=["cat", "yeti"])
-
-
 def test_fold_in_may_align_labels_without_information():
     assert align(tree(labels=["cat"]), must_inform=False).labels == ("cat",)
 
 
-def test_context_that_relates_no_labels_is_refused_by_name():
-    lonely = RelationalContext.from_hierarchy([("a", "r"), ("b", "s")], name="forest")
-    with pytest.raises(ContextError, match=r"'forest' relates no two labels"):
-        align([lonely, tags({"a": ["x"], "b": ["y"]})])
+STONE = tags({"stone": ["hard"]})
+FOREST = RelationalContext.from_hierarchy([("a", "r"), ("b", "s")], name="forest")
 
 
-def test_context_that_misses_all_wanted_labels_is_refused_by_name():
-    with pytest.raises(ContextError, match=r"'tags' says nothing about .*'cat', 'dog'"):
-        align([tree(), tags({"stone": ["x"]})], labels=["cat", "dog"])
-
-
-def test_no_context_and_no_wanted_label_are_refused():
-    with pytest.raises(ContextError, match=r"at least one context is needed"):
-        align([])
-    with pytest.raises(ContextError, match=r"labels= is empty"):
-        align(tree(), labels=[])
-
-
-def test_contexts_of_the_same_name_are_refused():
-    with pytest.raises(ContextError, match=r"different names, but 'tags'.*give each"):
-        align([tags({"a": ["x"]}), tags({"b": ["y"]})])
-
-
-def test_anything_but_a_context_is_refused():
-    with pytest.raises(ContextError, match=r"RelationalContext or.*Got DataFrame"):
-        align([pd.DataFrame({"x": [1.0]})])
+@pytest.mark.parametrize(
+    ("contexts", "options", "message"),
+    [
+        (
+            [tree(), STONE],
+            {"complete_only": True},
+            "complete_only=True.*there are none",
+        ),
+        ([tree(), STONE], {"labels": ["cat"]}, "'tags' says nothing about .*'cat'"),
+        (tree(), {"labels": ["cat", "yeti"]}, "1 of 2 labels: 'yeti'"),
+        (tree(), {"labels": []}, "labels= is empty"),
+        (
+            [FOREST, tags({"a": ["x"], "b": ["y"]})],
+            {},
+            "'forest' relates no two labels",
+        ),
+        ([], {}, "at least one context is needed"),
+        ([STONE, STONE], {}, "different names, but 'tags'.*give each"),
+        ([pd.DataFrame({"x": [1.0]})], {}, "RelationalContext or.*Got DataFrame"),
+    ],
+)
+def test_contexts_that_do_not_go_together_are_refused(contexts, options, message):
+    with pytest.raises(ContextError, match=message):
+        align(contexts, **options)

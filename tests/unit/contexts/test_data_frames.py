@@ -7,8 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.errors import ContextError, ContextWarning, GuessWarning
@@ -45,14 +43,6 @@ def test_attributes_are_the_same_in_every_library(make):
     np.testing.assert_array_equal(found.values, expected)
 
 
-def test_a_frame_without_an_index_has_its_labels_first():
-    polars = pytest.importorskip("polars", reason="Polars is not installed")
-    with pytest.warns(GuessWarning, match="taken from column 'animal'"):
-        found = DescriptiveContext.from_frame(polars.DataFrame(ANIMALS))
-    assert found.labels == ("cat", "whale", "bat")
-    assert "animal" not in found.columns
-
-
 def test_edges_come_from_any_frame(make):
     found = RelationalContext.from_hierarchy(make(EDGES), labels=["cat", "bat"])
     plain = RelationalContext.from_hierarchy(
@@ -72,11 +62,6 @@ def test_a_lazy_frame_must_be_collected():
     polars = pytest.importorskip("polars", reason="Polars is not installed")
     with pytest.raises(ContextError, match="collect it first"):
         DescriptiveContext.from_frame(polars.DataFrame(ANIMALS).lazy())
-
-
-def test_what_is_no_frame_is_refused():
-    with pytest.raises(ContextError, match="Got dict instead"):
-        DescriptiveContext.from_frame({"legs": [4]})
 
 
 # The column of labels
@@ -122,11 +107,6 @@ def test_a_frame_without_labels_is_refused_with_the_remedy(make, cells, message)
         DescriptiveContext.from_frame(make(cells))
 
 
-def test_an_index_of_texts_holds_the_labels_quietly():
-    frame = pd.DataFrame({"name": ["x", "y"], "legs": [4, 2]}, index=["cat", "bird"])
-    assert DescriptiveContext.from_frame(frame).labels == ("cat", "bird")
-
-
 @pytest.mark.parametrize("rows", [[0, 2], [2, 0, 1]], ids=["selected", "sorted"])
 def test_numbers_of_rows_are_no_labels(rows):
     frame = pd.DataFrame({"what": NAMES, "legs": [4, 0, 2]}).iloc[rows]
@@ -148,40 +128,7 @@ def test_identical_rows_count_once(make):
     assert found.labels == tuple(NAMES)
 
 
-def test_a_table_of_a_shop_is_read_as_it_is(tmp_path):
-    path = tmp_path / "attributes.csv"
-    path.write_text("category,avg price,electric\nSofas,247.96,no\nBeds,,no\n")
-    with pytest.warns(GuessWarning, match="taken from column 'category'"):
-        found = DescriptiveContext.from_frame(pd.read_csv(path))
-    assert found.labels == ("Sofas", "Beds")
-    assert found.columns == ("avg price", "electric")
-
-
-@given(
-    st.lists(st.text("abcxyz ", min_size=1).map(str.strip).filter(bool), unique=True),
-    st.permutations(["what", "size", "flag"]),
-)
-def test_labels_are_the_same_wherever_their_column_stands(names, order):
-    names = [f"the {x}" for x in names] or ["the one"]
-    cells = {"what": names, "size": [0.5] * len(names), "flag": [True] * len(names)}
-    frame = pd.DataFrame({title: cells[title] for title in order})
-    with pytest.warns(GuessWarning):
-        assert set(DescriptiveContext.from_frame(frame).labels) == set(names)
-
-
 # Rows
-
-
-def test_a_lineage_is_a_hierarchy(make):
-    cells = {
-        "species": [f"species {i}" for i in range(24)],
-        "genus": [f"genus {i // 2}" for i in range(24)],
-        "family": [f"family {i // 8}" for i in range(24)],
-    }
-    with pytest.warns(GuessWarning, match="'species', 'genus', 'family' are taken"):
-        found = RelationalContext.from_hierarchy(make(cells))
-    assert found.labels == tuple(cells["species"])
-    assert set(found.columns) == {*cells["genus"], *cells["family"]}
 
 
 def test_texts_and_vectors_come_from_any_frame(make):

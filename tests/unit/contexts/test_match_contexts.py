@@ -49,15 +49,6 @@ def test_taxonomy_takes_the_spelling_of_an_earlier_context(tree):
     assert "Home" not in renamed.columns
 
 
-def test_labels_and_names_are_matched(tree):
-    names = {"SOFAS": "sofa", "Cots": "cot"}
-    found = match_contexts([tree], labels=["beds", "Sofas"], names=names)
-    assert found.labels == ("beds", "Sofas")
-    assert found.contexts[0].labels == ("beds", "Cots", "Sofas")
-    assert found.names == {"Sofas": "sofa", "Cots": "cot"}
-    assert found.match.left_out == {"tree": 1}
-
-
 def test_contexts_of_one_file_are_one_file(tree):
     texts = DescriptiveContext.from_texts(
         {"beds": "a bed", "Beds": "a bed"}, name="texts", min_count=1
@@ -121,13 +112,6 @@ def test_matched_fit_is_that_of_clean_contexts(kind):
     assert model.match_.spellings == found.spellings
 
 
-def test_exact_match_keeps_labels_apart_and_says_nothing(tree):
-    model = PHCLE(dim=2, choose=False, calibrate=False, match="exact")
-    found = model.fit([tree, tags(BEDS=["soft"], Cots=["sale"])]).embedding_
-    assert "BEDS" in found.labels
-    assert not found.spellings
-
-
 def test_suggestions_are_a_warning_and_synonyms_silence_it(tree):
     model = PHCLE(dim=2, choose=False, calibrate=False)
     own = tags(Bed=["soft"], Cots=["sale"])
@@ -151,11 +135,3 @@ def test_stored_embedding_is_asked_by_any_spelling(tree, tmp_path):
     assert found.label_spelled("  beds".strip()) == "Beds"
     assert found.label_spelled("Bed") is None
     assert found.select(["Sofas"]).resolve("Bedz") == "Sofas"
-
-
-def test_misspelled_label_to_embed_is_refused_with_the_right_one(tree):
-    with (
-        pytest.warns(GuessWarning, match="'Bedz': 'Beds'"),
-        pytest.raises(ContextError, match="Did you mean 'Beds'"),
-    ):
-        PHCLE(dim=2).fit(tree, labels=["Bedz", "Sofas"])

@@ -71,22 +71,10 @@ def test_without_a_readable_table_the_defaults_stay():
     assert model.embedding_.dim == 100
 
 
-def test_choosing_can_be_turned_off():
-    model = fit(tree(), table(family_values()), choose=False)
-    assert model.chosen_.trials == ()
-    assert model.embedding_.dim == 100
-
-
 @pytest.mark.parametrize("choose", [True, False])
 def test_vectors_have_no_more_dimensions_than_columns_can_fill(choose):
     values = np.random.default_rng(0).normal(size=(N, 28))
     assert fit(table(values), choose=choose).embedding_.dim <= 28
-
-
-def test_the_same_seed_chooses_and_fits_the_same():
-    one, again = (fit(tree(), table(family_values())) for _ in range(2))
-    assert one.chosen_.to_dict() == again.chosen_.to_dict()
-    assert one.embedding_.vectors.tobytes() == again.embedding_.vectors.tobytes()
 
 
 def test_a_checkpoint_keeps_the_choice(tmp_path):
@@ -163,18 +151,3 @@ def test_predictions_of_log_columns_are_positive_and_in_the_users_units():
     assert (predicted > 0).all()
     errors = np.log(predicted) - np.log(truth)
     assert np.std(errors) < 0.5 * np.std(np.log(truth))
-
-
-def test_a_later_label_without_a_logarithm_is_refused():
-    embedding = fit(tree(), table(skewed())).embedding_
-    assert next(x for x in embedding.contexts if x.name == "table").log_columns
-    frame = pd.DataFrame([[-1.0, 0.0, 1.0]], ["new"]).add_prefix("c")
-    new = DescriptiveContext.from_frame(frame, name="table")
-    with pytest.raises(ContextError, match="above zero"):
-        PHCLE.transform(_fitted(embedding), new)
-
-
-def _fitted(embedding):
-    model = PHCLE()
-    model.embedding_ = embedding
-    return model

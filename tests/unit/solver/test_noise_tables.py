@@ -60,18 +60,6 @@ def test_noise_hardly_changes_the_fit_of_a_good_table(weights, n_noise):
     assert np.allclose(*found, rtol=0.05)
 
 
-def test_noise_hardly_changes_a_good_table_beside_a_tree():
-    found = []
-    for n in (0, 7):
-        rng = np.random.default_rng(3)
-        contexts, truth, is_gap = planted(rng, n, with_tree=True)
-        model = PHCLE(calibrate=False, tol=1e-3).fit(contexts)
-        found.append(scores(model, truth, is_gap))
-        assert model.chosen_.setting.roles == {"tree": "family"}
-    assert min(found[0]) > 0.8
-    assert np.allclose(*found, rtol=0.05)
-
-
 def noisy_cells(noise, rng):
     """Cells of columns that nothing predicts."""
     if noise == "rare truth values":

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import family_contexts, random_contexts
 
-from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import ContextError, OptionError
 
 PLAIN = {"calibrate": False, "choose": False, "dim": 20}
@@ -20,8 +20,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:not converged")
 def table(rows=range(N), columns=range(COLUMNS), *, seed=0, wrong=0):
     """A tree of groups, and numbers that follow it, some of them unknown."""
     rng = np.random.default_rng(seed)
-    place = rng.normal(size=(N, 3)) + 2 * rng.normal(size=(10, 3))[np.arange(N) % 10]
-    values = place @ rng.normal(size=(3, COLUMNS)) + 0.3 * rng.normal(size=(N, COLUMNS))
+    n = N + 10
+    place = rng.normal(size=(n, 3)) + 2 * rng.normal(size=(10, 3))[np.arange(n) % 10]
+    values = place @ rng.normal(size=(3, COLUMNS)) + 0.3 * rng.normal(size=(n, COLUMNS))
     values[rng.random(values.shape) < 0.2] = np.nan
     values[:wrong, 0] += 5
     rows, columns = list(rows), list(columns)
@@ -55,24 +56,18 @@ def earlier():
         table(range(80)),
         table(columns=range(COLUMNS - 1)),
         table(wrong=3),
+        table(range(N + 10)),
         [*table(), DescriptiveContext.from_tags({"label1": ["x"]}, name="tags")],
     ],
-    ids=["new rows", "a new column", "corrected", "a context less"],
+    ids=["new rows", "a new column", "corrected", "rows less", "a context less"],
 )
-def test_a_refit_ends_as_low_as_a_cold_fit_after_fewer_sweeps(before):
-    old = PHCLE(**PLAIN).fit(before).embedding_
-    warm = PHCLE(**PLAIN).fit(table(), warm_start=old)
+def test_a_refit_ends_as_low_as_a_cold_fit_after_fewer_sweeps(tmp_path, before):
+    PHCLE(**PLAIN).fit(before).embedding_.save(tmp_path / "old.phcle")
+    warm = PHCLE(**PLAIN).fit(table(), warm_start=tmp_path / "old.phcle")
     cold = PHCLE(**PLAIN).fit(table())
     assert gap(warm) <= gap(cold) * (1 + 2e-3)
     assert len(warm.history_) < len(cold.history_)
     assert warm.embedding_.labels == cold.embedding_.labels
-
-
-def test_removed_labels_are_gone():
-    old = PHCLE(**PLAIN).fit(table()).embedding_
-    warm = PHCLE(**PLAIN).fit(table(range(50)), warm_start=old)
-    assert warm.embedding_.labels == tuple(f"label{i}" for i in range(50))
-    assert gap(warm) <= gap(PHCLE(**PLAIN).fit(table(range(50)))) * (1 + 2e-3)
 
 
 def test_shorter_vectors_keep_the_strongest_dimensions():
@@ -111,13 +106,6 @@ def test_any_masks_lead_to_a_stationary_point(seed, family):
     assert gap(warm) <= gap(cold) * 1.05
     again = PHCLE(**exact).fit(now, warm_start=warm.embedding_)
     assert gap(again) == pytest.approx(gap(warm), rel=1e-3)
-
-
-def test_the_same_seed_gives_the_same_bytes(tmp_path, earlier):
-    files = [tmp_path / "one.phcle", tmp_path / "two.phcle"]
-    for file in files:
-        PHCLE().fit(table(), warm_start=earlier.embedding_).embedding_.save(file)
-    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_settings_and_confidences_are_taken_while_little_changes(earlier):
@@ -172,14 +160,6 @@ def test_the_user_may_ask_for_another_choice(earlier):
     assert again.chosen_.reason.startswith("Chosen anew: that was asked for")
     with pytest.raises(OptionError, match="needs warm_start"):
         PHCLE().fit(table(), choose_again=True)
-
-
-def test_a_file_serves_as_well_as_an_embedding(tmp_path, earlier):
-    file = tmp_path / "old.phcle"
-    earlier.embedding_.save(file)
-    one = PHCLE().fit(table(), warm_start=file)
-    other = PHCLE().fit(table(), warm_start=load(file))
-    assert np.array_equal(one.embedding_.vectors, other.embedding_.vectors)
 
 
 def test_a_stopped_refit_can_be_resumed(tmp_path, earlier):

@@ -38,14 +38,6 @@ def test_equal_weights_sum_to_one_for_each_kind(rng):
     assert weights["patchy"] == pytest.approx(1 / 3)
 
 
-def test_given_weights_are_used_as_given(rng):
-    given = {"first": 1.0, "second": 0.0, "patchy": 0.2, "tags": 0.3, "whole": 0.5}
-    assert (
-        PHCLE(dim=2, weights=given, calibrate=False).fit(random_contexts(rng)).weights_
-        == given
-    )
-
-
 def test_a_context_with_weight_zero_has_no_influence(rng):
     contexts = random_contexts(rng)
     given = {"first": 1.0, "second": 0.0, "patchy": 0.5, "tags": 0.5, "whole": 0.0}
@@ -97,18 +89,6 @@ def test_labels_that_only_noise_knows_keep_a_little_of_it(rng):
     assert np.any(model.embedding_["stranger"])
 
 
-def test_a_random_relation_gets_less_weight_than_a_telling_one(rng):
-    contexts = planted_contexts(rng)[:2]
-    random = RelationalContext.from_matrix(
-        rng.poisson(5, size=(300, 40)),
-        contexts[0].labels,
-        [f"r{i}" for i in range(40)],
-        name="random",
-    )
-    model = PHCLE(dim=10, weights="auto", calibrate=False).fit([*contexts, random])
-    assert model.weights_["random"] < 0.5 * model.weights_["matrix"]
-
-
 def test_nie_weights_reward_the_noise_that_can_be_overfitted(rng):
     """Why "nie" is kept for the record only (see the table of the paper's errors)."""
     model = PHCLE(
@@ -138,10 +118,9 @@ def test_automatic_weights_fall_back_to_equal_ones_where_nothing_is_predicted(rn
     assert model.weights_ == {"one": 0.5, "two": 0.5}
 
 
-def test_automatic_weights_from_a_part_still_find_the_noise(rng, monkeypatch):
-    monkeypatch.setattr("phcle.solver.trials.MOST_LABELS", 200)
+def test_automatic_weights_from_a_part_of_many_labels_still_find_the_noise(rng):
     weights = PHCLE(dim=4, weights="auto", max_iter=5, tol=0.1, calibrate=False)
-    found = weights.fit(planted_contexts(rng)).weights_
+    found = weights.fit(planted_contexts(rng, n=5_200)).weights_
     assert found["noise"] < 0.1 * found["signal"]
 
 

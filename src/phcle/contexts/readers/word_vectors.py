@@ -95,6 +95,8 @@ def _text(
             f"{path}: its first line says {n_words} words, but {n_found} came; it may "
             "be cut off, so get it again."
         )
+    if not n_found:
+        raise FileError(f"{path}: is empty; words and their numbers were expected.")
 
 
 def _is_number(text: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phcle import DescriptiveContext
-from phcle.errors import ContextError
 
 UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", np.nan, pd.NA, pd.NaT]
 
@@ -65,47 +62,6 @@ def test_empty_cell_is_unknown_in_a_column_of_numbers_and_of_text(cell):
     np.testing.assert_array_equal(numbers, [[1.5], [np.nan]])
     _, text = encode(x=["red", cell])
     np.testing.assert_array_equal(text, [[1.0], [np.nan]])
-
-
-@pytest.mark.parametrize(
-    ("cell", "number"),
-    [
-        (True, 1.0),
-        (np.False_, 0.0),
-        ("Yes", 1.0),
-        ("FALSE", 0.0),
-        (" 2.5 ", 2.5),
-        ("-1e3", -1000.0),
-        (np.float32(0.5), 0.5),
-        (decimal.Decimal("0.25"), 0.25),
-    ],
-)
-def test_truth_values_and_numbers_in_any_form_are_numbers(cell, number):
-    names, values = encode(x=[cell])
-    assert names == ("x",)
-    assert values[0, 0] == number
-
-
-def test_truth_words_beside_other_words_are_text():
-    names, values = encode(x=["yes", "no", "maybe"])
-    assert names == ("x=maybe", "x=no", "x=yes")
-    np.testing.assert_array_equal(values, [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
-
-
-@pytest.mark.parametrize("number", [2, "2", True, 0.0])
-def test_text_in_a_column_of_numbers_is_refused_with_its_label(number):
-    with pytest.raises(
-        ContextError,
-        match=r"'mine': column 'x' holds numbers.*'two' for label 'label1'",
-    ):
-        encode(x=[number, "two"])
-
-
-def test_infinite_cell_reaches_the_context_and_is_refused_there():
-    with pytest.raises(ContextError, match=r"Got inf for label 'a' and column 'x'"):
-        DescriptiveContext.from_frame(
-            pd.DataFrame({"x": ["inf", "1"]}, index=["a", "b"])
-        )
 
 
 @pytest.mark.parametrize("title", ["", "Unnamed: 0", "index"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,11 @@ def words_of(context):
         (["3 kg", "4.5 kg"], [3, 4.5], "unit 'kg' dropped"),
         (["3cm", "4cm"], [3, 4], "unit 'cm' dropped"),
         (["3 rooms", "4 rooms"], [3, 4], "unit 'rooms' dropped"),
-        (["1e3", "2.5E-1"], [1000, 0.25], None),
+        (
+            ["1e3", "2.5E-1", np.float32(0.5), Decimal("-2")],
+            [1000, 0.25, 0.5, -2],
+            None,
+        ),
         (["605.57", "1.299,00"], [605.57, 1299], "in another notation"),
     ],
 )
@@ -83,7 +88,7 @@ def test_a_few_numbers_among_texts_are_a_category_with_a_remark():
         (["T", "f"], [1, 0]),
         (["on", "OFF", "-"], [1, 0, NAN]),
         (["yes", "yes"], [1, 1]),
-        ([True, "no"], [1, 0]),
+        ([True, np.False_, "FALSE", "no"], [1, 0, 0, 0]),
         (["x", "", "X"], [1, 0, 1]),
         (["Ja", "nein", "k.A."], [1, 0, NAN]),
     ],

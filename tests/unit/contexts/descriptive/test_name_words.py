@@ -50,12 +50,6 @@ def test_rows_have_unit_length_and_names_without_company_are_left_out():
     np.testing.assert_allclose(lengths, 1)
 
 
-def test_readable_names_stand_for_ids():
-    words = DescriptiveContext.from_label_names({"n1": "wine glass", "n2": "glass"})
-    assert words.labels == ("n1", "n2")
-    assert "glass" in words.columns
-
-
 def test_names_that_share_nothing_are_refused():
     with pytest.raises(ContextError, match="no two names share a word"):
         DescriptiveContext.from_label_names(["cat", "dog"])
@@ -66,13 +60,6 @@ def test_common_words_count_less_than_rare_ones():
     words = DescriptiveContext.from_label_names(names)
     row = words.values.toarray()[words.labels.index("red wine")]
     assert row[words.columns.index("red")] < row[words.columns.index("wine")]
-
-
-def test_names_are_never_completed():
-    embedding = fitted()
-    [words] = [c for c in embedding.contexts if c.name == "label words"]
-    assert not words.can_be_completed
-    assert not words.predicts_columns
 
 
 def test_an_explanation_names_shared_words_once():
@@ -95,16 +82,6 @@ def test_a_new_label_is_placed_by_its_own_name(tmp_path, is_stored):
     near = embedding.joined(by_name).nearest("new", k=3)
     assert any("data" in label for label, _ in near)
     assert not np.allclose(by_id.vectors, by_name.vectors)
-
-
-def test_a_label_that_is_folded_in_again_gets_its_own_vector():
-    embedding = fitted()
-    again = fold_in(
-        embedding, DescriptiveContext.from_tags({"ward nurse": TAGS["ward nurse"]})
-    )
-    np.testing.assert_allclose(
-        again.vectors[0], embedding["ward nurse"], rtol=1e-3, atol=1e-4
-    )
 
 
 def test_files_give_the_words_of_their_labels(tmp_path):

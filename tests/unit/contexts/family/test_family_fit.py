@@ -1,4 +1,4 @@
-"""Fits with families: refusals, fold-in, files, explanations and checkpoints."""
+"""Fits with families: refusals, fold-in, files and explanations."""
 
 from __future__ import annotations
 
@@ -84,13 +84,6 @@ def test_families_cannot_weigh_more_than_one():
 # ---- the model ----
 
 
-@pytest.mark.parametrize("role", ["counts", "auto"])
-def test_counts_stay_the_model_of_the_paper(role):
-    plain = RelationalContext.from_hierarchy(TREE, name="tree").in_role("counts")
-    one, other = fit(plain, table()), fit(tree(role), table())
-    assert np.array_equal(one.embedding_.vectors, other.embedding_.vectors)
-
-
 def test_a_weight_of_zero_is_no_family():
     weights = {"tree": 0, "looks": 1}
     known = list(VALUES)
@@ -115,16 +108,6 @@ def test_back_ends_agree_and_repeat_the_same_bytes(role, dtype, backend_options)
 
 
 @pytest.mark.filterwarnings("ignore:not converged")
-def test_a_family_beside_sampled_counts(monkeypatch, backend_options):
-    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 2)
-    options = {"mode": "sampled", "max_iter": 60}
-    found = fit(tree("both"), table(), **options, **backend_options).embedding_
-    exact = fit(tree("both"), table()).embedding_
-    assert abs(found.explain("cat", "lion").rest) < 1e-3
-    assert found.nearest("puma", 1)[0][0] in {x for x, _ in exact.nearest("puma", 3)}
-
-
-@pytest.mark.filterwarnings("ignore:not converged")
 def test_the_solver_of_the_paper_never_raises_the_objective(backend_options):
     model = fit(tree(), table(), solver="paper", max_iter=50, **backend_options)
     objective = [record["objective"] for record in model.history_]
@@ -140,12 +123,6 @@ def test_training_labels_fold_back_onto_their_vectors(role, weight, backend_opti
     contexts = (tree(role), table())
     weights = {"tree": weight, "looks": 1.0}
     model = fit(*contexts, weights=weights, **backend_options)
-    assert worst(model.embedding_, model.transform(contexts)) < 1e-3
-
-
-def test_training_labels_of_two_families_fold_back():
-    contexts = (tree(), friends(), table())
-    model = fit(*contexts)
     assert worst(model.embedding_, model.transform(contexts)) < 1e-3
 
 
@@ -247,32 +224,3 @@ def test_labels_that_were_added_are_explained_exactly():
     assert "lion" in groups["relatives_of_both"]
     _, groups = parts_of(later, "ocelot", "margay")  # no relative is in this one
     assert set(groups["both"]) == {"felid"}
-
-
-# ---- checkpoints ----
-
-
-class Stop(KeyboardInterrupt):
-    pass
-
-
-@pytest.mark.filterwarnings("ignore:not converged")
-@pytest.mark.parametrize("role", ROLES)
-def test_a_resumed_fit_has_the_same_bytes(tmp_path, role, backend_options):
-    contexts = (tree(role), friends(), table())
-    options = {"dim": 3, "calibrate": False, "tol": 0.0, "max_iter": 6}
-    whole = PHCLE(**options, **backend_options).fit(contexts)
-
-    def stop(state):
-        if state.iteration == 3:
-            raise Stop
-
-    file = tmp_path / "fit.ckpt"
-    with pytest.raises(Stop):
-        PHCLE(**options, **backend_options).fit(contexts, checkpoint=file, on_step=stop)
-    resumed = PHCLE(**options, **backend_options).fit(
-        contexts, checkpoint=file, resume=True
-    )
-    whole.embedding_.save(tmp_path / "whole")
-    resumed.embedding_.save(tmp_path / "resumed")
-    assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()

@@ -39,40 +39,6 @@ def test_files_go_straight_into_a_fit(zoo):
     assert model.embedding_.labels == ("cat", "lion", "dog", "wolf")
 
 
-def test_a_fit_takes_labels_names_and_hashes_from_what_was_read(zoo):
-    contexts = phcle.read_contexts(
-        hierarchy=zoo / "tree.csv", labels=zoo / "ids.txt", names=zoo / "names.csv"
-    )
-    found = phcle.PHCLE(dim=2, calibrate=False).fit(contexts).embedding_
-    assert found.labels == ("wolf", "cat", "lion")
-    assert found.name_of("lion") == "King of Beasts"
-    (tree,) = (file for file in found.origin["files"] if file["name"] == "tree")
-    digest = hashlib.sha256((zoo / "tree.csv").read_bytes()).hexdigest()
-    assert tree["sha256"] == digest
-
-
-def test_every_kind_of_table_is_a_context(zoo):
-    contexts = phcle.read_contexts(
-        hierarchy=zoo / "tree.csv",
-        edges=zoo / "eats.csv",
-        annotations=zoo / "photos.csv",
-        attributes=zoo / "looks.csv",
-        tags=zoo / "uses.csv",
-        texts=zoo / "words.csv",
-        vectors=zoo / "glove.txt",
-    )
-    assert [context.name for context in contexts] == [
-        *("tree", "eats", "photos", "looks", "uses", "words", "glove"),
-    ]
-
-
-def test_several_files_and_names_of_contexts(zoo):
-    contexts = phcle.read_contexts(
-        tags=[zoo / "uses.csv"], attributes={"size": zoo / "looks.csv"}
-    )
-    assert {context.name for context in contexts} == {"uses", "size"}
-
-
 def test_labels_and_names_are_read_along(zoo):
     found = phcle.read_contexts(
         hierarchy=zoo / "tree.csv",
@@ -124,8 +90,3 @@ def test_two_contexts_of_one_name_are_refused_with_a_remedy(zoo):
 def test_no_file_at_all_is_refused():
     with pytest.raises(ContextError, match="give at least one of hierarchy, edges"):
         phcle.read_contexts()
-
-
-def test_a_missing_file_is_refused_by_name(zoo):
-    with pytest.raises(FileError, match=r"nowhere\.csv: no such file"):
-        phcle.read_contexts(tags=zoo / "nowhere.csv")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle.errors import ContextError, FileError
+from phcle.errors import FileError
 from phcle.tables import read_contexts
 
 KINDS = ["hierarchy", "edges", "annotations", "tags", "texts", "attributes"]
@@ -49,19 +49,6 @@ def test_hierarchy_edges_are_found_by_column_name(write):
     assert edges_of(path) == [("cat", "felid"), ("lion", "felid")]
 
 
-def test_edges_weigh_one_unless_there_is_a_weight_column(write):
-    context, _ = read("edges", write("source,target\na,b\n"))
-    assert context.counts.toarray().tolist() == [[0, 1], [1, 0]]
-    context, _ = read("edges", write("source,target,weight\na,b,2.5\n"))
-    assert context.counts.toarray().tolist() == [[0, 2.5], [2.5, 0]]
-
-
-def test_annotations_are_pairs_of_item_and_label(write):
-    context, _ = read("annotations", write("item,label\nphoto,cat\nphoto,dog\n"))
-    assert context.labels == ("cat", "dog")
-    assert context.counts.toarray().tolist() == [[0, 1], [1, 0]]
-
-
 def test_empty_tag_says_that_a_label_has_none(write):
     path = write("label,tag\ncat,fur\ncat,tame\nfish,\n")
     assert tags_of(path) == {"cat": {"fur", "tame"}, "fish": set()}
@@ -72,12 +59,6 @@ def test_empty_text_is_unknown(write):
     context, _ = read("texts", path)
     assert context.labels == ("cat", "fox")
     assert "soft" in context.columns
-
-
-def test_names_map_labels_to_readable_names(write):
-    names = write("label,name\nn1,coffeepot\nn2,\n")
-    tags = write("label,tag\nn1,hot\nn2,cold\n", "tags.csv")
-    assert read_contexts(tags=tags, names=names).names == {"n1": "coffeepot"}
 
 
 def test_empty_cell_of_an_attribute_is_unknown(write):
@@ -103,12 +84,6 @@ def test_vectors_are_looked_up_by_id_and_by_spellings_of_the_name(write):
     context, _ = read("vectors", path, names=names, labels=labels)
     assert context.labels == ("n1", "n2")
     np.testing.assert_array_equal(context.values, [[1, 0], [0, 1]])
-
-
-def test_vectors_without_any_wanted_label_are_refused(write):
-    path = write("car 1 0\n", "glove.txt")
-    with pytest.raises(ContextError, match=r"no vector for any of the 1 labels"):
-        read("vectors", path, labels=write("n1\n", "ids.txt"))
 
 
 @pytest.mark.parametrize(
@@ -160,14 +135,6 @@ def test_bad_table_is_refused_with_file_line_and_remedy(write, content, message)
     assert str(caught.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_missing_file_and_folder_are_refused(kind, tmp_path):
-    with pytest.raises(FileError, match="no such file"):
-        read(kind, tmp_path / "missing.csv")
-    with pytest.raises(FileError, match="is a folder"):
-        read(kind, tmp_path)
-
-
 def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(write):
     table = write("label,text\ncat,red fur\ndog,red fur\ncat,big ox\ndog,red fur\n")
     context, remarks = read("texts", table)
@@ -176,12 +143,6 @@ def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(write):
         "1 identical row dropped",
         "the first text is taken of labels with several: 'cat' (lines 2 and 4)",
     )
-
-
-def test_a_label_listed_twice_is_dropped(write):
-    tags = write("label,tag\ncat,tame\ndog,tame\n")
-    ids = write("cat\ncat\ndog\n", "ids.txt")
-    assert read_contexts(tags=tags, labels=ids).labels == ("cat", "dog")
 
 
 def test_attributes_need_a_column_beside_the_label(write):

@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-import phcle as library
 from phcle.errors import ContextError, FileError
 from phcle.tables import from_owl, from_skos
 
@@ -148,23 +147,6 @@ def test_nothing_is_fetched_for_a_remote_context(tmp_path, context):
     assert asked == []
 
 
-def test_an_entity_from_elsewhere_is_not_read(tmp_path):
-    (tmp_path / "secret.txt").write_text("secret words")
-    path = tmp_path / "entity.rdf"
-    path.write_text(
-        f'<!DOCTYPE x [<!ENTITY s SYSTEM "{tmp_path / "secret.txt"}">]>'
-        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
-        'xmlns:skos="http://www.w3.org/2004/02/skos/core#">'
-        '<skos:Concept rdf:about="http://a/1"><skos:prefLabel>&s;x</skos:prefLabel>'
-        '<skos:broader rdf:resource="http://a/2"/></skos:Concept></rdf:RDF>'
-    )
-    try:
-        found = from_skos(path)
-    except FileError:
-        return
-    assert "secret" not in str(found.names)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -181,14 +163,6 @@ def test_what_is_no_vocabulary_is_refused(tmp_path, name, text, message):
         from_skos(tmp_path / name)
     with pytest.raises(FileError, match="no such file"):
         from_owl(tmp_path / "missing.owl")
-
-
-def test_a_fit_from_a_vocabulary_has_its_names_and_two_contexts(vocabulary):
-    found = from_skos(vocabulary)
-    model = library.PHCLE(dim=2, calibrate=False).fit(
-        [found.hierarchy(), found.descriptions(min_count=1)], names=found.names
-    )
-    assert model.embedding_.nearest("house cat", k=1)[0][0] == "lion"
 
 
 @pytest.mark.parametrize("ending", ["ttl", "rdf"])

@@ -116,15 +116,3 @@ def test_reading_needs_little_more_memory_than_what_is_kept(write, ending):
     assert tags.values.nnz == 100
     # A list of all rows alone would take ten times as much.
     assert peak < 8_000_000
-
-
-def test_an_odd_byte_far_into_a_file_is_found(tmp_path):
-    path = tmp_path / "tags.csv"
-    good = b"label,tag\n" + b"a,red\n" * 30_000
-    path.write_bytes(good + b"b,bl\xffue\n" + b"c,red\n" * 10)
-    found = read_contexts(tags=path)
-    assert found[0].columns == ("bl\xffue", "red")
-    assert "read as cp1252, such as 'bl\xffue'" in found.summaries[0].remarks[0]
-    path.write_bytes(good + b"b,bl\0ue\n")
-    with pytest.raises(FileError, match="line 30002: holds a NUL"):
-        read_contexts(tags=path)

@@ -52,16 +52,6 @@ def test_parquet_and_other_column_names_are_read(tmp_path):
     assert counted(found) == in_memory()
 
 
-def test_items_and_labels_may_be_whole_numbers(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    path = tmp_path / "seen.parquet"
-    rows = [(1, 10), (1, 9), (2, 10), (2, 9), (2, 9), (3, 7)]
-    pandas.DataFrame(rows, columns=["item", "label"]).to_parquet(path)
-    labels, counts = counted(RelationalContext.from_annotation_table(path))
-    assert labels == ["10", "7", "9"]
-    assert counts == [[0, 0, 2], [0, 0, 0], [2, 0, 0]]
-
-
 def test_a_number_that_is_missing_is_refused(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     path = tmp_path / "seen.parquet"
@@ -69,11 +59,6 @@ def test_a_number_that_is_missing_is_refused(tmp_path):
     pandas.DataFrame({"item": item, "label": ["a", "b", "c"]}).to_parquet(path)
     with pytest.raises(ContextError, match="1 rows have an empty item or label"):
         RelationalContext.from_annotation_table(path)
-
-
-def test_repeated_rows_count_once(table):
-    table.write_text(table.read_text() + "i1,cat,you\n")
-    assert counted(RelationalContext.from_annotation_table(table)) == in_memory()
 
 
 @pytest.mark.parametrize(

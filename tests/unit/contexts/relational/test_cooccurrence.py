@@ -67,47 +67,33 @@ def test_edge_frame_is_read_by_column_names_or_else_by_position():
     assert cells(plain) == {("a", "b"): 4.0}
 
 
-def test_self_loop_is_refused_by_name_unless_meant():
-    edges = [("a", "b"), ("c", "c")]
-    with pytest.raises(
-        ContextError, match=r"edge 2: 'c' is joined to itself.*self_loops"
-    ):
-        RelationalContext.from_edges(edges)
-    loops = RelationalContext.from_edges(edges, self_loops=True)
-    assert cells(loops)["c", "c"] == 1.0
-
-
 @pytest.mark.parametrize(
-    "edge", ["ab", ("a",), ("a", "b", 1, 2), {"a": 1, "b": 2}, {"a", "b"}, 7]
+    ("edges", "message"),
+    [
+        *(
+            ([("x", "y"), x], r"edge 2: must be \(label, label\) or")
+            for x in ("ab", ("a",), ("a", "b", 1, 2), {"a": 1, "b": 2}, {"a", "b"}, 7)
+        ),
+        *(
+            ([("a", "b", x)], f"edge 1: a weight must be a finite number.*{x}")
+            for x in (-1, np.nan, np.inf, "heavy", None)
+        ),
+        ([("a", "b"), ("c", "c")], "edge 2: 'c' is joined to itself.*self_loops"),
+        ([("a", " ")], "'edges', edge 1: the label is empty"),
+        ([], "'edges' is empty"),
+        ([("a", "b", 0)], "'edges' is empty"),
+        ("edges.csv", r"rows of \(source, target\) are needed"),
+        ({"a": "b"}, r"rows of \(source, target\) are needed"),
+    ],
 )
-def test_edge_of_another_form_is_refused(edge):
-    with pytest.raises(ContextError, match=r"edge 2: must be \(label, label\) or"):
-        RelationalContext.from_edges([("x", "y"), edge])
-
-
-@pytest.mark.parametrize("weight", [-1, np.nan, np.inf, "heavy", None])
-def test_bad_weight_is_refused_with_its_edge(weight):
-    with pytest.raises(
-        ContextError, match=f"edge 1: a weight must be a finite number.*{weight}"
-    ):
-        RelationalContext.from_edges([("a", "b", weight)])
-
-
-def test_edge_with_an_empty_end_is_refused():
-    with pytest.raises(ContextError, match=r"'mine', edge 1: the label is empty"):
-        RelationalContext.from_edges([("a", " ")], name="mine")
-
-
-@pytest.mark.parametrize("edges", [[], [("a", "b", 0)]])
-def test_edges_without_any_weight_are_an_empty_context(edges):
-    with pytest.raises(ContextError, match=r"'edges' is empty"):
+def test_what_is_no_list_of_edges_is_refused(edges, message):
+    with pytest.raises(ContextError, match=message):
         RelationalContext.from_edges(edges)
 
 
-@pytest.mark.parametrize("edges", ["edges.csv", {"a": "b"}])
-def test_a_text_or_mapping_is_no_list_of_edges(edges):
-    with pytest.raises(ContextError, match=r"rows of \(source, target\) are needed"):
-        RelationalContext.from_edges(edges)
+def test_self_loops_count_where_they_are_meant():
+    loops = RelationalContext.from_edges([("a", "b"), ("c", "c")], self_loops=True)
+    assert cells(loops)["c", "c"] == 1.0
 
 
 # Annotations
@@ -126,12 +112,6 @@ def test_annotations_count_items_that_have_both_labels():
     assert "bird" not in context.observed_labels
 
 
-def test_annotation_frame_is_read_by_column_names():
-    frame = pd.DataFrame({"label": ["a", "b"], "score": [1, 2], "item": [10, 10]})
-    context = RelationalContext.from_annotations(frame)
-    assert cells(context) == {("a", "b"): 1.0, ("b", "a"): 1.0}
-
-
 def test_repeated_annotation_is_counted_once_with_a_warning():
     rows = [("i", "a"), ("i", "b"), ("i", "a")]
     with pytest.warns(ContextWarning, match=r"'annotations': 1 of 3 rows repeat"):
@@ -139,26 +119,19 @@ def test_repeated_annotation_is_counted_once_with_a_warning():
     assert cells(context)["a", "b"] == 1.0
 
 
-def test_annotations_with_one_label_per_item_are_refused():
-    with pytest.raises(ContextError, match=r"'annotations' is empty.*leave it out"):
-        RelationalContext.from_annotations([(1, "a"), (2, "b"), (3, "a")])
-
-
-def test_annotation_of_another_form_is_refused():
-    with pytest.raises(ContextError, match=r"row 1: must be \(item, label\). Got"):
-        RelationalContext.from_annotations([("i", "a", "b")])
-
-
-def test_annotation_without_item_or_label_is_refused():
-    with pytest.raises(ContextError, match=r"row 2: the item is empty"):
-        RelationalContext.from_annotations([("i", "a"), (None, "a")])
-    with pytest.raises(ContextError, match=r"row 1: the label is empty"):
-        RelationalContext.from_annotations([("i", np.nan)])
-
-
-def test_frame_with_too_few_columns_is_refused():
-    with pytest.raises(ContextError, match=r"'item', 'label' are needed. Got 'label'"):
-        RelationalContext.from_annotations(pd.DataFrame({"label": ["a"]}))
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([(1, "a"), (2, "b"), (3, "a")], "'annotations' is empty.*leave it out"),
+        ([("i", "a", "b")], r"row 1: must be \(item, label\). Got"),
+        ([("i", "a"), (None, "a")], "row 2: the item is empty"),
+        ([("i", np.nan)], "row 1: the label is empty"),
+        (pd.DataFrame({"label": ["a"]}), "'item', 'label' are needed. Got 'label'"),
+    ],
+)
+def test_what_is_no_list_of_annotations_is_refused(rows, message):
+    with pytest.raises(ContextError, match=message):
+        RelationalContext.from_annotations(rows)
 
 
 # Text
@@ -201,29 +174,22 @@ def test_label_without_a_mention_is_listed_but_unknown():
     assert context.observed_labels == ("cat",)
 
 
-def test_text_without_any_mention_is_refused():
-    with pytest.raises(ContextError, match=r"'text' is empty"):
-        RelationalContext.from_text(["nothing here"], ["cat"])
-
-
-def test_labels_of_the_same_words_are_refused_by_name():
-    with pytest.raises(ContextError, match=r"'Sea Lion' and 'sea_lion' are the same"):
-        RelationalContext.from_text(["x"], ["Sea Lion", "sea_lion"])
-
-
-def test_label_without_a_word_is_refused_by_name():
-    with pytest.raises(ContextError, match=r"the label '\+\+' has no word"):
-        RelationalContext.from_text(["x"], ["++"])
-
-
-def test_document_that_is_no_text_is_refused_with_its_number():
-    with pytest.raises(ContextError, match=r"document 2: must be text. Got NoneType"):
-        RelationalContext.from_text(["a cat", None], ["cat"])
-    with pytest.raises(ContextError, match=r"list of texts is needed. Got a single"):
-        RelationalContext.from_text("a cat", ["cat"])
-
-
-@pytest.mark.parametrize("option", ["window", "min_count"])
-def test_text_options_below_one_are_refused(option):
-    with pytest.raises(OptionError, match=f"{option} must be 1 or more. Got 0"):
-        RelationalContext.from_text(["a cat"], ["cat"], **{option: 0})
+@pytest.mark.parametrize(
+    ("documents", "labels", "message"),
+    [
+        (["nothing here"], ["cat"], "'text' is empty"),
+        (["x"], ["Sea Lion", "sea_lion"], "'Sea Lion' and 'sea_lion' are the same"),
+        (["x"], ["++"], r"the label '\+\+' has no word"),
+        (["a cat", None], ["cat"], "document 2: must be text. Got NoneType"),
+        ("a cat", ["cat"], "list of texts is needed. Got a single"),
+    ],
+)
+def test_texts_and_labels_that_cannot_be_counted_are_refused(
+    documents, labels, message
+):
+    with pytest.raises(ContextError, match=message):
+        RelationalContext.from_text(documents, labels)
+    with pytest.raises(OptionError, match=r"window must be 1 or more. Got 0"):
+        RelationalContext.from_text(["a cat"], ["cat"], window=0)
+    with pytest.raises(OptionError, match=r"min_count must be 1 or more. Got 0"):
+        RelationalContext.from_text(["a cat"], ["cat"], min_count=0)

@@ -1,9 +1,10 @@
-"""The dense part and the known entries: every back end against plain formulas."""
+"""Back ends: logistic, products, dense part and known entries against formulas."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import BACKENDS, make_backend
 from scipy.special import expit
 
@@ -91,3 +92,24 @@ def test_known_entries_match_the_formulas(name, rng):
     assert np.allclose(backend.to_numpy(bent), expected)
     norms = backend.to_numpy(near.norms(backend.asarray(weights)))
     assert np.allclose(norms, np.einsum("rwd,rwd,rw->r", gathered, gathered, weights))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_logistic_is_right_and_finite_for_any_number(name, dtype):
+    backend = make_backend(name, dtype)
+    x = np.array([-1e30, -800, -100, -40, -5, -1e-3, 0, 1e-3, 5, 40, 79, 81, 100, 1e30])
+    sigmoid, softplus = map(backend.to_numpy, backend.logistic(backend.asarray(x)))
+    x = x.astype(dtype).astype(np.float64)
+    eps = np.finfo(dtype).eps
+    assert np.allclose(sigmoid, expit(x), rtol=8 * eps, atol=1e-30)
+    assert np.allclose(softplus, np.logaddexp(x, 0), rtol=8 * eps, atol=2 * eps)
+    again = backend.to_numpy(backend.softplus(backend.asarray(x)))
+    assert np.array_equal(again, softplus)
+
+
+def test_sparse_product_matches_scipy(name, rng):
+    backend = make_backend(name)
+    matrix = sp.csr_array(rng.random((7, 5)) * (rng.random((7, 5)) < 0.4))
+    dense = rng.normal(size=(5, 3))
+    found = backend.sparse_product(backend.sparse(matrix), backend.asarray(dense))
+    assert np.allclose(backend.to_numpy(found), matrix @ dense)

@@ -16,7 +16,7 @@ from phcle import PHCLE, RelationalContext, fold_in, load
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.solver.problem import LabelRows
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 TREE = [
     *((label, "felid") for label in ("cat", "lion", "lynx")),
     *((label, "canid") for label in ("dog", "wolf")),

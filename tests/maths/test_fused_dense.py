@@ -14,12 +14,11 @@ if DEVICE == "cpu":  # must be said before Triton is imported
     os.environ["TRITON_INTERPRET"] = "1"
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from phcle.backends.dense import MOST_SAMPLED, Columns  # noqa: E402
+from phcle.backends.dense import Columns  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
     Blocking,
     fused_dense,
     fused_spread,
-    padded_width,
 )
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
 from phcle.backends.torch_dense import FusedColumns, FusedPart  # noqa: E402
@@ -68,23 +67,6 @@ def test_fused_kernel_matches_the_formulas_for_any_size(
         assert relative(one, other) < 2e-6
 
 
-@pytest.mark.parametrize("dim", [24, 128])
-def test_fused_kernel_in_half_precision_is_close(dim, rng):
-    tensors, expected = problem(rng, 20, 50, dim)
-    found = run(*tensors, precise=False)
-    for one, other in zip(found, expected, strict=True):
-        assert relative(one, other) < 1e-3
-
-
-@pytest.mark.parametrize("precise", [True, False])
-def test_value_alone_is_the_value_with_the_gradient(precise, rng):
-    tensors, _ = problem(rng, 9, 30, 8)
-    value, _, _ = run(*tensors, precise=precise)
-    alone, _, gradient = run(*tensors, precise=precise, with_gradient=False)
-    assert torch.allclose(value, alone, rtol=1e-6)
-    assert gradient.numel() == 0
-
-
 @pytest.mark.parametrize(("precise", "by"), [(True, 1e4), (False, 1e3)])
 def test_values_stay_right_far_from_zero(precise, by, rng):
     tensors, _ = problem(rng, 4, 20, 4)
@@ -110,10 +92,6 @@ def test_full_precision_does_not_depend_on_the_size_of_the_numbers(by, rng):
         (gradient, weighted @ (z * length * by).double()),
     ):
         assert relative(found, true.cpu().numpy()) < 2e-6
-
-
-def test_width_is_padded_to_a_power_of_two():
-    assert [padded_width(d) for d in (1, 16, 17, 100, 512)] == [16, 16, 32, 128, 512]
 
 
 @pytest.mark.parametrize("precision", ["full", "mixed"])
@@ -179,15 +157,3 @@ def test_the_spread_over_many_columns_comes_from_a_fair_sample_of_them(rng):
     backend.is_fused = True
     spread = backend.dense_part(y, backend.columns(z, mass)).spread
     assert relative(spread, expected) < 0.03
-
-
-def test_rows_are_not_cut_up_for_the_sake_of_tiles_that_are_never_kept():
-    backend = TorchBackend(DEVICE)
-    assert backend.columns_in_memory(10_000_000, 600) == 10_000_000
-    backend.is_fused = True
-    assert backend.columns_in_memory(10_000_000, 256) == MOST_SAMPLED
-    assert backend.columns_in_memory(10_000_000, 257) == 10_000_000
-    mixed = TorchBackend(DEVICE, precision="mixed")
-    mixed.is_fused = True
-    assert mixed.columns_in_memory(10_000_000, 512) == MOST_SAMPLED
-    assert mixed.columns_in_memory(10_000_000, 513) == 10_000_000

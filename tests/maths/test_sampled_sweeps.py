@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from phcle import PHCLE, RelationalContext
+from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import ConvergenceWarning
 
 N_LABELS = 600
@@ -43,6 +43,45 @@ def fit(monkeypatch):
         return model.fit(tree())
 
     return fitted
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_a_resumed_fit_draws_the_samples_it_would_have_drawn(tmp_path, monkeypatch):
+    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 24)
+    options = {"dim": 2, "mode": "sampled", "choose": False, "calibrate": False}
+    options |= {"backend": "numpy", "tol": 0.0, "max_iter": 6}
+
+    def stop(state):
+        if state.iteration == 2:
+            raise KeyboardInterrupt
+
+    whole, file = PHCLE(**options).fit(tree()), tmp_path / "fit.ckpt"
+    with pytest.raises(KeyboardInterrupt):
+        PHCLE(**options).fit(tree(), checkpoint=file, on_step=stop)
+    resumed = PHCLE(**options).fit(tree(), checkpoint=file, resume=True)
+    assert np.array_equal(resumed.embedding_.vectors, whole.embedding_.vectors)
+    gaps = [[r["gap"] for r in model.history_] for model in (whole, resumed)]
+    assert gaps[0] == gaps[1]
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+def test_a_family_beside_sampled_counts(monkeypatch, backend_options):
+    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 2)
+    edges = [(x, "felid") for x in ("cat", "lion", "lynx", "puma")]
+    edges += [(x, "canid") for x in ("dog", "wolf", "fox")]
+    edges += [("felid", "beast"), ("canid", "beast")]
+    contexts = [
+        RelationalContext.from_hierarchy(edges, name="tree", role="both"),
+        DescriptiveContext.from_vectors(
+            {"cat": [4, 1], "lion": [190, 0], "lynx": [20, 0], "dog": [30, 1]}
+        ),
+    ]
+    options = {"dim": 3, "calibrate": False, **backend_options}
+    sampled = PHCLE(mode="sampled", max_iter=60, **options).fit(contexts).embedding_
+    exact = PHCLE(**options).fit(contexts).embedding_
+    assert abs(sampled.explain("cat", "lion").rest) < 1e-3
+    near = {label for label, _ in exact.nearest("puma", 3)}
+    assert sampled.nearest("puma", 1)[0][0] in near
 
 
 def columns(model):
@@ -95,7 +134,7 @@ import torch.distributed  # once, before processes are forked
 sys.path.insert(0, sys.argv[1])
 import phcle.solver.column_samples
 from phcle import PHCLE
-from test_wide_samples import columns, tree
+from test_sampled_sweeps import columns, tree
 
 def process(rank, size, port):
     if size > 1:

@@ -20,7 +20,7 @@ if importlib.util.find_spec("triton") is None:  # imported here, it could not in
 
 from phcle.backends.torch_dense import RESERVED_MEMORY, SHARED_MEMORY
 
-TOOL = Path(__file__).parents[3] / "tools" / "inspect_kernel.py"
+TOOL = Path(__file__).parents[2] / "tools" / "inspect_kernel.py"
 
 
 def inspected(*options):
