@@ -14,6 +14,7 @@ from __future__ import annotations
 from phcle.lazy_names import lazy_names
 
 __all__ = [
+    "Guard",
     "Opened",
     "Rules",
     "Workspace",
@@ -26,6 +27,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "Guard": "phcle.explorer.security",
         "Opened": "phcle.explorer.opened_embedding",
         "Rules": "phcle.explorer.security",
         "Workspace": "phcle.explorer.workspace",

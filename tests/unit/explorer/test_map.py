@@ -479,10 +479,12 @@ def test_density_lies_under_the_points_and_fades_as_one_zooms_in(atlas):
         """() => {
           const {clouds, colours} = Phcle.map;
           const spread = (i, k) => ((i % k) + (i * 0.618) % 1) / k - 0.5;
-          const many = (k) => Float32Array.from({ length: 900 }, (_, i) => spread(i, k));
-          const rgba = new Uint32Array(900).fill(colours.rgba[0]);
+          const length = 900;
+          const many = (k) => Float32Array.from({ length }, (_, i) => spread(i, k));
+          const rgba = new Uint32Array(length).fill(colours.rgba[0]);
           Phcle.draw_density(clouds, { x: many(5), y: many(3) }, rgba, null);
-          const {data} = clouds.getContext("2d").getImageData(0, 0, clouds.width, clouds.height);
+          const [pen, {width, height}] = [clouds.getContext("2d"), clouds];
+          const {data} = pen.getImageData(0, 0, width, height);
           return Array.from(data).filter((_, k) => k % 4 === 3);
         }"""
     )
