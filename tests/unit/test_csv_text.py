@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import phcle
-from phcle.contexts.readers.table_files import open_table
-from phcle.files import csv_text
+from phcle.files import csv_lines, harmless, unmarked
+from phcle.tables import open_table
 
 LIVE = ["=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1"]
 LIVE += ["\uff1d1+1", "\uff0b1", "\uff0d1", "\uff201", "-", "+", "\ufeff=1", "\x0b=1"]
@@ -25,18 +25,18 @@ HARMLESS = ["", "cat", "5", "'", "''", "'tis", "'-5", "a=b", "1-2", "_=1", "\u22
 
 @pytest.mark.parametrize("text", LIVE)
 def test_a_text_that_would_be_a_formula_gets_a_mark(text):
-    assert csv_text.harmless(text) == f"'{text}"
+    assert harmless(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", NUMBERS + HARMLESS)
 def test_numbers_and_other_texts_stay_as_they_are(text):
-    assert csv_text.harmless(text) == text
-    assert csv_text.unmarked(text) == text
+    assert harmless(text) == text
+    assert unmarked(text) == text
 
 
 @pytest.mark.parametrize("value", [None, -5, -2.5, True, float("-inf")])
 def test_what_is_no_text_stays_as_it_is(value):
-    assert csv_text.harmless(value) is value
+    assert harmless(value) is value
 
 
 SIGNS = st.text(st.sampled_from("'=+-@\t\r\n 5.,e%a\uff1d\u00a0"), max_size=6)
@@ -45,19 +45,19 @@ SIGNS = st.text(st.sampled_from("'=+-@\t\r\n 5.,e%a\uff1d\u00a0"), max_size=6)
 @settings(max_examples=500)
 @given(st.one_of(SIGNS, st.text(max_size=6)))
 def test_every_text_comes_back_without_its_mark(text):
-    assert csv_text.unmarked(csv_text.harmless(text)) == text
+    assert unmarked(harmless(text)) == text
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(SIGNS, SIGNS), min_size=1, max_size=4))
 @example([("'=1", "a\rb"), ("=1", '"'), ("x\ny", "-1")])
 def test_a_written_table_reads_back(tmp_path, rows):
-    lines = list(csv_text.csv_lines([("label", "value"), *rows]))
+    lines = list(csv_lines([("label", "value"), *rows]))
     assert all(line.endswith("\n") for line in lines)
     text = "".join(lines)
     for cells in csv.reader(io.StringIO(text, newline="")):
         for cell in cells:
-            assert csv_text.harmless(cell) == cell or cell.startswith("'")
+            assert harmless(cell) == cell or cell.startswith("'")
     path = tmp_path / "t.csv"
     path.write_bytes(text.encode())
     known = [tuple(x.strip() for x in row) for row in rows]
@@ -65,9 +65,17 @@ def test_a_written_table_reads_back(tmp_path, rows):
     assert [tuple(cells) for _, cells in open_table(path).rows()] == known
 
 
-def test_the_pages_of_the_explorer_use_the_same_patterns():
+@pytest.fixture(scope="module")
+def patterns():
+    """What the pages of the explorer take for a formula, and for a number."""
     folder = Path(phcle.__file__).parent / "explorer" / "static"
     script = (folder / "common.js").read_text(encoding="utf-8")
     found = dict(re.findall(r"const (LIVE|NUMBER) =\s+/\^(.+)/;\n", script))
-    assert found["LIVE"] == csv_text.LIVE.pattern
-    assert found["NUMBER"] == f"{csv_text.NUMBER.pattern}$"
+    return re.compile(found["LIVE"]), re.compile(found["NUMBER"])
+
+
+@given(st.one_of(SIGNS, st.sampled_from(LIVE + NUMBERS + HARMLESS)))
+def test_the_pages_of_the_explorer_mark_the_same_texts(patterns, text):
+    live, number = patterns
+    is_live = live.match(text) and not number.match(text)
+    assert (harmless(text) != text) == bool(is_live)

@@ -14,6 +14,7 @@ from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from phcle.files.archive import checksum, format_of, read_sealed, write_sealed
+    from phcle.files.csv_text import csv_lines, harmless, unmarked
     from phcle.files.decompression import most_unpacked
     from phcle.files.json_toml import parse_json, parse_toml
     from phcle.files.safetensors_writer import write_tensors
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "archive": ("checksum", "format_of", "read_sealed", "write_sealed"),
+    "csv_text": ("csv_lines", "harmless", "unmarked"),
     "decompression": ("most_unpacked",),
     "json_toml": ("parse_json", "parse_toml"),
     "safetensors_writer": ("write_tensors",),
@@ -43,7 +45,9 @@ __all__ = [
     "check_can_write",
     "check_is_file",
     "checksum",
+    "csv_lines",
     "format_of",
+    "harmless",
     "is_folder",
     "make_folder",
     "most_unpacked",
@@ -53,6 +57,7 @@ __all__ = [
     "read_bytes",
     "read_sealed",
     "sweep_leftovers",
+    "unmarked",
     "write_sealed",
     "write_tensors",
     "write_whole",

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from phcle.contexts.readers.table_files import open_table
+from phcle.tables import open_table
 
 COLUMNS = ["label", "column", "value", "confidence", "low", "high", "family", "why"]
 

@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from command_line import call
 from problems import random_contexts
 from sklearn.metrics.pairwise import cosine_similarity
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import ContextError, UnknownLabelError
-from phcle.uses.named_answers import explain_pair
 
 
 @pytest.fixture(scope="module")
@@ -156,13 +156,25 @@ def test_explanation_names_the_most_specific_ancestors_and_no_general_ones(model
     assert names[-1] == "instrumentality"  # artifact, …, entity are above most labels
 
 
-def test_what_most_labels_are_below_is_counted_but_not_named(model):
-    explained = explain_pair(model.embedding_, "airliner", "goldfish", k=3)
-    part = explained.parts[0]
+@pytest.fixture(scope="module")
+def lines(model, tmp_path_factory):
+    """What `phcle explain` says about two labels, in words."""
+    file = tmp_path_factory.mktemp("imagenet") / "imagenet.phcle"
+    model.embedding_.save(file)
+
+    def lines(a, b, k=5):
+        told = call("explain", file, a, b, "-k", k, "--json").stdout
+        return json.loads(told)["lines"]
+
+    return lines
+
+
+def test_what_most_labels_are_below_is_counted_but_not_named(model, lines):
+    part = model.embedding_.explain("airliner", "goldfish").parts[0]
     assert part.shared == ()
     assert [group.group for group in part.groups] == ["both", "one", "neither"]
-    assert explained.lines[0].columns == ("4 general columns",)
     assert sum(group.part for group in part.groups) == pytest.approx(part.part)
+    assert lines("airliner", "goldfish", 3)[0]["columns"] == ["4 general columns"]
 
 
 @pytest.mark.parametrize(
@@ -173,13 +185,12 @@ def test_what_most_labels_are_below_is_counted_but_not_named(model):
         ("violin", "cello", "bowed stringed instrument"),
     ],
 )
-def test_the_first_reason_is_what_both_have(model, a, b, reason):
+def test_the_first_reason_is_what_both_have(model, lines, a, b, reason):
     embedding = model.embedding_
     first = embedding.explain(a, b).parts[0].groups[0]
     assert first.group == "both"
     assert embedding.name_of(first.columns[0][0]) == reason
-    line = explain_pair(embedding, a, b, 5).lines[0]
-    assert line.columns[0].startswith(reason)
+    assert lines(a, b)[0]["columns"][0].startswith(reason)
 
 
 def test_explanation_of_random_problems_adds_up(rng):
