@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 
 import pytest
+from command_line import call
 from patchy_table import WRONG, write_patchy_table
-from typer.testing import CliRunner
 
 from phcle import load
-from phcle.cli.app import app
 
 RULES = "mean or most common value", "family", "nearest labels"
 
@@ -24,9 +24,7 @@ def learned(tmp_path_factory):
     file = folder / "patchy.phcle"
     words = ["fit", "--hierarchy", folder / "tree.csv", "--dim", 8, "--out", file]
     words += ["--attributes", folder / "looks.csv"]
-    result = CliRunner().invoke(app, [str(x) for x in words])
-    assert result.exit_code == 0, result.output
-    return result.stdout, file
+    return call(*words).stdout, file
 
 
 def test_fit_and_info_say_how_good_the_completion_is(phcle, learned):
@@ -92,6 +90,15 @@ def test_describe_shows_the_interval_of_a_number(phcle, learned):
     (row,) = [x for x in said.splitlines() if f"predicted   {first['name']} " in x]
     assert " to " in row
     assert "%" not in row
+
+
+def test_describe_shows_a_calibrated_value_once(phcle, learned):
+    said = "".join(phcle("describe", learned[1], f"x{i}").stdout for i in range(20))
+    rows = [x for x in said.splitlines() if "predicted   wild " in x]
+    assert rows
+    for row in rows:
+        assert "%" in row
+        assert not re.search(r"\b0\.\d", row)
 
 
 def test_suspicious_cells_are_written(phcle, learned, zoo):

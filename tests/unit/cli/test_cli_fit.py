@@ -6,9 +6,9 @@ import hashlib
 import json
 
 import pytest
+from command_line import app
 
 import phcle as library
-from phcle.cli.app import app
 from phcle.options import OPTIONS
 
 FIT = ("fit", "--hierarchy", "tree.csv", "--dim", 3, "--out", "out.phcle")

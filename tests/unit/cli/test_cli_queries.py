@@ -159,14 +159,3 @@ def test_files_of_answers_must_have_a_known_ending(phcle, fitted):
         error = phcle(command, fitted, "cat", "--out", "x.doc", code=2).stderr
         assert "must end in .csv, .tsv or .json" in error
     assert "nothing to describe" in phcle("describe", fitted, code=2).stderr
-
-
-def test_describe_shows_a_calibrated_tag_once(capsys):
-    from phcle.answers import Attribute, DescribedLabel
-    from phcle.cli.output import show_descriptions
-
-    tag = Attribute("uses", "pet", 0.0633, 1.0, observed=False, confidence=0.0633)
-    show_descriptions([DescribedLabel("cat", "cat", (), (), (tag,), {}, ())])
-    shown = capsys.readouterr().out
-    assert "6%" in shown
-    assert "0.06" not in shown
