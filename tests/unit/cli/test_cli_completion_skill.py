@@ -124,12 +124,6 @@ def test_suspicious_cells_are_shown(phcle, learned):
     assert row[2] == "large"
 
 
-def test_suspicious_cells_are_json(phcle, learned):
-    found = json.loads(phcle("complete", learned[1], "--suspicious", "--json").stdout)
-    (wrong,) = [x for x in found[:5] if (x["label"], x["column"]) == WRONG]
-    assert wrong["context"] == "looks"
-
-
 def test_suspicious_cells_of_some_labels_or_columns(phcle, learned):
     def found(*flags):
         command = ("complete", learned[1], "--suspicious", *flags, "--json")

@@ -20,11 +20,6 @@ def test_nearest_json_has_label_name_and_neighbours(phcle, fitted):
         assert set(near) == {"label", "name", "similarity", "percentile"}
 
 
-def test_nearest_json_of_several_labels_is_a_list(phcle, fitted):
-    answers = json.loads(phcle("nearest", fitted, "cat", "dog", "--json").stdout)
-    assert [answer["label"] for answer in answers] == ["cat", "dog"]
-
-
 def test_label_may_be_given_by_its_readable_name(phcle, fitted):
     answer = json.loads(phcle("nearest", fitted, "king of beasts", "--json").stdout)
     assert (answer["label"], answer["name"]) == ("lion", "King of Beasts")
@@ -62,30 +57,9 @@ def test_describe_lists_observed_and_predicted_attributes(phcle, fitted):
     assert "known in tree, eats, uses" in phcle("describe", fitted, "wolf").stdout
 
 
-def test_explanation_parts_add_up_to_the_similarity(phcle, fitted):
-    answer = json.loads(phcle("explain", fitted, "lion", "tiger", "--json").stdout)
-    total = sum(part["part"] for part in answer["parts"]) + answer["rest"]
-    assert total == pytest.approx(answer["similarity"])
-    assert answer["a"] == {"label": "lion", "name": "King of Beasts"}
-    assert answer["parts"][0]["shared"][0] == {"node": "felid", "name": "cat family"}
-
-
 def test_explanation_names_shared_ancestors_in_words(phcle, fitted):
     shown = phcle("explain", fitted, "lion", "tiger").stdout
     assert "Both are below (most specific first): cat family, carnivore" in shown
-
-
-def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
-    answer = json.loads(phcle("info", fitted, "--json").stdout)
-    assert (answer["labels"], answer["dim"], answer["seed"]) == (7, 4, 0)
-    assert [c["name"] for c in answer["contexts"]] == ["tree", "eats", "looks", "uses"]
-    assert answer["objective"] > 0
-    assert answer["format_version"] == 3
-    assert "numpy" in answer["versions"]
-    shown = phcle("info", fitted).stdout
-    assert "options: " in shown
-    assert "format version: 3" in shown
-    assert "completion:" not in shown  # a sentence says it
 
 
 def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):

@@ -47,11 +47,6 @@ def test_help_imports_nothing_slow():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("arguments", [["bogus"], ["fit", "--bogus"], ["nearest"]])
-def test_wrong_usage_exits_with_2(phcle, arguments):
-    phcle(*arguments, code=2)
-
-
 STOPS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 if hasattr(signal, "SIGHUP"):
     STOPS.append((signal.SIGHUP, 129))

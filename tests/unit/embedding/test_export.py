@@ -47,14 +47,6 @@ def test_gensim_reads_word2vec_files(pets, tmp_path):
     assert again.labels == words_of(pets)
 
 
-def test_our_own_reader_takes_word2vec_files_back(pets, tmp_path):
-    path = tmp_path / "pets.vec"
-    export(pets, path)
-    found = DescriptiveContext.from_vectors(path)
-    assert found.labels == words_of(pets)
-    np.testing.assert_array_equal(found.values, pets.vectors)
-
-
 def test_labels_that_differ_in_white_space_alone_are_refused_by_name(tmp_path):
     twins = LabelEmbedding(("sea lion", "sea_lion"), np.eye(2))
     said = export(twins, tmp_path / "twins.vec", code=2).stderr

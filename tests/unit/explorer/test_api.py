@@ -59,13 +59,6 @@ def test_more_neighbours_than_the_table_holds_are_searched_for(client, zoo_embed
     assert len(answer["neighbours"]) == len(zoo_embedding) - 1
 
 
-def test_search_forgives_a_slip_and_knows_names(client):
-    found = client.get("/api/search", params={"q": "eagel"}).json()
-    assert found["labels"][0]["label"] == "eagle"
-    found = client.get("/api/search", params={"q": "onerror"}).json()
-    assert found["labels"][0]["label"] == "lynx"
-
-
 def test_an_unknown_label_is_refused_with_a_suggestion(client):
     response = client.get("/api/label", params={"label": "tigre"})
     assert response.status_code == 404

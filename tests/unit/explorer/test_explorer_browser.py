@@ -8,36 +8,20 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-
-SLOW_MS = 20_000
+from watched_pages import SLOW_MS, watched
 
 
 @pytest.fixture
 def open_page(browser, address):
-    """Open a page; at the end nothing may have complained or left the machine."""
-    contexts, complaints, asked = [], [], []
+    """Open a page."""
+    with watched(browser, address) as new_page:
 
-    def opened(path="/", **options):
-        context = browser.new_context(reduced_motion="reduce", **options)
-        context.set_default_timeout(SLOW_MS)
-        contexts.append(context)
-        page = context.new_page()
-        page.on(
-            "console",
-            lambda message: message.type == "error" and complaints.append(message.text),
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(dialog.message))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(address.rstrip("/") + path)
-        return page
+        def opened(path="/", **options):
+            page = new_page(**options)
+            page.goto(address.rstrip("/") + path)
+            return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    own = (address, "blob:", "data:")
-    assert [url for url in asked if not url.startswith(own)] == []
+        yield opened
 
 
 def map_is_ready(page):

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from watched_pages import SLOW_MS, watched
 
-SLOW_MS = 20_000
 WIDE = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -54,13 +54,6 @@ class MapPage:
     def __init__(self, page, size):
         self.page, self.size = page, size
         self.is_phone = size == "phone"
-        self.complaints, self.asked = [], []
-        page.on(
-            "console",
-            lambda said: said.type == "error" and self.complaints.append(said.text),
-        )
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda request: self.asked.append(request.url))
 
     def js(self, code, *given):
         return self.page.evaluate(code, *given)
@@ -146,21 +139,14 @@ class MapPage:
 
 @pytest.fixture(scope="module", params=[CANVAS], ids="-".join)
 def opened(request, browser, patchy_address):
-    """The map page of one case; it may not complain or load from elsewhere."""
+    """The map page of one case."""
     kind, size, scheme = request.param
-    context = browser.new_context(
-        reduced_motion="reduce", color_scheme=scheme, **SIZES[size]
-    )
-    context.set_default_timeout(20_000)
-    made = MapPage(context.new_page(), size)
-    made.page.goto(f"{patchy_address}/?map={kind}")
-    made.page.wait_for_selector("#map[data-ready=yes]")
-    assert made.page.get_attribute("#map", "data-view") == kind
-    yield made
-    context.close()
-    assert made.complaints == []
-    own = (patchy_address, "blob:", "data:")
-    assert [x for x in made.asked if not x.startswith(own)] == []
+    with watched(browser, patchy_address) as new_page:
+        made = MapPage(new_page(color_scheme=scheme, **SIZES[size]), size)
+        made.page.goto(f"{patchy_address}/?map={kind}")
+        made.page.wait_for_selector("#map[data-ready=yes]")
+        assert made.page.get_attribute("#map", "data-view") == kind
+        yield made
 
 
 @pytest.fixture

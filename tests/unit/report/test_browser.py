@@ -6,39 +6,25 @@ The map itself is tested in the explorer's test_map.py.
 from __future__ import annotations
 
 import pytest
+from watched_pages import watched
 
 
 @pytest.fixture
 def open_page(browser, zoo_report):
-    """Open the report; at the end nothing may have failed or been fetched."""
-    contexts, complaints, fetched = [], [], []
+    """Open the report, which asks for nothing but itself."""
+    with watched(browser, "file:") as new_page:
 
-    def listen(page):
-        page.on(
-            "console",
-            lambda message: message.type == "error" and complaints.append(message.text),
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: fetched.append(request.url))
+        def opened(query="", **options):
+            page = new_page(**options)
+            page.goto((zoo_report[1] / "report.html").as_uri() + query)
+            page.wait_for_function("window.Phcle && Phcle.map")
+            return page
 
-    def opened(query="", **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        listen(page)
-        page.goto((zoo_report[1] / "report.html").as_uri() + query)
-        page.wait_for_function("window.Phcle && Phcle.map")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert [url for url in fetched if not url.startswith(("file:", "data:"))] == []
+        yield opened
 
 
 def test_search_goes_to_a_label_and_hover_names_it(open_page):
-    page = open_page(reduced_motion="reduce")
+    page = open_page()
     page.fill("#map-search", "hawk")
     assert page.inner_text("#map-search-found li").startswith("hawk")
     page.keyboard.press("Enter")
@@ -66,7 +52,7 @@ def hover(page, name):
 
 
 def test_related_labels_lead_to_the_map(open_page):
-    page = open_page(reduced_motion="reduce")
+    page = open_page()
     link = page.locator("#retrieval td .on-map").first
     name = link.inner_text()
     link.click()
@@ -96,7 +82,7 @@ def test_names_with_markup_and_long_names_stay_text_and_inside(
 ):
     phone = {"has_touch": True, "is_mobile": True} if width < 500 else {}
     viewport = {"width": width, "height": 844}
-    page = open_page(viewport=viewport, reduced_motion="reduce", **phone)
+    page = open_page(viewport=viewport, **phone)
     page.evaluate("document.getElementById('made').open = true")
     for label in ("cat", "dog", "fox"):
         page.evaluate("x => Phcle.map.go_to(Phcle.map.row_of(x))", label)
@@ -162,7 +148,7 @@ def test_filters_and_attributes_change_the_map(open_page):
 
 
 def test_the_address_holds_what_the_map_shows(open_page):
-    page = open_page("?map=canvas", reduced_motion="reduce")
+    page = open_page("?map=canvas")
     page.fill("#map-attribute", "wing")
     page.keyboard.press("Enter")
     page.wait_for_selector(".map-legend:has-text('has it')")
@@ -175,7 +161,7 @@ def test_the_address_holds_what_the_map_shows(open_page):
     assert "label=hawk" in shared
     assert "column=wings" in shared
 
-    other = open_page("?map=canvas" + shared, reduced_motion="reduce")
+    other = open_page("?map=canvas" + shared)
     assert other.inner_text(".map-panel h2") == "hawk"
     assert "has it" in other.inner_text(".map-legend")
     assert other.evaluate("Phcle.map.filter.reduce((a, b) => a + b)") == 3
@@ -218,7 +204,7 @@ def test_axe_finds_no_barriers(open_page, scheme, width):
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
     viewport = {"width": width, "height": 850}
-    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport=viewport)
+    page = open_page(color_scheme=scheme, viewport=viewport)
     page.get_by_role("button", name="Filters", exact=True).click()
     page.wait_for_selector(".facet")
     page.fill("#map-search", "robin")
