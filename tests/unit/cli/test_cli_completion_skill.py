@@ -116,14 +116,6 @@ def test_suspicious_cells_are_written(phcle, learned, zoo):
     assert float(wrong["chance"]) < 0.1
 
 
-def test_suspicious_cells_are_shown(phcle, learned):
-    said = phcle("complete", learned[1], "--suspicious").stdout
-    titles = said.splitlines()[1].split()
-    assert titles == ["label", "column", "value", "chance", "expected", "family"]
-    (row,) = [x.split() for x in said.splitlines() if x.split()[:2] == list(WRONG)]
-    assert row[2] == "large"
-
-
 def test_suspicious_cells_of_some_labels_or_columns(phcle, learned):
     def found(*flags):
         command = ("complete", learned[1], "--suspicious", *flags, "--json")

@@ -67,13 +67,6 @@ def test_flags_reach_the_model(phcle, zoo):
     assert embedding.vectors.dtype == "float64"
 
 
-@pytest.mark.parametrize("kind", ["ancestors", "path"])
-def test_every_kind_of_hierarchy_can_be_chosen(phcle, zoo, kind):
-    phcle(*FIT, "--hierarchy-kind", kind)
-    (context,) = library.load(zoo / "out.phcle").contexts
-    assert context.data.hierarchy.kind == kind
-
-
 def test_labels_file_restricts_and_orders_the_vocabulary(phcle, zoo):
     (zoo / "ids.txt").write_text("wolf\ncat\nfelid\n")
     phcle(*FIT, "--labels", "ids.txt")

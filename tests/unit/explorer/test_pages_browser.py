@@ -97,16 +97,6 @@ def test_add_keeps_names_with_colons_over_a_reload(page, odd_address):
     assert page.inner_text("#values .chip bdi") == "len::m"
 
 
-def test_describe_keeps_names_with_colons(page, odd_address):
-    page.goto(f"{odd_address}/match")
-    page.fill("#attribute", "x::y")
-    page.wait_for_selector("#attribute-found li")
-    page.press("#attribute", "Enter")
-    page.wait_for_selector("#wanted .chip >> text=x::y")
-    page.click(".chip-turn")
-    page.wait_for_selector("#wanted .chip.lacks >> text=x::y")
-
-
 @pytest.mark.parametrize("width", [390, 1400])
 def test_long_names_stay_inside_the_page(page, odd_address, width):
     page.set_viewport_size({"width": width, "height": 800})

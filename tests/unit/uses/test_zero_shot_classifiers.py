@@ -173,19 +173,6 @@ def test_sje_ranking_loss_falls(planted_problem):
     assert model.losses_[-1] < 0.7 * model.losses_[0]
 
 
-def test_features_keep_single_precision(kind, planted_problem):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    single = kind(embedding).fit(X.astype(np.float32), y)
-    double = kind(embedding).fit(X, y)
-    np.testing.assert_allclose(
-        single.decision_function(task.X.astype(np.float32)),
-        double.decision_function(task.X),
-        atol=2e-2,
-    )
-    kind(embedding).fit(X.astype(np.float16), y).predict(task.X.astype(np.float16))
-
-
 def test_class_without_a_vector_is_named(kind, planted_problem):
     embedding, task = planted_problem
     X, y = task.images(task.seen)
