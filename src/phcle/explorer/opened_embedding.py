@@ -38,10 +38,6 @@ Tell = Callable[[str], None]
 MOST_SUGGESTED = 20
 """Labels of one name that a page lists."""
 
-MOST_ON_MAP, N_SAMPLED = 100_000, 50_000
-"""Largest number of labels that are all on the map, with a table of neighbours, and
-size of the sample of more. The map of 50,000 labels moves smoothly in a browser."""
-
 
 class Opened:
     """An embedding, with what makes questions about it quick.
@@ -63,6 +59,10 @@ class Opened:
 
     Attributes
     ----------
+    most_on_map, n_sampled : int
+        Largest number of labels that are all on the map, with a table of neighbours,
+        and size of the sample of more. The map of 50,000 labels moves smoothly in a
+        browser.
     on_map : Opened
         What the map shows: this embedding, or a sample of it if it is large.
     sample : array of int or None
@@ -72,6 +72,8 @@ class Opened:
     tell : callable
         Called with messages about faults.
     """
+
+    most_on_map, n_sampled = 100_000, 50_000
 
     def __init__(
         self,
@@ -91,12 +93,12 @@ class Opened:
         self.sample: npt.NDArray[np.int64] | None = None
         self.on_map = self
         told = tell, tell_progress
-        if len(embedding) <= MOST_ON_MAP:
+        if len(embedding) <= self.most_on_map:
             self.background = BackgroundWork(embedding, file, *told, whole=whole)
             return
         # By a hash of the label, so that two files with the same labels show the same.
         hashes = hash_names(embedding.labels)
-        self.sample = np.sort(np.argsort(hashes, kind="stable")[:N_SAMPLED])
+        self.sample = np.sort(np.argsort(hashes, kind="stable")[: self.n_sampled])
         labels = tuple(embedding.labels[i] for i in self.sample.tolist())
         part = replace(embedding, labels=labels, vectors=embedding.vectors[self.sample])
         self.on_map = Opened(part, title, file, *told, whole=embedding)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from typer.testing import CliRunner
-
-from phcle.cli.app import app
+from command_line import call
 
 ZOO = {
     "tree.csv": """child,parent
@@ -45,13 +43,7 @@ def zoo(tmp_path, monkeypatch):
 
 @pytest.fixture
 def phcle(zoo):
-    """Call the command line; the exit code must be as expected."""
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(x) for x in arguments])
-        assert result.exit_code == code, result.output
-        return result
-
+    """Call the command line beside the zoo's files."""
     return call
 
 

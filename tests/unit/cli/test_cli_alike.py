@@ -10,6 +10,9 @@ import pytest
     [
         (["nearst"], "no command 'nearst'. Did you mean 'nearest'"),
         (["--bogus"], "no option --bogus."),
+        (["tune"], "docs/howto/which-options.md"),
+        (["bench", "--count", 40], "run the scripts in benchmarks/"),
+        (["index", "zoo.phcle"], "docs/howto/exporting.md"),
         (
             ["fit", "--hierarcy", "x"],
             "no option --hierarcy. Did you mean '--hierarchy'",

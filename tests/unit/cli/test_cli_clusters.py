@@ -19,18 +19,6 @@ def test_clusters_are_told(phcle, fitted):
     assert "King of Beasts" in shown
 
 
-def test_some_labels_from_a_file_and_a_picture_of_them(phcle, fitted, zoo):
-    pytest.importorskip("matplotlib", reason="the extra 'figures' is not installed")
-    (zoo / "some.txt").write_text("cat\nlion\ndog\n")
-    shown = phcle(
-        *("clusters", fitted, "--labels", "some.txt", "--labels", "zebra"),
-        *("--count", 2, "--out", "some.png"),
-    ).stdout
-    assert "written to some.png" in shown
-    assert "wolf" not in shown
-    assert (zoo / "some.png").read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

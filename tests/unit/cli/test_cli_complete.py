@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from phcle.contexts.readers.table_files import open_table
+from phcle.tables import open_table
 
 COLUMNS = ["label", "column", "value", "confidence", "low", "high", "family", "why"]
 
@@ -33,19 +33,6 @@ def test_every_unknown_cell_has_a_row(phcle, fitted, zoo):
             assert row["value"] in ("yes", "no")
     assert cells["wolf", "weight"]["family"] == "20"  # that of the dog
     assert any(row["why"] for row in rows)
-
-
-@pytest.mark.parametrize("ending", ["tsv", "json", "jsonl", "parquet"])
-def test_other_endings_are_other_formats(phcle, fitted, zoo, ending):
-    if ending == "parquet":
-        pytest.importorskip("pyarrow")
-    path = zoo / f"filled.{ending}"
-    answer = phcle("complete", fitted, "--out", path, "--json").stdout
-    assert json.loads(answer) == {
-        "file": str(path),
-        "cells": json.loads(answer)["cells"],
-    }
-    assert path.stat().st_size > 0
 
 
 def test_labels_columns_and_contexts_can_be_chosen(phcle, fitted, zoo):
@@ -217,8 +204,3 @@ def test_a_mistake_is_one_line_that_says_what_to_do(phcle, fitted, arguments, me
     said = phcle("complete", fitted, *arguments, code=2).stderr
     assert message in said
     assert said.count("\n") == 1
-
-
-def test_help_shows_examples(phcle):
-    shown = phcle("complete", "--help").stdout
-    assert "phcle complete labels.phcle --out filled.csv" in shown

@@ -6,9 +6,6 @@ import json
 
 import pytest
 
-from phcle.cli.config_file import options_from
-from phcle.errors import FileError
-
 TREE = "child,parent\ncat,pet\ndog,pet\npike,fish\ncarp,fish\npet,animal\nfish,animal\n"
 LOOKS = "label,fur,fins\ncat,1,0\ndog,1,0\npike,0,1\n"
 
@@ -89,6 +86,6 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_name(phcle, files, text,
     assert said in found.stderr
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileError, match=r"nothing\.toml"):
-        options_from(tmp_path / "nothing.toml", "fit", {"fit": None})
+def test_a_file_that_is_not_there_is_named(phcle):
+    said = phcle("fit", "--config", "nothing.toml", code=2).stderr
+    assert "nothing.toml: no such file" in said

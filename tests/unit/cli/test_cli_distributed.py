@@ -11,10 +11,9 @@ import time
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command_line import call
 
 import phcle
-from phcle.cli.app import app
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -101,8 +100,7 @@ def forked(n, arguments):
 def test_processes_share_a_fit_and_another_number_of_them_resumes_it(tree, tmp_path):
     alone, shared = tmp_path / "alone.phcle", tmp_path / "shared.phcle"
     checkpoint = tmp_path / "fit.ckpt"
-    done = CliRunner().invoke(app, command(tree, alone, "--max-iter", 6)[1:])
-    assert done.exit_code == 0, done.output
+    call(*command(tree, alone, "--max-iter", 6)[1:])
     first = command(tree, shared, "--max-iter", 3, "--checkpoint", checkpoint)
     done = torchrun(2, first)
     assert done.returncode == 0, done.stderr

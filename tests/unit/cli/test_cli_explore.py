@@ -35,7 +35,7 @@ def test_what_cannot_be_served_is_refused_before_the_start(phcle, fitted, flags,
 
 
 def test_without_the_extra_the_remedy_is_told(phcle, fitted, monkeypatch):
-    monkeypatch.setattr("phcle.explorer.server.NEEDED", ("no_such_library",))
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = phcle("explore", fitted, code=2)
     assert "pip install 'phcle[explore]'" in result.stderr
 

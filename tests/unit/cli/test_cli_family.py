@@ -31,11 +31,6 @@ def test_info_tells_in_which_role_a_taxonomy_was_learned(phcle, role):
     assert KINDS[role][-1][1] in phcle("info", "f.phcle").stdout
 
 
-def test_an_unknown_role_is_refused(phcle):
-    told = phcle(*FIT, "--role", "famly", "--out", "f.phcle", code=2)
-    assert "Did you mean 'family'?" in told.stderr
-
-
 def test_a_taxonomy_alone_cannot_be_a_family(phcle):
     told = phcle(
         *("fit", "--hierarchy", "tree.csv", "--role", "family", "--out", "f"), code=2

@@ -6,9 +6,9 @@ import hashlib
 import json
 
 import pytest
+from command_line import app
 
 import phcle as library
-from phcle.cli.app import app
 from phcle.options import OPTIONS
 
 FIT = ("fit", "--hierarchy", "tree.csv", "--dim", 3, "--out", "out.phcle")
@@ -65,13 +65,6 @@ def test_flags_reach_the_model(phcle, zoo):
     assert embedding.options["max_iter"] == 9
     assert embedding.options["random_state"] == 5
     assert embedding.vectors.dtype == "float64"
-
-
-@pytest.mark.parametrize("kind", ["ancestors", "path"])
-def test_every_kind_of_hierarchy_can_be_chosen(phcle, zoo, kind):
-    phcle(*FIT, "--hierarchy-kind", kind)
-    (context,) = library.load(zoo / "out.phcle").contexts
-    assert context.data.hierarchy.kind == kind
 
 
 def test_labels_file_restricts_and_orders_the_vocabulary(phcle, zoo):

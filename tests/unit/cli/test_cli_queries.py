@@ -20,11 +20,6 @@ def test_nearest_json_has_label_name_and_neighbours(phcle, fitted):
         assert set(near) == {"label", "name", "similarity", "percentile"}
 
 
-def test_nearest_json_of_several_labels_is_a_list(phcle, fitted):
-    answers = json.loads(phcle("nearest", fitted, "cat", "dog", "--json").stdout)
-    assert [answer["label"] for answer in answers] == ["cat", "dog"]
-
-
 def test_label_may_be_given_by_its_readable_name(phcle, fitted):
     answer = json.loads(phcle("nearest", fitted, "king of beasts", "--json").stdout)
     assert (answer["label"], answer["name"]) == ("lion", "King of Beasts")
@@ -62,30 +57,9 @@ def test_describe_lists_observed_and_predicted_attributes(phcle, fitted):
     assert "known in tree, eats, uses" in phcle("describe", fitted, "wolf").stdout
 
 
-def test_explanation_parts_add_up_to_the_similarity(phcle, fitted):
-    answer = json.loads(phcle("explain", fitted, "lion", "tiger", "--json").stdout)
-    total = sum(part["part"] for part in answer["parts"]) + answer["rest"]
-    assert total == pytest.approx(answer["similarity"])
-    assert answer["a"] == {"label": "lion", "name": "King of Beasts"}
-    assert answer["parts"][0]["shared"][0] == {"node": "felid", "name": "cat family"}
-
-
 def test_explanation_names_shared_ancestors_in_words(phcle, fitted):
     shown = phcle("explain", fitted, "lion", "tiger").stdout
     assert "Both are below (most specific first): cat family, carnivore" in shown
-
-
-def test_info_tells_how_the_embedding_was_learned(phcle, fitted):
-    answer = json.loads(phcle("info", fitted, "--json").stdout)
-    assert (answer["labels"], answer["dim"], answer["seed"]) == (7, 4, 0)
-    assert [c["name"] for c in answer["contexts"]] == ["tree", "eats", "looks", "uses"]
-    assert answer["objective"] > 0
-    assert answer["format_version"] == 3
-    assert "numpy" in answer["versions"]
-    shown = phcle("info", fitted).stdout
-    assert "options: " in shown
-    assert "format version: 3" in shown
-    assert "completion:" not in shown  # a sentence says it
 
 
 def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):
@@ -159,14 +133,3 @@ def test_files_of_answers_must_have_a_known_ending(phcle, fitted):
         error = phcle(command, fitted, "cat", "--out", "x.doc", code=2).stderr
         assert "must end in .csv, .tsv or .json" in error
     assert "nothing to describe" in phcle("describe", fitted, code=2).stderr
-
-
-def test_describe_shows_a_calibrated_tag_once(capsys):
-    from phcle.answers import Attribute, DescribedLabel
-    from phcle.cli.output import show_descriptions
-
-    tag = Attribute("uses", "pet", 0.0633, 1.0, observed=False, confidence=0.0633)
-    show_descriptions([DescribedLabel("cat", "cat", (), (), (tag,), {}, ())])
-    shown = capsys.readouterr().out
-    assert "6%" in shown
-    assert "0.06" not in shown

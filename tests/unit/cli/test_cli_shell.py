@@ -10,12 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from command_line import app
 
 import phcle as library
-from phcle.cli.app import app
 
 PHCLE = [sys.executable, "-m", "phcle"]
 ENDLESS = (
@@ -46,11 +45,6 @@ def test_help_imports_nothing_slow():
         "sys.exit(', '.join(slow) or 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("arguments", [["bogus"], ["fit", "--bogus"], ["nearest"]])
-def test_wrong_usage_exits_with_2(phcle, arguments):
-    phcle(*arguments, code=2)
 
 
 STOPS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
@@ -120,13 +114,19 @@ def _listen():
 
 @pytest.mark.posix("sends signals")
 def test_nohup_still_ignores_the_end_of_the_terminal(zoo):
-    code = (
-        "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
-        "from phcle.cli.errors_and_signals import save_when_terminated; "
-        "save_when_terminated(); os.kill(os.getpid(), signal.SIGHUP); print('on')"
+    process = subprocess.Popen(
+        [*PHCLE, *ENDLESS, "--checkpoint", "fit.ckpt", "--checkpoint-every", "0"],
+        cwd=zoo,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: (_listen(), signal.signal(signal.SIGHUP, signal.SIG_IGN)),
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert run.stdout == b"on\n"
+    while not (zoo / "fit.ckpt").exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=180) == 143
 
 
 @pytest.mark.posix("closes streams by a shell")
@@ -153,7 +153,7 @@ def test_too_little_memory_is_one_line_with_a_remedy(phcle, monkeypatch, words):
     def fail(*_arguments, **_options):
         raise MemoryError(words)
 
-    monkeypatch.setattr("phcle.solver.setting_choice.pose_setting", fail)
+    monkeypatch.setattr(library.PHCLE, "fit", fail)
     fit = ("fit", "--hierarchy", "tree.csv", "--out", "out.phcle", "--quiet")
     said = phcle(*fit, code=2).stderr.splitlines()
     assert len(said) == 1
@@ -177,7 +177,7 @@ def test_fit_stopped_before_the_first_sweep_writes_nothing(phcle, zoo, monkeypat
     def stop(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("phcle.solver.setting_choice.pose_setting", stop)
+    monkeypatch.setattr(library.PHCLE, "fit", stop)
     result = phcle(*ENDLESS, code=130)
     assert result.stderr.splitlines()[1:] == [
         "phcle: stopped before there was anything to keep; nothing is written."
@@ -221,25 +221,24 @@ def test_demo_shows_answers_on_one_screen_and_writes_a_page(phcle, zoo):
         phcle(*shlex.split(command))
 
 
-@pytest.mark.parametrize(
-    ("tty", "variables", "expected"),
-    [
-        (True, {"DISPLAY": ":0"}, True),
-        (True, {"WAYLAND_DISPLAY": "wayland-0"}, True),
-        (True, {}, False),
-        (False, {"DISPLAY": ":0"}, False),
-        (True, {"DISPLAY": ":0", "SSH_CONNECTION": "a b"}, False),
-    ],
-)
-def test_demo_opens_its_page_only_where_somebody_can_see_it(
-    monkeypatch, tty, variables, expected
-):
-    from phcle.cli import demo
+@pytest.mark.posix("needs a pseudo-terminal")
+@pytest.mark.parametrize("ssh", [{}, {"SSH_CONNECTION": "a b"}])
+def test_demo_opens_its_page_only_where_somebody_can_see_it(zoo, ssh):
+    import pty
 
-    monkeypatch.setattr(demo.sys, "platform", "linux")
-    monkeypatch.setattr(demo.sys, "stdout", SimpleNamespace(isatty=lambda: tty))
-    monkeypatch.setattr(demo.os, "environ", variables)
-    assert demo._has_display() is expected
+    (zoo / "browser").write_text('#!/bin/sh\necho "$1" > opened\n')
+    (zoo / "browser").chmod(0o755)
+    seen = {"DISPLAY": ":0", "BROWSER": str(zoo / "browser")}
+    kept = {x: y for x, y in os.environ.items() if not x.startswith("SSH_")}
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [*PHCLE, "demo"], cwd=zoo, stdout=end, stderr=end, env={**kept, **seen, **ssh}
+    )
+    os.close(end)
+    said = b"".join(_read_all(terminal))
+    os.close(terminal)
+    assert process.wait(timeout=180) == 0, said
+    assert (zoo / "opened").exists() is not bool(ssh)
 
 
 def test_demo_folder_that_is_a_file_is_refused(phcle):

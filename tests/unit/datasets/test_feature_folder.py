@@ -157,11 +157,3 @@ def test_a_folder_must_have_one_source_of_features(tmp_path):
     (tmp_path / "b.txt").write_text("")
     with pytest.raises(FileError, match=r"must be an \.npz or \.npy file"):
         load_feature_folder(tmp_path / "b.txt")
-
-
-def test_tiny_imagenet_loads(shared_data, imagenet):
-    data = load_feature_folder(shared_data / "tiny-imagenet")
-    assert data.features.shape == (12120, 1280)
-    assert set(data.n_images.values()) == {60}
-    assert [len(data.splits[x]) for x in ("seen", "unseen")] == [152, 50]
-    assert set(data.classes) <= set(imagenet.labels)

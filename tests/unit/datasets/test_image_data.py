@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import phcle.datasets
 from phcle.datasets import ImageData
-from phcle.errors import ContextError, FileError
+from phcle.errors import ContextError
 
 
 def make(**changes):
@@ -57,15 +56,3 @@ def test_a_class_cannot_be_seen_and_unseen():
 def test_locations_must_be_rows():
     with pytest.raises(ContextError, match=r"from 0 to 3\. Got 1 to 4"):
         make(locations={"train": np.array([1, 4])})
-
-
-def test_every_public_name_loads():
-    for name in phcle.datasets.__all__:
-        assert getattr(phcle.datasets, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        phcle.datasets.nothing  # noqa: B018
-
-
-def test_a_folder_of_features_that_is_missing_is_named(tmp_path):
-    with pytest.raises(FileError, match="nowhere: no such"):
-        phcle.datasets.load_feature_folder(tmp_path / "nowhere")

@@ -125,31 +125,36 @@ def patchy_client(patchy_workspace):
 @pytest.fixture
 def bare_client(bare_embedding):
     """A client of an explorer of vectors without contexts."""
-    from phcle.explorer import Opened, Workspace
-
-    with _client(Workspace(Opened(bare_embedding, "bare"))) as client:
+    with _client(bare_embedding) as client:
         yield client
 
 
 @pytest.fixture
 def fresh_patchy_client(patchy):
     """A client of a server that no other test has asked for anything."""
-    from phcle.explorer import Opened, Workspace
-
-    with _client(Workspace(Opened(patchy, "patchy"))) as client:
+    with _client(patchy) as client:
         yield client
 
 
 @contextmanager
-def _client(workspace):
+def _client(opened):
+    """A client of a workspace, or of one embedding."""
     testclient = pytest.importorskip(
         "starlette.testclient", reason="no client for tests is installed"
     )
-    from phcle.explorer import Rules, make_app
+    from phcle.explorer import Opened, Rules, Workspace, make_app
 
-    app = make_app(workspace, Rules(frozenset({HOST}), most_bytes=1 << 20))
+    if isinstance(opened, LabelEmbedding):
+        opened = Workspace(Opened(opened, "bare"))
+    app = make_app(opened, Rules(frozenset({HOST}), most_bytes=1 << 20))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def client_of():
+    """A context manager of a client of a workspace, or of one embedding."""
+    return _client
 
 
 @contextmanager

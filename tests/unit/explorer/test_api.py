@@ -6,12 +6,13 @@ import base64
 import csv
 import html
 import io
+import json
 
 import numpy as np
 import pytest
+from command_line import call
 
 from phcle import PHCLE, DescriptiveContext, load
-from phcle.uses import named_answers
 
 
 def rows_of(response):
@@ -20,23 +21,26 @@ def rows_of(response):
     return list(csv.DictReader(io.StringIO(response.text)))
 
 
-def test_nearest_is_what_the_command_line_prints(client, zoo_embedding):
+@pytest.fixture(scope="module")
+def printed(zoo_embedding, tmp_path_factory):
+    """What a command prints about the zoo as JSON."""
+    file = tmp_path_factory.mktemp("zoo") / "zoo.phcle"
+    zoo_embedding.save(file)
+    return lambda name, *words: json.loads(call(name, file, *words, "--json").stdout)
+
+
+def test_answers_are_what_the_command_line_prints(client, printed):
     answer = client.get("/api/nearest", params={"label": "cat", "k": 3}).json()
-    expected = named_answers.nearest_labels(zoo_embedding, "cat", 3).to_dict()
-    assert [x["label"] for x in answer["neighbours"]] == [
-        x["label"] for x in expected["neighbours"]
-    ]
+    expected = printed("nearest", "cat", "-k", 3)
+    labels = [[x["label"] for x in each["neighbours"]] for each in (answer, expected)]
+    assert labels[0] == labels[1]
     assert answer["neighbours"][0]["similarity"] == pytest.approx(
         expected["neighbours"][0]["similarity"], abs=1e-12
     )
-
-
-def test_describe_and_explain_are_what_the_command_line_prints(client, zoo_embedding):
     described = client.get("/api/describe", params={"label": "dog"}).json()
-    assert described == named_answers.describe_label(zoo_embedding, "dog", 6).to_dict()
+    assert described == printed("describe", "dog", "-k", 6)
     explained = client.get("/api/explain", params={"a": "dog", "b": "wolf"}).json()
-    expected = named_answers.explain_pair(zoo_embedding, "dog", "wolf", 5)
-    assert explained == expected.to_dict()
+    assert explained == printed("explain", "dog", "wolf", "-k", 5)
     parts = sum(part["part"] for part in explained["parts"])
     assert parts + explained["rest"] == pytest.approx(explained["similarity"])
 
@@ -53,13 +57,6 @@ def test_the_rows_of_an_explanation_add_up_to_the_similarity(client, zoo_embeddi
 def test_more_neighbours_than_the_table_holds_are_searched_for(client, zoo_embedding):
     answer = client.get("/api/nearest", params={"label": "cat", "k": 200}).json()
     assert len(answer["neighbours"]) == len(zoo_embedding) - 1
-
-
-def test_search_forgives_a_slip_and_knows_names(client):
-    found = client.get("/api/search", params={"q": "eagel"}).json()
-    assert found["labels"][0]["label"] == "eagle"
-    found = client.get("/api/search", params={"q": "onerror"}).json()
-    assert found["labels"][0]["label"] == "lynx"
 
 
 def test_an_unknown_label_is_refused_with_a_suggestion(client):
@@ -195,10 +192,7 @@ def test_numbers_colour_the_map_on_a_scale(client, zoo_embedding):
     assert found["groups"] is None
 
 
-def test_a_category_colours_the_map_by_its_values():
-    from phcle.explorer import Opened
-    from phcle.explorer.map_colours import attribute_colouring
-
+def test_a_category_colours_the_map_by_its_values(client_of):
     labels = tuple("abcdefgh")
     cells = {"kind": [*["fish"] * 4, *["bird"] * 3]}
     context = DescriptiveContext.from_cells(labels[:-1], cells, "zoo")
@@ -206,13 +200,15 @@ def test_a_category_colours_the_map_by_its_values():
         {x: ["t" if x < "e" else "u"] for x in labels}, name="tags"
     )
     embedding = PHCLE(dim=2, backend="numpy").fit([context, rest]).embedding_
-    found = attribute_colouring(Opened(embedding, "x"), "zoo", "kind=fish")
-    assert found.title == "zoo: kind"
-    assert set(found.groups) == {"fish", "bird", "other"}
-    codes = unpacked(found.codes)
-    assert found.groups[codes[0]] == "fish"
-    assert found.groups[codes[5]] == "bird"
-    assert unpacked(found.is_known).tolist() == [1] * 7 + [0]
+    asked = {"context": "zoo", "column": "kind=fish"}
+    with client_of(embedding) as client:
+        found = client.get("/api/colour", params=asked).json()
+    assert found["title"] == "zoo: kind"
+    assert set(found["groups"]) == {"fish", "bird", "other"}
+    codes = unpacked(found["codes"])
+    assert found["groups"][codes[0]] == "fish"
+    assert found["groups"][codes[5]] == "bird"
+    assert unpacked(found["is_known"]).tolist() == [1] * 7 + [0]
 
 
 def test_two_embeddings_colour_the_map_by_the_neighbours_they_share(
@@ -329,13 +325,12 @@ def test_a_damaged_upload_is_answered_or_refused_and_never_fails(client):
 
 
 def test_pictures_are_understood_with_the_network_of_a_map(
-    zoo_embedding, tmp_path, rng
+    zoo_embedding, tmp_path, rng, client_of
 ):
     from picture_networks import save_network
     from PIL import Image
-    from starlette.testclient import TestClient
 
-    from phcle.explorer import Opened, Rules, Workspace, make_app
+    from phcle.explorer import Opened, Workspace
     from phcle.images import FeatureNetwork, ImageMap
 
     network = FeatureNetwork.open(str(save_network(tmp_path / "net")))
@@ -351,7 +346,7 @@ def test_pictures_are_understood_with_the_network_of_a_map(
     )
     content = io.BytesIO()
     pictures[0].save(content, "png")
-    with TestClient(make_app(workspace, Rules(frozenset({"testserver"})))) as client:
+    with client_of(workspace) as client:
         assert "Drop a picture" in client.get("/understand").text
         answer = client.post("/api/understand", content=content.getvalue()).json()
         same = client.post("/api/understand", content=npy(features[:1])).json()
@@ -404,8 +399,8 @@ def test_every_page_opens(client, path):
     assert "style=" not in response.text
 
 
-def test_about_says_what_the_fit_chose(client, zoo_embedding):
-    words = named_answers.summarise(zoo_embedding).chosen.words
+def test_about_says_what_the_fit_chose(client, printed):
+    words = printed("info")["chosen"]["words"]
     assert words
     page = html.unescape(client.get("/about").text)
     assert all(sentence in page for sentence in words)
@@ -435,22 +430,16 @@ def test_scripts_come_from_a_list_and_not_from_paths(client):
         assert client.get(f"/static/{path}").status_code == 404
 
 
-def test_an_embedding_without_contexts_has_pages_too(bare_embedding):
-    from starlette.testclient import TestClient
-
-    from phcle.explorer import Opened, Rules, Workspace, make_app
+def test_an_embedding_without_contexts_has_pages_too(bare_embedding, client_of):
+    from phcle.explorer import Opened, Workspace
 
     workspace = Workspace(Opened(bare_embedding, "bare"))
-    with TestClient(make_app(workspace, Rules(frozenset({"testserver"})))) as client:
-        for path in (
-            "/",
-            "/label?label=cat",
-            "/match",
-            "/add",
-            "/embeddings",
-            "/about",
-        ):
+    with client_of(workspace) as client:
+        pages = ("/", "/label?label=cat", "/match", "/add", "/embeddings", "/about")
+        for path in (*pages, "/table"):
             assert client.get(path).status_code == 200, path
+        assert client.get("/node?node=x").status_code == 404
+        assert client.get("/api/facets").json()["facets"] == []
         assert client.get("/compare?label=cat&label=dog").status_code == 200
         assert client.get("/api/differences").status_code == 400
         first = client.get("/api/map").json()

@@ -7,6 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from phcle import PHCLE, DescriptiveContext
+
 INTERVAL = re.compile(r"-?[\d.]+ \(-?[\d.]+ to -?[\d.]+\)")
 
 
@@ -104,15 +106,7 @@ def test_a_new_label_has_intervals_of_numbers(
         page.close()
 
 
-def test_an_observed_zero_of_a_number_is_shown_as_zero():
-    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
-        pytest.importorskip(module, reason=f"{module} is not installed")
-    testclient = pytest.importorskip(
-        "starlette.testclient", reason="no client for tests is installed"
-    )
-    from phcle import PHCLE, DescriptiveContext
-    from phcle.explorer import Opened, Rules, Workspace, make_app
-
+def test_an_observed_zero_of_a_number_is_shown_as_zero(client_of):
     labels = [f"x{i}" for i in range(12)]
     cells = {
         "legs": ["0" if i % 3 else "4" for i in range(12)],
@@ -121,12 +115,8 @@ def test_an_observed_zero_of_a_number_is_shown_as_zero():
     cells["legs"][2] = "2.5"
     table = DescriptiveContext.from_cells(labels, cells, "looks")
     embedding = PHCLE(dim=2, calibrate=False).fit(table).embedding_
-    app = make_app(
-        Workspace(Opened(embedding, "toy")),
-        Rules(frozenset({"testserver"}), most_bytes=1 << 20),
-    )
     params = {"label": ["x0", "x1"]}
-    with testclient.TestClient(app) as client:
+    with client_of(embedding) as client:
         answer = client.get("/api/compare", params=params).json()
         page = text_of(client.get("/compare", params=params))
     is_number = {x["name"]: x["is_number"] for x in answer["attributes"]}

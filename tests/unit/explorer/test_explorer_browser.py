@@ -4,49 +4,28 @@ from __future__ import annotations
 
 import io
 import re
-import threading
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-
-SLOW_MS = 20_000
+from watched_pages import SLOW_MS, watched
 
 
 @pytest.fixture
 def open_page(browser, address):
-    """Open a page; at the end nothing may have complained or left the machine."""
-    contexts, complaints, asked = [], [], []
+    """Open a page."""
+    with watched(browser, address) as new_page:
 
-    def opened(path="/", **options):
-        context = browser.new_context(reduced_motion="reduce", **options)
-        context.set_default_timeout(SLOW_MS)
-        contexts.append(context)
-        page = context.new_page()
-        page.on(
-            "console",
-            lambda message: message.type == "error" and complaints.append(message.text),
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(dialog.message))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(address.rstrip("/") + path)
-        return page
+        def opened(path="/", **options):
+            page = new_page(**options)
+            page.goto(address.rstrip("/") + path)
+            return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    own = (address, "blob:", "data:")
-    assert [url for url in asked if not url.startswith(own)] == []
+        yield opened
 
 
 def map_is_ready(page):
     page.wait_for_selector("#map[data-ready=yes]")
-
-
-def state_of(page):
-    return parse_qs(urlsplit(page.url).query)
 
 
 def test_search_forgives_a_slip_and_opens_the_label_by_keyboard(open_page):
@@ -71,18 +50,7 @@ def test_why_is_told_and_stands_in_the_address(open_page):
     again.locator("details.why[open] >> text=adds up to a similarity").wait_for()
 
 
-def test_the_address_keeps_several_chosen_labels(open_page):
-    page = open_page()
-    map_is_ready(page)
-    page.get_by_role("button", name="List what is in view").click()
-    page.wait_for_selector(".map-panel h2 >> text=13 labels")
-    page.wait_for_url(re.compile("rows="))
-    again = open_page(f"/?{urlsplit(page.url).query}")
-    map_is_ready(again)
-    again.wait_for_selector(".map-panel h2 >> text=13 labels")
-
-
-def test_the_map_is_coloured_by_an_attribute_and_the_address_keeps_it(open_page):
+def test_the_address_keeps_colours_groups_and_several_chosen_labels(open_page):
     page = open_page()
     map_is_ready(page)
     page.fill("#map-attribute", "claw")
@@ -90,27 +58,15 @@ def test_the_map_is_coloured_by_an_attribute_and_the_address_keeps_it(open_page)
     page.press("#map-attribute", "Enter")
     page.wait_for_selector(".map-legend >> text=has it")
     page.wait_for_url(re.compile("context=looks&column=claws"))
+    page.get_by_role("button", name="List what is in view").click()
+    page.wait_for_selector(".map-panel h2 >> text=13 labels")
+    page.wait_for_url(re.compile("rows="))
     page.locator(".map-legend button").first.click()
     page.wait_for_url(re.compile("group="))
     again = open_page(f"/?{urlsplit(page.url).query}")
     map_is_ready(again)
     again.wait_for_selector(".map-legend button[aria-pressed=true] >> text=has it")
-
-
-def test_numbers_have_a_scale_and_show_what_is_known_and_how_sure(open_page):
-    page = open_page("/?context=sizes&column=kilograms")
-    map_is_ready(page)
-    page.wait_for_selector(".map-ramp")
-    assert "faint: predicted" in page.inner_text(".map-legend")
-    modes = page.get_by_label("What of the attribute")
-    modes.select_option("known or predicted")
-    known = page.locator(".map-legend button", has_text="known").first
-    assert known.inner_text().split() == ["known", "7"]
-    modes.select_option("confidence")
-    assert page.inner_text(".map-ends").split() == ["0", "0.5", "1"]
-    page.wait_for_url(re.compile("mode=confidence"))
-    page.select_option("#map-colour", label="neighbours shared with noise")
-    page.wait_for_url(re.compile("colour=neighbours"))
+    again.wait_for_selector(".map-panel h2 >> text=13 labels")
 
 
 def test_back_returns_to_what_was_chosen_before(open_page):
@@ -145,33 +101,29 @@ def test_filters_of_the_table_apply_to_the_map(open_page):
     assert page.locator("section[aria-label=Filters]").is_hidden()
 
 
-def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(
-    browser, bare_embedding, serving, monkeypatch
-):
-    from phcle.explorer import Opened, Workspace, background_work
+def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(browser, address):
+    def not_ready(route):
+        response = route.fetch()
+        answer = response.json()
+        progress = answer["labels"] if "status" in route.request.url else answer
+        progress["ready"] = False
+        route.fulfill(response=response, json=answer)
 
-    may_go_on, precompute = threading.Event(), background_work.precompute
-
-    def slow(embedding, progress):
-        progress("finding neighbours", 0, len(embedding))
-        may_go_on.wait()
-        return precompute(embedding, progress)
-
-    monkeypatch.setattr(background_work, "precompute", slow)
-    with serving(Workspace(Opened(bare_embedding, "bare"))) as address:
-        page = browser.new_page()
-        page.set_default_timeout(SLOW_MS)
-        page.goto(address)
-        page.wait_for_selector("#map[data-ready=no] .map-points")
-        page.wait_for_selector(".map-note >> text=A first sketch")
-        page.fill("#finder", "tigr")
-        page.wait_for_selector("#finder-found li >> text=tiger")
-        page.keyboard.press("Enter")
-        page.wait_for_selector(".map-panel .neighbours li")
-        may_go_on.set()
-        page.wait_for_selector("#map[data-ready=yes]")
-        page.wait_for_selector(".map-panel h2 >> text=tiger")  # as the address says
-        page.close()
+    page = browser.new_page()
+    page.set_default_timeout(SLOW_MS)
+    page.route("**/api/map", not_ready)
+    page.route("**/api/status", not_ready)
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready=no] .map-points")
+    page.wait_for_selector(".map-note >> text=A first sketch")
+    page.fill("#finder", "tigr")
+    page.wait_for_selector("#finder-found li >> text=tiger")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".map-panel .neighbours li")
+    page.unroute_all()
+    page.wait_for_selector("#map[data-ready=yes]")
+    page.wait_for_selector(".map-panel h2 >> text=tiger")  # as the address says
+    page.close()
 
 
 def test_a_label_is_added_where_its_parent_is_and_exported(open_page):
@@ -236,14 +188,6 @@ def test_a_dropped_vector_is_understood(open_page, zoo_embedding):
     )
     page.wait_for_selector("#understood .neighbours li")
     assert "wolf" in page.inner_text("#understood .neighbours")
-
-
-def test_two_embeddings_stand_side_by_side(open_page):
-    page = open_page("/embeddings")
-    page.locator("section >> text=Where they differ most").wait_for()
-    page.locator("ol.neighbours a").first.click()
-    page.wait_for_url("**/embeddings?label=*")
-    assert page.locator("section h3.file").all_inner_texts() == ["zoo", "noise"]
 
 
 def test_light_and_dark_follow_the_system_until_somebody_chooses(open_page):

@@ -188,17 +188,6 @@ def test_the_page_links_to_order_pages_files_and_map(patchy_client):
     assert "No label passes" in nothing.text
 
 
-def test_an_embedding_without_attributes_has_a_table_too(bare_embedding):
-    from starlette.testclient import TestClient
-
-    from phcle.explorer import Opened, Rules, Workspace, make_app
-
-    app = make_app(Workspace(Opened(bare_embedding, "bare")), Rules({"testserver"}))
-    with TestClient(app) as client:
-        assert client.get("/table").status_code == 200
-        assert client.get("/api/facets").json()["facets"] == []
-
-
 def test_names_with_markup_are_escaped_on_new_pages(client, zoo_embedding):
     for path in ("/table", "/node?node=felid", "/complete", "/complete?label=lynx"):
         page = client.get(path).text

@@ -7,27 +7,25 @@ import base64
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette.testclient", reason="no client for tests is installed")
+pytest.importorskip("fastapi", reason="fastapi is not installed")
 
-from starlette.testclient import TestClient
-
-from phcle.explorer import Opened, Rules, Workspace, make_app, opened_embedding
+from phcle.explorer import Opened, Workspace
 
 
 @pytest.fixture(scope="module")
 def large(patchy):
     """The embedding of 120 labels, of which the map can hold 40."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opened_embedding, "MOST_ON_MAP", 100)
-        patch.setattr(opened_embedding, "N_SAMPLED", 40)
+        patch.setattr(Opened, "most_on_map", 100)
+        patch.setattr(Opened, "n_sampled", 40)
         made = Workspace(Opened(patchy, "large"))
         made.opened.on_map.background.wait()
         yield made
 
 
 @pytest.fixture(scope="module")
-def large_client(large):
-    with TestClient(make_app(large, Rules(frozenset({"testserver"})))) as client:
+def large_client(large, client_of):
+    with client_of(large) as client:
         yield client
 
 

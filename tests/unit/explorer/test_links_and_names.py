@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 
 ODD = [
     "name",
@@ -27,11 +27,7 @@ ODD = [
 
 
 @pytest.fixture(scope="module")
-def odd_client():
-    testclient = pytest.importorskip("starlette.testclient")
-    pytest.importorskip("rapidfuzz")
-    from phcle.explorer import Opened, Rules, Workspace, make_app
-
+def odd_client(client_of):
     labels = [*(x.strip() for x in ODD), *(f"thing {i}" for i in range(12))]
     tags = {x: ["x::y", "p: q"] if i % 2 else ["r"] for i, x in enumerate(labels)}
     edges = [(x, "even" if i % 2 else "odd") for i, x in enumerate(labels)]
@@ -42,10 +38,7 @@ def odd_client():
     ]
     model = PHCLE(dim=3, backend="numpy", random_state=0)
     embedding = model.fit(contexts, names={"thing 3": "=HYPERLINK(1)"}).embedding_
-    workspace = Workspace(Opened(embedding, "odd"))
-    workspace.opened.background.wait()
-    app = make_app(workspace, Rules(frozenset({"testserver"})))
-    with testclient.TestClient(app, raise_server_exceptions=False) as client:
+    with client_of(embedding) as client:
         yield client
 
 
@@ -124,13 +117,20 @@ def test_a_ninth_label_is_left_out_and_the_others_stay(client, zoo_embedding):
     assert client.get("/compare", params={"label": labels[:7]}).text.count("another")
 
 
-def test_the_list_of_differences_goes_on(client, monkeypatch, workspace):
-    from phcle.explorer import pages
+def test_the_list_of_differences_goes_on(client_of, rng):
+    from phcle.explorer import Opened, Workspace
 
-    monkeypatch.setattr(pages, "N_DIFFERENT", 5)
-    first = client.get("/embeddings").text
-    assert "1 to 5 of 13" in first
-    assert 'href="/embeddings?start=5"' in first
-    last = client.get("/embeddings?start=10").text
-    assert "11 to 13 of 13" in last
+    labels = tuple(f"thing {i}" for i in range(113))
+    one, other = (
+        Opened(LabelEmbedding(labels, rng.standard_normal((113, 3))), title)
+        for title in ("one", "other")
+    )
+    for each in (one, other):
+        each.background.wait()
+    with client_of(Workspace(one, other)) as client:
+        first = client.get("/embeddings").text
+        last = client.get("/embeddings?start=100").text
+    assert "1 to 50 of 113" in first
+    assert 'href="/embeddings?start=50"' in first
+    assert "101 to 113 of 113" in last
     assert "Next" not in last

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from patchy_table import WRONG
 
-from phcle import LabelEmbedding, RelationalContext
-from phcle.explorer import Opened
+from phcle import PHCLE, DescriptiveContext, RelationalContext
 
 
 def test_a_node_has_its_labels_children_and_place(client):
@@ -67,21 +66,13 @@ def test_a_node_is_found_by_its_name_and_an_unknown_one_leads_on(client):
     assert 'href="/node?node=carnivore"' in wrong.text
 
 
-def test_an_embedding_without_a_hierarchy_has_no_nodes(bare_embedding):
-    from starlette.testclient import TestClient
-
-    from phcle.explorer import Opened, Rules, Workspace, make_app
-
-    app = make_app(Workspace(Opened(bare_embedding, "bare")), Rules({"testserver"}))
-    with TestClient(app) as client:
-        assert client.get("/node?node=x").status_code == 404
-
-
-def test_labels_below_a_node_with_several_parents_count_once():
+def test_labels_below_a_node_with_several_parents_count_once(client_of):
     edges = [("a", "x"), ("a", "y"), ("x", "top"), ("y", "top"), ("b", "y")]
     tree = RelationalContext.from_hierarchy(edges, labels=["b", "a", "y"])
-    labels = ("b", "a", "other", "y")
-    context = tree.in_fit(labels).learned(labels, 1.0, np.zeros((1, 2)))
-    opened = Opened(LabelEmbedding(labels, np.eye(4, 2), contexts=(context,)), "")
-    assert opened.rows_below("top").tolist() == [0, 1, 3]
-    assert opened.rows_below("x").tolist() == [1]
+    tags = DescriptiveContext.from_tags({"other": ["t"], "b": ["t"], "a": ["u"]})
+    model = PHCLE(dim=2, choose=False, calibrate=False)
+    with client_of(model.fit([tree, tags]).embedding_) as client:
+        for node, labels in (("top", "bay"), ("x", "a")):
+            page = client.get("/api/node", params={"node": node}).json()
+            assert {x["label"] for x in page["labels"]} == set(labels)
+            assert page["n_labels"] == len(labels)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from phcle.contexts import Hierarchy
-from phcle.report import find_branches, hierarchy_of
+from phcle.report import find_branches
 
 
 def test_the_root_and_chains_below_it_are_never_branches(tree_edges):
@@ -50,14 +50,3 @@ def test_branches_are_sorted_by_the_labels_that_are_left_to_them():
     found = find_branches(tree, tree.leaves)
     assert found.nodes == ("A", "C", "B")
     assert np.bincount(found.codes).tolist() == [9, 5, 3]
-
-
-def test_branches_of_imagenet_are_few_and_hold_most_labels(hierarchy_model):
-    embedding = hierarchy_model.embedding_
-    name, tree = hierarchy_of(embedding)
-    found = find_branches(tree, embedding.labels)
-    assert name == "hierarchy"
-    assert 10 <= len(found.nodes) <= 20
-    assert (found.codes < len(found.nodes)).mean() > 0.7
-    counts = np.bincount(found.codes, minlength=len(found.nodes))
-    assert counts[: len(found.nodes)].min() >= 20

@@ -79,7 +79,7 @@ def test_an_interrupted_report_leaves_the_old_one(zoo_embedding, tmp_path, monke
     def stop(*_args, **_values):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("phcle.report.embedding_report.write_page", stop)
+    monkeypatch.setattr("jinja2.Template.render", stop)
     with pytest.raises(KeyboardInterrupt):
         write_report(zoo_embedding, tmp_path, title="another", shown=["lion"])
     after = {x: x.read_bytes() for x in tmp_path.rglob("*.*") if x.is_file()}

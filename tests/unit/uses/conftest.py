@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from phcle import LabelEmbedding
 from phcle.images import ZeroShotTask
-
-SHARED = Path(__file__).parents[3].parent / "shared"
 
 
 def planted(seed=0, *, n_classes=30, n_images=12, dim=6, n_features=20, noise=0.7):
@@ -31,20 +26,3 @@ def planted(seed=0, *, n_classes=30, n_images=12, dim=6, n_features=20, noise=0.
 @pytest.fixture(scope="session")
 def planted_problem():
     return planted()
-
-
-@pytest.fixture(scope="session")
-def tiny_imagenet():
-    folder = SHARED / "data" / "tiny-imagenet"
-    if not (folder / "features.npz").exists():
-        pytest.skip("shared/data/tiny-imagenet is not beside the checkout")
-    stored = np.load(folder / "features.npz", allow_pickle=False)
-    split = json.loads((folder / "split.json").read_text())
-    return ZeroShotTask(
-        "tiny-imagenet",
-        stored["features"],
-        stored["wnids"][stored["labels"]],
-        seen=split["train"] + split["val"],
-        unseen=split["test"],
-        validation=split["val"],
-    )

@@ -1,63 +1,114 @@
-"""Clusters of labels, and the picture of them."""
+"""Clusters of labels, their names, and the picture of them."""
 
 from __future__ import annotations
 
+import csv
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist, squareform
+from command_line import call
 
-from phcle import LabelEmbedding
-from phcle.errors import BackendError, ContextError, OptionError
-from phcle.uses.clusters import cluster_labels
-from phcle.uses.similarity_heatmap import save_heatmap
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
+
+EDGES = [
+    *((x, "felid") for x in ("cat", "lion", "tiger", "lynx")),
+    *((x, "canid") for x in ("dog", "wolf", "fox")),
+    *((x, "fish") for x in ("carp", "eel", "cod", "tuna")),
+    *((x, "animal") for x in ("felid", "canid", "fish")),
+    ("animal", "thing"),
+]
+TAGS = {x: {"wild"} for x in ("lion", "tiger", "wolf", "cod", "eel")}
+TAGS |= {"cat": {"pet"}, "dog": {"pet", "guard"}, "carp": {"pet"}}
+
+
+@pytest.fixture(scope="module")
+def animals():
+    contexts = [
+        RelationalContext.from_hierarchy(EDGES, name="tree"),
+        DescriptiveContext.from_tags(TAGS, name="uses"),
+    ]
+    names = {"felid": "cat family"}
+    model = PHCLE(dim=4, choose=False, calibrate=False)
+    return model.fit(contexts, names=names).embedding_
 
 
 @pytest.fixture
-def zoo(rng):
-    """Vectors of three groups, with a little noise."""
+def named(animals, tmp_path):
+    """Move labels so that they form these groups; give the names of the clusters."""
+
+    def named(*groups):
+        moved = np.zeros_like(animals.vectors)
+        moved[:, 2] = 0.1
+        for i, group in enumerate(groups):
+            angle = 2 * np.pi * i / len(groups)
+            for label in group:
+                row = animals.labels.index(label)
+                moved[row, :2] = np.cos(angle), np.sin(angle)
+        replace(animals, vectors=moved).save(tmp_path / "moved.phcle")
+        labels = [label for group in groups for label in group]
+        chosen = [word for label in labels for word in ("--labels", label)]
+        out = tmp_path / "clusters.csv"
+        count = ("--count", len(groups), "--out", out)
+        call("clusters", tmp_path / "moved.phcle", *chosen, *count)
+        with out.open(newline="") as file:
+            of = {row["label"]: row["cluster_name"] for row in csv.DictReader(file)}
+        found = [{of[label] for label in group} for group in groups]
+        assert all(len(names) == 1 for names in found)
+        return [name for names in found for name in names]
+
+    return named
+
+
+def test_the_nearest_common_node_is_the_name(named):
+    groups = [("cat", "lion", "tiger"), ("carp", "eel", "cod", "tuna"), ("dog", "wolf")]
+    assert named(*groups) == ["cat family", "fish", "canid"]
+
+
+def test_a_node_above_all_labels_names_no_part_of_them(named):
+    for name in named(("cat", "wolf", "carp"), ("lion", "dog", "eel")):
+        assert name not in ("animal", "thing")
+
+
+def test_a_tag_names_labels_that_no_node_holds_together(named):
+    groups = [("cat", "dog", "carp"), ("lion", "wolf", "eel", "tiger", "cod")]
+    assert named(*groups) == ["pet", "wild"]
+
+
+def test_labels_with_nothing_in_common_have_the_name_of_one_of_them(named):
+    group = ("cat", "wolf", "cod", "dog")
+    name, other = named(group, ("lion", "carp", "fox"))
+    assert name.removesuffix(" and others") in group
+    assert other.endswith("and others")
+
+
+def test_one_label_is_its_own_name_and_no_name_is_given_twice(named):
+    halves = [("cat", "lion"), ("tiger", "lynx")]
+    others = [("tuna",), ("dog", "wolf", "fox"), ("carp", "eel", "cod")]
+    names = named(*others, *halves)
+    assert names[:3] == ["tuna", "canid", "fish"]
+    assert all(name.startswith("cat family such as ") for name in names[3:])
+    assert len(set(names)) == 5
+
+
+@pytest.fixture
+def zoo(rng, tmp_path):
+    """A file of vectors of three groups, with a little noise."""
     labels = tuple(f"{kind}{i}" for kind in ("cat", "dog", "carp") for i in range(4))
     centres = {"cat": [1, 0, 0.4], "dog": [0, 1, 0.4], "carp": [-1, -1, 0.2]}
     vectors = np.array([centres[x.rstrip("0123")] for x in labels], float)
-    return LabelEmbedding(labels, vectors + 0.05 * rng.normal(size=vectors.shape))
-
-
-def test_clusters_are_the_groups_in_the_vectors(zoo):
-    found = cluster_labels(zoo, n=3)
-    kinds = {frozenset(x.rstrip("0123") for x in group) for group in found.groups}
-    assert kinds == {frozenset({"cat"}), frozenset({"dog"}), frozenset({"carp"})}
-    assert set(found.group_of("dog2")) == {f"dog{i}" for i in range(4)}
-    assert sorted(found.labels) == sorted(zoo.labels)
-
-
-def test_similarity_belongs_to_the_ordered_labels(zoo):
-    found = cluster_labels(zoo, n=3)
-    ordered = zoo.select(found.labels)
-    apart = pdist(ordered.vectors, "cosine")
-    assert np.allclose(found.similarity, 1 - squareform(apart))
-
-
-def test_number_of_clusters_is_as_asked_or_refused(zoo):
-    for n in (1, 5, 12):
-        assert len(cluster_labels(zoo, n=n).groups) == n
-    with pytest.raises(OptionError, match="from 1 to 12"):
-        cluster_labels(zoo, n=13)
-    with pytest.raises(ContextError, match="two labels or more"):
-        cluster_labels(zoo, ["cat0"], n=1)
-
-
-def test_more_labels_than_memory_holds_are_refused(zoo, monkeypatch):
-    monkeypatch.setattr("phcle.uses.clusters.MOST_LABELS", 11)
-    with pytest.raises(ContextError, match="at most 11 labels"):
-        cluster_labels(zoo)
+    vectors += 0.05 * rng.normal(size=vectors.shape)
+    names = {label: label.upper() for label in labels}
+    LabelEmbedding(labels, vectors, names=names).save(tmp_path / "zoo.phcle")
+    return tmp_path / "zoo.phcle"
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_heatmaps_have_names_and_a_box_for_each_cluster(zoo, tmp_path, ending):
     pytest.importorskip("matplotlib", reason="the extra 'figures' is not installed")
     file = tmp_path / f"zoo.{ending}"
-    save_heatmap(cluster_labels(zoo, n=3), file, name_of=str.upper)
+    call("clusters", zoo, "--count", 3, "--out", file)
     begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     assert file.read_bytes().startswith(begin[ending])
     if ending == "svg":
@@ -66,12 +117,14 @@ def test_heatmaps_have_names_and_a_box_for_each_cluster(zoo, tmp_path, ending):
         assert text.count("stroke-width: 1.4") == 3
 
 
-def test_a_picture_of_another_sort_is_refused(zoo, tmp_path):
-    with pytest.raises(OptionError, match=r"\.png, \.svg, \.pdf"):
-        save_heatmap(cluster_labels(zoo), tmp_path / "zoo.gif")
-
-
 def test_without_the_extra_the_remedy_is_named(zoo, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(BackendError, match=r"pip install 'phcle\[figures\]'"):
-        save_heatmap(cluster_labels(zoo), tmp_path / "zoo.png")
+    said = call("clusters", zoo, "--out", tmp_path / "zoo.png", code=2).stderr
+    assert "pip install 'phcle[figures]'" in said
+
+
+def test_more_labels_than_memory_holds_are_refused(tmp_path, rng):
+    labels = tuple(f"label {i}" for i in range(5_001))
+    file = tmp_path / "many.phcle"
+    LabelEmbedding(labels, rng.normal(size=(5_001, 2))).save(file)
+    assert "at most 5,000 labels" in call("clusters", file, code=2).stderr

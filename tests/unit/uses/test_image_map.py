@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -76,32 +74,6 @@ def test_unseen_pictures_get_the_attributes_and_labels_of_their_group(
             assert sum(share for _, share in found.related) == pytest.approx(1)
 
 
-def test_attributes_are_the_vectors_times_u_in_the_users_units(problem, image_map):
-    embedding, X, _, _ = problem
-    (found,) = image_map.understand(X[:1], embedding, k=5)
-    context = embedding.contexts[1]
-    expected = image_map.vectors(X[:1])[0] @ context.factor.T * context.scale
-    expected = dict(zip(context.columns, expected + context.offset, strict=True))
-    for attribute in found.attributes:
-        assert attribute.value == pytest.approx(expected[attribute.name])
-
-
-def test_columns_of_different_units_are_ranked_by_distance_from_the_mean():
-    labels = tuple("abcd")
-    values = np.array([[1000.0, 0.0], [1000.0, 1.0], [1100.0, 0.0], [1000.0, 1.0]])
-    columns = ("weight", "horns")
-    context = DescriptiveContext("size", labels, columns, values, standardize=True)
-    embedding = (
-        PHCLE(dim=2, backend="numpy", ridge=0.1, calibrate=False)
-        .fit([context])
-        .embedding_
-    )
-    image_map = ImageMap.fit(np.eye(4), labels, embedding)
-    (found,) = image_map.understand(np.eye(4)[1:2], embedding)
-    assert [x.name for x in found.attributes] == ["horns", "weight"]
-    assert found.attributes[1].value > 900 > found.attributes[0].value
-
-
 def test_saved_map_gives_the_same_answers(problem, image_map, tmp_path):
     embedding, X, _, _ = problem
     image_map.save(tmp_path / "m.map")
@@ -112,12 +84,6 @@ def test_saved_map_gives_the_same_answers(problem, image_map, tmp_path):
     assert again.understand(X[:1], embedding)[0].to_dict() == (
         image_map.understand(X[:1], embedding)[0].to_dict()
     )
-
-
-def test_same_map_gives_the_same_bytes(image_map, tmp_path):
-    for name in ("one", "two"):
-        image_map.save(tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 def test_damaged_foreign_and_later_files_are_refused(problem, image_map, tmp_path):
@@ -176,10 +142,3 @@ def test_wrong_input_is_refused_with_the_remedy(problem, image_map):
         ImageMap.fit(X[:20], np.where(y[:20] == "label 1", "labl 1", y[:20]), embedding)
     with pytest.raises(OptionError, match="class_ridge must be a number above 0"):
         ImageMap.fit(X, y, embedding, class_ridge=0.0)
-
-
-def test_understanding_goes_into_json(problem, image_map):
-    (found,) = image_map.understand(problem[1][:1], problem[0])
-    answer = json.loads(json.dumps(found.to_dict()))
-    assert set(answer) == {"related", "attributes"}
-    assert set(answer["attributes"][0]) == {"context", "name", "value"}

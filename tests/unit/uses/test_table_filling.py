@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from datetime import datetime
 from functools import cache
@@ -12,14 +10,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from phcle.contexts.descriptive.column_reading import read_column
-from phcle.contexts.descriptive.date_notations import decimal_year
-from phcle.contexts.readers.table_files import Reading, find_text_format, open_table
-from phcle.contexts.unknown_markers import UnknownMarkers
+from phcle import DescriptiveContext
 from phcle.errors import FileError
-from phcle.uses.column_spelling import ColumnSpelling
-from phcle.uses.raw_tables import raw_rows
-from phcle.uses.table_filling import fill_table, table_titles
+from phcle.tables import Reading, fill_table, open_table
 
 EMPTY = ["", " ", '""', '" "']
 MARKERS = ["nan", "NA", "n/a", "None", "null", '"?"']
@@ -48,11 +41,6 @@ def filled(table, values, titles=TITLES, labels=None, **options):
     return answer, out.read_bytes()
 
 
-def is_known(text):
-    """Whether a cell holds something, and no marker of the unknown."""
-    return bool(text.strip()) and not UnknownMarkers().is_marker(text.strip())
-
-
 @cache
 def codes_of(encoding):
     """All codes of a letter in an encoding of one or two bytes, also the odd ones."""
@@ -74,12 +62,9 @@ BYTES = range(0x30, 0x100)
 
 def plain_cell(delimiter):
     """Known cells as a careless program may write them: quoted or not."""
-    text = st.text(
-        st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters='"'),
-        min_size=1,
-        max_size=6,
-    ).filter(lambda x: delimiter not in x and is_known(x))
-    odd = st.text(st.sampled_from('ab,;\t"\n\r ü'), max_size=6).filter(is_known)
+    plain = st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters='"')
+    text = known(st.text(plain, max_size=6), "x").filter(lambda x: delimiter not in x)
+    odd = known(st.text(st.sampled_from('ab,;\t"\n\r ü'), max_size=6), "x")
     return st.one_of(
         text,
         text.map(lambda x: f'"{x}"'),
@@ -88,13 +73,17 @@ def plain_cell(delimiter):
     )
 
 
+def known(cells, letter):
+    """With a letter at an end, no cell is empty or a marker of the unknown."""
+    return st.one_of(cells.map(lambda x: x + letter), cells.map(lambda x: letter + x))
+
+
 @st.composite
 def known_cells(draw, encoding, delimiter):
     """The bytes of a known cell; in an old encoding with any codes of letters."""
     if not encoding.startswith("utf"):
-        codes = st.lists(st.sampled_from(codes_of(encoding)), min_size=1, max_size=4)
-        cell = b"".join(draw(codes))
-        return cell if is_known(cell.decode(encoding)) else b"x"
+        codes = st.lists(st.sampled_from(codes_of(encoding)), max_size=4)
+        return draw(known(codes.map(b"".join), b"x"))
     return draw(plain_cell(delimiter)).encode(encoding)
 
 
@@ -138,20 +127,6 @@ def encoded_tables(draw):
 ENDS = ["\n", "\r\n", "\r"]
 
 
-@st.composite
-def tables(draw):
-    """The bytes of a table."""
-    delimiter = draw(st.sampled_from(",;\t"))
-    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
-    mark = draw(st.sampled_from(["", "\ufeff"]))
-    last = draw(st.sampled_from(["", end, end + end]))
-    cell = st.one_of(plain_cell(delimiter), st.sampled_from(EMPTY + MARKERS))
-    rows = [["animal", "weight", '"wild"', "size", "note"]]
-    for i in range(draw(st.integers(1, 5))):
-        rows.append([f"label {i}", *(draw(cell) for _ in range(4))])
-    return delimiter, (mark + end.join(map(delimiter.join, rows)) + last).encode()
-
-
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(encoded_tables())
 def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
@@ -162,24 +137,6 @@ def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
     options = {"reading": reading, "fill_markers": fill_markers}
     _, found = filled(table, values, **options)
     assert found == new
-
-
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables())
-def test_raw_rows_are_those_of_the_standard_library(tmp_path, drawn):
-    delimiter, old = drawn
-    table = tmp_path / "t.csv"
-    table.write_bytes(old)
-    assert find_text_format(table).delimiter == delimiter
-    found = list(raw_rows(table, find_text_format(table)))
-    assert b"".join(row.data for row in found) == old
-    text = io.StringIO(old.decode("utf-8-sig"), newline="")
-    expected = [row for row in csv.reader(text, delimiter=delimiter) if row]
-    plain = [
-        [x[1:-1].replace('""', '"') if x[:1] == '"' else x for x in row.cells]
-        for row in found
-    ]
-    assert [row for row in plain if row != [""]] == expected
 
 
 @pytest.fixture
@@ -314,35 +271,44 @@ def notations(draw):
 
 
 FAR = st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-2)
+IN_ONE_FOLDER = settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
-@settings(max_examples=300)
+def spelled(folder, cells, value):
+    """How a value is written below these cells of a column."""
+    path = folder / "t.csv"
+    rows = [f'{i};"{cell}"\n' for i, cell in enumerate(cells)]
+    path.write_text("".join(["label;x\n", *rows, "new;\n"]), encoding="utf-8")
+    filled(path, {"x": value}, titles=("x",))
+    *_, (_, written) = open_table(path.with_name("filled.csv")).rows()
+    return written[1]
+
+
+@IN_ONE_FOLDER
 @given(notations(), FAR, st.lists(FAR, max_size=3))
-def test_a_number_is_written_as_the_others_are(write, value, others):
-    spelling = ColumnSpelling()
-    cells = [write(x) for x in (1234567.891, -1234.5678, 12.3456, *others)]
-    for cell in cells:
-        spelling.see(cell)
+def test_a_number_is_written_as_the_others_are(tmp_path, write, value, others):
     assume(any(x in "123456789" for x in write(value)))
-    assert spelling.text(value) == write(value)
-    assert not read_column([*cells, spelling.text(value)]).faults
+    cells = [write(x) for x in (1234567.891, -1234.5678, 12.3456, *others)]
+    assert spelled(tmp_path, cells, value) == write(value)
 
 
 DATE_FORMATS = ["%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d %B %Y", "%b %d, %Y"]
 DATE_FORMATS += ["%Y/%m/%d", "%d/%m/%y", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M:00", "%B %Y"]
 
 
-@settings(max_examples=300)
+@IN_ONE_FOLDER
 @given(
     st.sampled_from(DATE_FORMATS),
     st.datetimes(datetime(1970, 1, 1), datetime(2060, 1, 1)),
 )
-def test_a_date_is_written_as_the_others_are(form, moment):
-    moment = moment.replace(second=0, microsecond=0)
-    spelling = ColumnSpelling()
-    for seen in (datetime(2021, 12, 25), datetime(2020, 2, 1, 3, 4)):
-        spelling.see(seen.strftime(form))
-    assert spelling.text(decimal_year(moment)) == moment.strftime(form)
+def test_a_date_is_read_and_written_as_the_others_are(tmp_path, form, moment):
+    others = datetime(2021, 12, 25), datetime(2020, 2, 1, 3, 4)
+    cells = [x.strftime(form) for x in (*others, moment)]
+    known = DescriptiveContext.from_cells(list("abc"), {"x": cells}, "t")
+    assert known.columns == ("x",)
+    assert spelled(tmp_path, cells[:2], known.values[2, 0]) == cells[2]
 
 
 def test_a_column_that_has_none_as_a_value_keeps_it(tmp_path):
@@ -441,8 +407,6 @@ def test_a_table_with_broken_rows_is_refused_by_line(tmp_path):
     path.write_bytes("a,b\n\u043a\u043e\u0448\u043a\u0430,\n".encode("cp1251"))
     with pytest.raises(FileError, match=r"line 2: is not UTF-8.*cp1251 reads"):
         filled(path, {})
-    with pytest.raises(FileError, match="only tables of text"):
-        table_titles(tmp_path / "t.parquet")
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-be", "utf-8-sig"])

@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GridSearchCV
 
 from phcle.errors import OptionError, PhcleWarning
 from phcle.images import (
     ESZSL,
-    SJE,
-    ConSE,
     Search,
     UnseenClassSplit,
-    mean_class_accuracy,
     select,
     unseen_class_accuracy,
     validation_splits,
@@ -49,12 +42,6 @@ def test_test_classes_never_occur_in_training(y, n_splits, share, seed):
         np.testing.assert_array_equal(one[1], two[1])
 
 
-def test_the_number_of_unseen_classes_can_be_given():
-    y = np.repeat(list("abcdefg"), 3)
-    for _, test in UnseenClassSplit(4, n_unseen=3).split(y, y):
-        assert len(set(y[test])) == 3
-
-
 def test_a_grid_search_chooses_what_our_own_selection_chooses(planted_problem):
     embedding, task = planted_problem
     X, y = task.images(task.seen)
@@ -74,47 +61,6 @@ def test_a_grid_search_chooses_what_our_own_selection_chooses(planted_problem):
     assert search.best_params_ == own.parameters
     unseen_X, unseen_y = task.images(task.unseen)
     assert unseen_class_accuracy(search.best_estimator_, unseen_X, unseen_y) > 0.5
-
-
-@pytest.mark.parametrize("kind", [ESZSL, ConSE, SJE])
-def test_a_scaler_in_a_pipeline_does_what_the_classifier_does_itself(
-    kind, planted_problem
-):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    piped = make_pipeline(StandardScaler(), kind(embedding, features="none"))
-    cv = UnseenClassSplit(2, n_unseen=6)
-    scores = cross_val_score(piped, X, y, cv=cv, scoring=unseen_class_accuracy)
-    alone = cross_val_score(kind(embedding), X, y, cv=cv, scoring=unseen_class_accuracy)
-    np.testing.assert_allclose(scores, alone, atol=0.02)
-    assert scores.mean() > 1.5 / 6
-
-
-def test_mean_class_accuracy_as_a_scorer_counts_every_candidate(planted_problem):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    cv = UnseenClassSplit(2, n_unseen=6)
-    hard = cross_val_score(
-        ESZSL(embedding), X, y, cv=cv, scoring=make_scorer(mean_class_accuracy)
-    )
-    easy = cross_val_score(ESZSL(embedding), X, y, cv=cv, scoring=unseen_class_accuracy)
-    assert (hard <= easy).all()
-    among_classes = ESZSL(embedding.select(task.seen))
-    same = cross_val_score(
-        among_classes, X, y, cv=cv, scoring=make_scorer(mean_class_accuracy)
-    )
-    np.testing.assert_allclose(same, easy)
-
-
-def test_parameters_can_be_read_set_and_cloned():
-    splitter = clone(UnseenClassSplit(3, n_unseen=2, random_state=None))
-    assert splitter.get_params() == {
-        "n_splits": 3,
-        "n_unseen": 2,
-        "share": 0.2,
-        "random_state": None,
-    }
-    assert splitter.set_params(n_splits=7).get_n_splits() == 7
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
@@ -16,8 +13,6 @@ from phcle.images import (
     ESZSL,
     SJE,
     ConSE,
-    TrainingImages,
-    class_matrix,
     mean_class_accuracy,
 )
 
@@ -178,69 +173,6 @@ def test_sje_ranking_loss_falls(planted_problem):
     assert model.losses_[-1] < 0.7 * model.losses_[0]
 
 
-def test_sje_answers_depend_only_on_step_over_margin(planted_problem):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    one = SJE(embedding, step=5.0, margin=1.0).fit(X, y)
-    other = SJE(embedding, step=10.0, margin=2.0).fit(X, y)
-    np.testing.assert_array_equal(one.predict(task.X), other.predict(task.X))
-
-
-def test_prepared_images_give_what_fit_gives_and_are_decomposed_once(
-    kind, planted_problem, monkeypatch
-):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    images = TrainingImages(X, y)
-    kind(embedding).fit_images(images)
-    monkeypatch.setattr(
-        "phcle.uses.zero_shot.image_features.Spectrum.of",
-        lambda *_: pytest.fail("again"),
-    )
-    monkeypatch.setattr(
-        "phcle.uses.zero_shot.image_features.LogisticRegression",
-        lambda **_: pytest.fail("again"),
-    )
-    other = LabelEmbedding(embedding.labels, embedding.vectors[:, ::-1] ** 3)
-    prepared = kind(other).fit_images(images)
-    monkeypatch.undo()
-    np.testing.assert_array_equal(
-        prepared.decision_function(task.X),
-        kind(other).fit(X, y).decision_function(task.X),
-    )
-
-
-def test_scale_of_features_and_vectors_does_not_matter(kind, planted_problem):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    larger = LabelEmbedding(embedding.labels, 1000 * embedding.vectors)
-    for normalize in ("l2", "center", "none")[: None if kind is not SJE else 2]:
-        one = kind(embedding, normalize=normalize).fit(X, y)
-        other = kind(larger, normalize=normalize).fit(50 * X, y)
-        np.testing.assert_array_equal(one.predict(task.X), other.predict(50 * task.X))
-
-
-def test_centred_class_vectors_lose_the_mean_of_the_seen_classes(rng):
-    vectors = rng.normal(size=(4, 3)) + 5
-    embedding = LabelEmbedding(tuple("abcd"), vectors)
-    seen, new = class_matrix(embedding, ["a", "b"], ["d"], "center")
-    np.testing.assert_allclose(seen[0], -seen[1])
-    np.testing.assert_allclose(np.linalg.norm(new, axis=1), 1)
-
-
-def test_features_keep_single_precision(kind, planted_problem):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    single = kind(embedding).fit(X.astype(np.float32), y)
-    double = kind(embedding).fit(X, y)
-    np.testing.assert_allclose(
-        single.decision_function(task.X.astype(np.float32)),
-        double.decision_function(task.X),
-        atol=2e-2,
-    )
-    kind(embedding).fit(X.astype(np.float16), y).predict(task.X.astype(np.float16))
-
-
 def test_class_without_a_vector_is_named(kind, planted_problem):
     embedding, task = planted_problem
     X, y = task.images(task.seen)
@@ -292,20 +224,3 @@ def test_unfitted_sparse_and_misshapen_input_is_refused(kind, planted_problem):
     model = kind(embedding).fit(X, y)
     with pytest.raises(ValueError, match="expecting 20 features"):
         model.predict(X[:, :3])
-
-
-def test_clone_and_pickle_keep_options_and_answers(kind, planted_problem):
-    embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    model = kind(embedding, candidates=task.unseen, normalize="center").fit(X, y)
-    copy = clone(model)
-    assert not hasattr(copy, "candidates_")
-    assert copy.get_params()["normalize"] == "center"
-    stored = pickle.dumps(model)
-    assert len(stored) < 5 * X.nbytes
-    np.testing.assert_array_equal(
-        pickle.loads(stored).predict(task.X), copy.fit(X, y).predict(task.X)
-    )
-    assert not any(
-        isinstance(value, TrainingImages) for value in vars(model).values()
-    ), "a fitted classifier must not carry its training images"

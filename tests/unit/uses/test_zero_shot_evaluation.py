@@ -3,13 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.decomposition import TruncatedSVD
 
 from phcle import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError
 from phcle.images import (
     ESZSL,
-    SEARCHES,
     SJE,
     ConSE,
     Search,
@@ -108,33 +106,6 @@ def test_test_classes_take_no_part_in_the_choice(planted_problem):
     pd.testing.assert_frame_equal(frame[same], other[same])
 
 
-def test_seeds_repeat_and_given_validation_classes_do_not_change_with_them(
-    planted_problem,
-):
-    embedding, task = planted_problem
-    fixed = type(task)(
-        "fixed", task.X, task.y, task.seen, task.unseen, validation=task.seen[:6]
-    )
-    run = [
-        evaluate({"e": embedding}, {"sje": SMALL["sje"]}, [task, fixed], seeds=[0, 3])
-        for _ in range(2)
-    ]
-    pd.testing.assert_frame_equal(*run)
-    deterministic = evaluate(
-        {"e": embedding}, {"eszsl": SMALL["eszsl"]}, [fixed], seeds=[0, 3]
-    )
-    assert deterministic["accuracy"].nunique() == 1
-
-
-def test_generalised_answers_are_among_all_classes(planted_problem):
-    embedding, task = planted_problem
-    frame = evaluate({"e": embedding}, SMALL, [task], generalised=True)
-    assert (frame["unseen"] <= frame["accuracy"] + 1e-12).all()
-    harmonic = 2 / (1 / frame["seen"] + 1 / frame["unseen"].clip(lower=1e-9))
-    np.testing.assert_allclose(frame["harmonic"], harmonic, atol=1e-6)
-    assert frame["seen"].min() > 0.1  # chance: 1/30
-
-
 def test_compare_corrects_the_standard_error_for_shared_classes():
     a, b = np.array([0.5, 0.7, 0.6]), np.array([0.4, 0.5, 0.6])
     frame = pd.DataFrame(
@@ -174,24 +145,3 @@ def test_what_is_missing_is_named_before_anything_is_learned(planted_problem):
     for missing in [({}, SMALL, [task]), ({"e": embedding}, SMALL, [])]:
         with pytest.raises(OptionError, match="evaluate needs"):
             evaluate(*missing)
-
-
-def test_default_searches_only_name_options_that_exist(planted_problem):
-    embedding, _ = planted_problem
-    for search in SEARCHES.values():
-        known = search.classifier(embedding).get_params()
-        assert {*search.grid, *search.options} <= set(known)
-        assert set(search.classifier.feature_parameters) <= set(known)
-
-
-def test_real_features_beat_chance_with_a_hierarchy(tiny_imagenet, imagenet):
-    counts = imagenet.hierarchy().counts
-    vectors = TruncatedSVD(50, random_state=0).fit_transform(counts)
-    embedding = LabelEmbedding(imagenet.hierarchy().labels, vectors)
-    searches = {
-        "eszsl": Search(ESZSL, {"class_ridge": [0.1, 1.0]}, {"feature_ridge": 10.0}),
-        "conse": Search(ConSE, {"top": [3, 10]}, {"C": 0.001}),
-        "sje": Search(SJE, {"epochs": [1]}),
-    }
-    frame = evaluate({"hierarchy": embedding}, searches, [tiny_imagenet])
-    assert frame["accuracy"].min() > 0.1  # chance: 1/50

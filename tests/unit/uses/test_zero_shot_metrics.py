@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix
+from sklearn.metrics import balanced_accuracy_score
 
 from phcle.errors import OptionError
 from phcle.images import (
-    class_accuracies,
     generalised_accuracy,
     mean_class_accuracy,
 )
@@ -44,17 +43,6 @@ def test_generalised_accuracy_joins_its_two_halves(answers):
         assert 2 / found.harmonic == pytest.approx(1 / found.seen + 1 / found.unseen)
     else:
         assert found.harmonic == 0
-
-
-@pytest.mark.filterwarnings("ignore:A single label was found")
-@given(pairs)
-def test_accuracy_of_a_class_is_the_share_of_its_images_that_are_right(answers):
-    truth, given = zip(*answers, strict=True)
-    labels = sorted({*truth, *given})
-    counts = confusion_matrix(truth, given, labels=labels)
-    for label, share in class_accuracies(truth, given).items():
-        own = counts[labels.index(label)]
-        assert own[labels.index(label)] / own.sum() == pytest.approx(share)
 
 
 def test_lists_of_different_length_are_refused():

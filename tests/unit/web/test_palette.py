@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from phcle.report.figures import COLOURS
+import phcle
+from phcle import PHCLE, RelationalContext
 
 N_GROUPS = 20
 # Linear RGB to the cone responses of OKLab, and these to its coordinates.
@@ -43,7 +44,8 @@ BLIND = {
 
 def colours(kind, scheme):
     """The colours `--kind-…` of the style sheet, in their order."""
-    text = files("phcle.web").joinpath("static/page.css").read_text("utf-8")
+    styles = Path(phcle.__file__).parent / "web" / "static" / "page.css"
+    text = styles.read_text("utf-8")
     found = re.findall(
         rf"--{kind}-(?:\d+|other): light-dark\((#\w{{6}}), (#\w{{6}})\)", text
     )
@@ -81,5 +83,15 @@ def test_a_scale_goes_from_near_the_page_to_far_from_it(scheme):
     assert steps.min() > 0.05
 
 
-def test_figures_have_the_same_colours():
-    assert list(COLOURS) == colours("group", "light")[:N_GROUPS]
+def test_figures_have_the_same_colours(tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
+    from phcle.report import write_report
+
+    edges = [(f"label {i}", f"branch {i % 20}") for i in range(200)]
+    edges += [(f"branch {i}", "root") for i in range(20)]
+    tree = RelationalContext.from_hierarchy(edges)
+    model = PHCLE(dim=4, choose=False, calibrate=False).fit(tree)
+    write_report(model.embedding_, tmp_path)
+    drawn = (tmp_path / "figures" / "map.svg").read_text()
+    used = {x for x in colours("group", "light")[:N_GROUPS] if x in drawn.lower()}
+    assert len(used) == N_GROUPS

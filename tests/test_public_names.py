@@ -1,0 +1,107 @@
+"""Tests use public names, so that packages can be rebuilt without touching them.
+
+Public are the packages of `PUBLIC` and what their `__getattr__` offers; of the doors,
+the package itself. Nothing below them is imported, patched or named in a patch.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+PUBLIC = {
+    *("phcle", "phcle.tables", "phcle.contexts", "phcle.embedding", "phcle.images"),
+    *("phcle.errors", "phcle.cli", "phcle.explorer", "phcle.report"),
+    *("phcle.datasets", "phcle.files", "phcle.options"),
+}
+
+INSIDE = [
+    *("maths/", "votes/", "unit/backends/", "fixtures/"),
+    *("problems.py", "oracle.py", "conftest.py"),
+    "command_line.py",  # calls phcle.cli.app for all others
+    "test_docstrings.py",  # looks at every module
+]
+"""Tests of the mathematics and of kernels, and makers of data, may look inside."""
+
+PENDING = (
+    *("reader_cases.py", "test_formats.py", "hostile/", "unit/contexts/"),
+    *("unit/solver/", "unit/test_estimator.py", "unit/test_progress.py"),
+)
+"""Tests that still look inside."""
+
+PATCHES = {"setattr", "setitem", "delattr", "patch", "import_module", "importorskip"}
+"""Functions that take the name of what they change or load."""
+
+
+def is_inner(name):
+    """Whether this is a module below the public ones, or a name in one."""
+    parts = name.split(".")
+    modules = (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+    return any(x not in PUBLIC and is_module(x) for x in modules)
+
+
+def is_module(name):
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def used_names(source):
+    """Names of phcle that a file imports or gives to a patch."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+        elif isinstance(node, ast.Call) and node.args:
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            given = getattr(node.args[0], "value", None)
+            if called in PATCHES and isinstance(given, str):
+                yield given
+
+
+def inner_names(source):
+    ours = (x for x in used_names(source) if re.match(r"phcle\.", x))
+    return sorted(x for x in ours if is_inner(x))
+
+
+FILES = [
+    file
+    for file in sorted(TESTS.rglob("*.py"))
+    if not file.relative_to(TESTS).as_posix().startswith((*INSIDE, *PENDING))
+]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda x: x.relative_to(TESTS).as_posix())
+def test_a_file_uses_public_names_alone(file):
+    assert inner_names(file.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ("import phcle", False),
+        ("from phcle import PHCLE, errors", False),
+        ("from phcle.embedding import load", False),
+        ("from phcle.cli import main", False),
+        ("import numpy.linalg", False),
+        ("monkeypatch.setattr('os.fsync', fail)", False),
+        ("import phcle.solver", True),
+        ("from phcle import solver", True),
+        ("from phcle.cli.app import app", True),
+        ("from phcle.explorer import pages", True),
+        ("from phcle.embedding.storage import load", True),
+        ("def f():\n    from phcle.uses.clusters import cluster_labels", True),
+        ("monkeypatch.setattr('phcle.uses.clusters.MOST_LABELS', 11)", True),
+        ("pytest.importorskip('phcle.contexts.readers')", True),
+    ],
+)
+def test_inner_names_are_found(line, is_refused):
+    assert bool(inner_names(line)) == is_refused
