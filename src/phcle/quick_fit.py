@@ -22,13 +22,16 @@ from phcle.contexts.data_frames import (
     sample_of,
     with_columns,
 )
-from phcle.contexts.label_words import label_words_of
 from phcle.contexts.labels import as_label
 from phcle.contexts.match_report import warn_of_match
-from phcle.contexts.readers.files_to_contexts import ReadContexts, read_files
+from phcle.contexts.readers.files_to_contexts import (
+    ReadContexts,
+    label_words_of,
+    read_files,
+)
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.kind_guessing import Guess
-from phcle.contexts.readers.synonym_files import read_synonyms
+from phcle.contexts.readers.table_files import read_synonyms
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE

@@ -122,7 +122,7 @@ def _context_help(file: Path) -> ContextHelp:
 
 def _completion_skill(file: Path) -> CompletionSkill:
     from phcle.embedding import load
-    from phcle.solver.completion_skill import completion_skill
+    from phcle.solver.calibration import completion_skill
 
     embedding = load(file)
     with progress_bar("predicting hidden cells", "trials") as progress:

@@ -660,7 +660,7 @@ class LabelEmbedding:
             pandas frame, and the first column of other frames;
             `DescriptiveContext.from_frame` finds them there.
         """
-        from phcle.embedding.to_frame import embedding_frame
+        from phcle.embedding.export import embedding_frame
 
         return embedding_frame(self, library)
 

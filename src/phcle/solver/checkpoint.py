@@ -10,8 +10,10 @@ the last complete checkpoint.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import os
+import platform
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,11 +29,17 @@ from phcle.files.archive import read_sealed, write_sealed
 from phcle.files.writing import check_can_write
 from phcle.options import DEFAULTS, OPTIONS
 from phcle.solver.problem import Problem, State
-from phcle.solver.provenance import library_versions
 from phcle.solver.settings import Setting
 from phcle.solver.start import Factors
 
-__all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
+__all__ = [
+    "Checkpoint",
+    "Resumed",
+    "fingerprint",
+    "library_versions",
+    "look_into",
+    "without_times",
+]
 
 FORMAT, VERSION = "phcle.checkpoint", 2
 
@@ -372,3 +380,49 @@ def _digest(*parts: Sequence[str] | np.ndarray | sp.csr_array) -> str:
         for array in arrays:
             whole.update(np.ascontiguousarray(array).tobytes())
     return whole.hexdigest()[:16]
+
+
+def library_versions(backend: str = "numpy") -> dict[str, str]:
+    """Return the versions of the libraries that the numbers depend on.
+
+    Parameters
+    ----------
+    backend : str, default "numpy"
+        Name of the back end; its library is listed too.
+
+    Returns
+    -------
+    dict
+        Version by package; "source" for a package that runs from a source tree.
+    """
+    packages = ["phcle", "numpy", "scipy", "scikit-learn"]
+    if backend in ("numba", "torch"):
+        packages.append(backend)
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "source"
+    return found
+
+
+def without_times(
+    history: Sequence[Mapping[str, float]],
+) -> tuple[dict[str, float], ...]:
+    """Remove times from a history, so that the same fit gives the same file.
+
+    Parameters
+    ----------
+    history : sequence of mapping
+        A record for each sweep.
+
+    Returns
+    -------
+    tuple of dict
+        The records without "seconds".
+    """
+    return tuple(
+        {key: value for key, value in record.items() if key != "seconds"}
+        for record in history
+    )

@@ -17,8 +17,8 @@ from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import check_choice
+from phcle.solver.calibration import problem_of
 from phcle.solver.column_scores import read_cells
-from phcle.solver.embedding_problem import problem_of
 from phcle.solver.hidden_trials import Drawn, judged_tables, predict_hidden
 
 __all__ = ["suspicious_cells"]

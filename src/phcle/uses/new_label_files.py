@@ -31,15 +31,14 @@ from phcle.contexts.readers.file_to_context import (
 )
 from phcle.contexts.readers.files_to_contexts import ReadContexts, Synonyms
 from phcle.contexts.readers.label_files import read_hierarchy_edges
+from phcle.contexts.readers.ontologies import Thesaurus
 from phcle.contexts.readers.source_files import (
     CollectedFaults,
     SourceFile,
     errors_name,
     recorded,
 )
-from phcle.contexts.readers.synonym_files import read_synonyms
-from phcle.contexts.readers.table_files import Reading, open_table
-from phcle.contexts.readers.thesaurus import Thesaurus
+from phcle.contexts.readers.table_files import Reading, open_table, read_synonyms
 from phcle.contexts.spelling_keys import differences, match_key
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some

@@ -10,8 +10,11 @@ from hypothesis.extra.numpy import arrays
 
 from phcle import LabelEmbedding
 from phcle.errors import ContextError, UnknownLabelError
-from phcle.uses.neighbour_table import NeighbourTable, StoredNeighbours
-from phcle.uses.neighbourhood_comparison import neighbourhood_differences
+from phcle.uses.neighbour_table import (
+    NeighbourTable,
+    StoredNeighbours,
+    neighbourhood_differences,
+)
 
 
 def embedding_of(vectors, prefix="label"):

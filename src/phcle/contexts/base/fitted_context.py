@@ -28,8 +28,7 @@ from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration
-    from phcle.contexts.relational.specific_nodes import SpecificNodes
-    from phcle.contexts.relational.taxonomy import Hierarchy
+    from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
     from phcle.files.tensor_store import TensorStore
 
 __all__ = ["FittedContext", "warn_unknown_columns"]
@@ -214,7 +213,7 @@ class FittedContext(SolverSide):
     @cached_property
     def specific_nodes(self) -> SpecificNodes | None:
         """Which nodes of the hierarchy say much about a label, if there is one."""
-        from phcle.contexts.relational.specific_nodes import SpecificNodes
+        from phcle.contexts.relational.taxonomy import SpecificNodes
 
         if self.hierarchy is None:
             return None

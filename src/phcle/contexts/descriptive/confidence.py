@@ -16,15 +16,16 @@ from cells that were hidden from trial fits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.matrices import check_array, check_number
+from phcle.files.tensor_store import TensorStore
 
 __all__ = [
     "Calibration",
@@ -32,9 +33,11 @@ __all__ = [
     "Described",
     "Read",
     "logit",
+    "pack_calibration",
     "softmax",
     "steps_per_unit",
     "support",
+    "unpack_calibration",
     "with_family",
 ]
 
@@ -449,3 +452,59 @@ def logit(share: Floats) -> Floats:
     """
     inside = np.clip(share, MARGIN, 1 - MARGIN)
     return np.asarray(np.log(inside / (1 - inside)))
+
+
+CURVES = ("intercept", "slope", "low", "high", "tilt", "family")
+CURVE_NUMBERS = ("widening", "least_support", "n_values")
+"""Parts of a calibration's curves that a file stores as arrays, and as JSON."""
+
+
+def pack_calibration(calibration: Calibration, store: TensorStore) -> dict[str, Any]:
+    """Put a calibration into the store of a file.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        The curves of a context.
+    store : TensorStore
+        Where to put its arrays.
+
+    Returns
+    -------
+    dict
+        Its numbers, which JSON can store.
+    """
+    store["presence"] = calibration.presence
+    store["deviation"] = calibration.deviation
+    packed = {}
+    for name in ("gaps", "alone"):
+        curves = getattr(calibration, name)
+        store[name] = np.stack([getattr(curves, x) for x in CURVES])
+        packed[name] = {x: getattr(curves, x) for x in CURVE_NUMBERS}
+    return packed
+
+
+def unpack_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibration:
+    """Make the calibration that a file stores.
+
+    Parameters
+    ----------
+    packed : mapping
+        What `pack_calibration` returned.
+    store : TensorStore
+        Its arrays.
+
+    Returns
+    -------
+    Calibration
+        The calibration, not checked yet.
+    """
+    presence, deviation = store["presence"], store["deviation"]
+    found = []
+    for name in ("gaps", "alone"):
+        arrays, numbers = store[name], packed[name]
+        if "tilt" in numbers:  # older files have one factor for all columns
+            tilt = np.full(len(presence), float(numbers["tilt"]))
+            arrays = np.vstack([arrays, tilt, np.zeros(len(presence))])
+        found.append(Curves(*arrays, **{x: numbers[x] for x in CURVE_NUMBERS}))
+    return Calibration(presence, deviation, *found)

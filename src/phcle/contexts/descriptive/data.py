@@ -19,7 +19,7 @@ from phcle.contexts.descriptive.column_scales import choose_log_columns, units_d
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
 from phcle.contexts.descriptive.scaled_values import ScaledValues, offset_and_scale
-from phcle.contexts.descriptive.sources import Cells, Source, Words
+from phcle.contexts.descriptive.sources import Cells, Source, Words, weigh_words
 from phcle.contexts.descriptive.values_by_label import (
     by_label,
     encode_texts,
@@ -30,7 +30,6 @@ from phcle.contexts.descriptive.values_by_label import (
     texts_of_frame,
     words_of_labels,
 )
-from phcle.contexts.descriptive.word_weights import weigh_words
 from phcle.contexts.labels import as_label, as_labels
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes

@@ -15,7 +15,7 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import warn_unknown_columns
 from phcle.contexts.base.penalties import Penalties
-from phcle.contexts.descriptive.calibration_storage import (
+from phcle.contexts.descriptive.confidence import (
     pack_calibration,
     unpack_calibration,
 )

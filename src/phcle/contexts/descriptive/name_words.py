@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.descriptive.sources import Encoded, Source
-from phcle.contexts.descriptive.word_weights import weigh_known_words
+from phcle.contexts.descriptive.sources import Encoded, Source, weigh_known_words
 from phcle.contexts.labels import normal
 from phcle.contexts.matrices import check_array
 from phcle.errors import ContextError

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.data_frames import rows_of
-from phcle.contexts.descriptive.sentence_encoder import encode_sentences
+from phcle.contexts.descriptive.sources import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.errors import ContextError
 

@@ -11,8 +11,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.full_rows import DenseRows, FullRows
-from phcle.contexts.masked.column_moments import Moments, moments_of_scaled, unit_of
-from phcle.contexts.masked.masked_matrix import MaskedMatrix
+from phcle.contexts.masked.masked_matrix import (
+    MaskedMatrix,
+    Moments,
+    moments_of_scaled,
+    unit_of,
+)
 from phcle.contexts.masked.sparse_values import SparseValues
 from phcle.contexts.matrices import LARGEST, csr_with_zeros
 from phcle.files.tensor_store import TensorStore

@@ -11,8 +11,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.contexts.full_rows import DenseRows, FullRows, SparseRows
-from phcle.contexts.masked.column_moments import Moments, moments_of_scaled, unit_of
-from phcle.contexts.masked.masked_matrix import MaskedMatrix
+from phcle.contexts.masked.masked_matrix import (
+    MaskedMatrix,
+    Moments,
+    moments_of_scaled,
+    unit_of,
+)
 from phcle.contexts.matrices import LARGEST, csr_with_zeros, take_rows
 from phcle.files.tensor_store import TensorStore
 

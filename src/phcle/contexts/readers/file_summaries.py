@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from phcle.contexts.readers.delimiters import DELIMITERS
+from phcle.contexts.readers.delimited import DELIMITERS
 
 __all__ = ["FileSummary", "first_few"]
 

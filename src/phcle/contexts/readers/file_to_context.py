@@ -16,7 +16,7 @@ from phcle.files.writing import is_file
 from phcle.optional_imports import is_installed
 
 if TYPE_CHECKING:
-    from phcle.contexts.readers.thesaurus import Thesaurus
+    from phcle.contexts.readers.ontologies import Thesaurus
 
 __all__ = [
     "read_and_summarise",

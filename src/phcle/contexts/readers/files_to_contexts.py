@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from phcle.contexts.base.context import Context
+from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.readers.context_files import (
     FILE_KINDS,
     THESAURI,
@@ -35,6 +37,7 @@ __all__ = [
     "ReadContexts",
     "Synonyms",
     "collect_files",
+    "label_words_of",
     "read_contexts",
     "read_files",
 ]
@@ -284,7 +287,7 @@ def read_files(
     found.faults.raise_all()
     if not label_words:
         return found.read
-    from phcle.contexts.label_words import label_words_of
+    from phcle.contexts.readers.files_to_contexts import label_words_of
 
     read = found.read
     words = label_words_of(list(read), read.labels, read.names)
@@ -412,7 +415,7 @@ class _Reader:
             self.summaries.append(summary)
 
     def read_synonyms(self, path: Path) -> dict[str, str]:
-        from phcle.contexts.readers.synonym_files import read_synonyms
+        from phcle.contexts.readers.table_files import read_synonyms
 
         found: dict[str, str] = {}
         file = ContextFile("synonyms", path, "synonyms")
@@ -504,3 +507,36 @@ def _titles(
         name: path.name if n_called[path.name] == 1 else str(path)
         for name, path in paths.items()
     }
+
+
+def label_words_of(
+    contexts: Iterable[Context],
+    labels: Iterable[Any] | None,
+    names: Mapping[str, str],
+) -> DescriptiveContext:
+    """Make a context from the names of the labels of other contexts.
+
+    Parameters
+    ----------
+    contexts : iterable of Context
+        The other contexts.
+    labels : iterable of str or None
+        The labels that are embedded; None for all labels of the contexts.
+    names : mapping from str to str
+        Readable names; a label without one is its own name.
+
+    Returns
+    -------
+    DescriptiveContext
+        As `DescriptiveContext.from_label_names` makes it.
+
+    Examples
+    --------
+    >>> tags = DescriptiveContext.from_tags({"wine glass": ["red"], "glass": ["clear"]})
+    >>> label_words_of([tags], None, {}).labels
+    ('wine glass', 'glass')
+    """
+    if labels is None:
+        labels = chain.from_iterable(context.labels for context in contexts)
+    known = dict.fromkeys(map(str, labels))
+    return DescriptiveContext.from_label_names({x: names.get(x, x) for x in known})

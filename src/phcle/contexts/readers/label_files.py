@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from phcle.contexts.data_frames import lineage_edges
 from phcle.contexts.descriptive.cell_encoding import CellFaults, unknown_cells
 from phcle.contexts.descriptive.column_reading import as_number, read_column
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
-from phcle.contexts.lineages import lineage_edges
 from phcle.contexts.readers.delimited import text_lines
 from phcle.contexts.readers.file_arguments import ROLES
 from phcle.contexts.readers.file_summaries import first_few
