@@ -18,8 +18,9 @@ from phcle import PHCLE, load
 from phcle.embedding import storage
 from phcle.errors import FileError, PhcleWarning
 from phcle.explorer import precomputed, second_layout
-from phcle.images import image_map, load_map
+from phcle.images import load_map
 from phcle.solver import checkpoint
+from phcle.uses.pictures import image_map
 
 SOURCE = Path(phcle.__file__).parent
 FORMATS = Path(__file__).parent / "fixtures" / "formats"
@@ -124,7 +125,7 @@ def test_a_checkpoint_still_resumes_to_the_same_vectors(tmp_path):
     copy = shutil.copy(path, tmp_path / "fit.ckpt")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        contexts = made.contexts_of_checkpoints()
+        contexts = made.contexts()
         model = PHCLE(**made.OPTIONS).fit(contexts, checkpoint=copy, resume=True)
     assert model.weights_ == about["weights"]
     assert len(model.history_) - 1 == about["sweeps"]
@@ -140,7 +141,7 @@ def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):
     copy.write_bytes(sealed(whole, {**own, "content": json.dumps(content)}, body))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        contexts = made.contexts_of_checkpoints()
+        contexts = made.contexts()
         PHCLE(**made.OPTIONS).fit(contexts, checkpoint=copy, resume=True)
     with pytest.raises(FileError, match="complete_only=False, this fit True"):
         PHCLE(**made.OPTIONS, complete_only=True).fit(

@@ -140,7 +140,6 @@ def _show_skill(answer: CompletionSkill) -> None:
                 "PHCLE",
                 "usual",
                 "family",
-                "near",
                 "rows",
                 "PHCLE is",
             ),
@@ -152,17 +151,13 @@ def _show_skill(answer: CompletionSkill) -> None:
                     f"{row.score:.2f}",
                     f"{row.usual:.2f}",
                     "–" if row.family is None else f"{row.family:.2f}",
-                    "–" if row.nearest is None else f"{row.nearest:.2f}",
-                    "–" if row.whole_rows is None else f"{row.whole_rows:.0%}",
+                    f"{row.whole_rows:.0%}",
                     row.verdict,
                 )
                 for row in answer.columns
             ],
         )
-        show_line(
-            "right: share that is right; usual: mean or most common value; near: 10 "
-            "nearest by known cells."
-        )
+        show_line("right: share that is right; usual: mean or most common value.")
         show_line(
             "rows: gaps in labels without any value in the table; whole hidden rows "
             "have this weight in all scores (50% if there are no gaps)."

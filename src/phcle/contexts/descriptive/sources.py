@@ -331,8 +331,6 @@ def _model() -> Any:
     return SentenceTransformer(str(Path(home.origin).parent / "model"), device="cpu")
 
 
-
-
 def weigh_words(
     documents: Sequence[str], min_count: int, name: str
 ) -> tuple[tuple[str, ...], Floats, sp.csr_array]:
