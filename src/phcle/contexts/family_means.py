@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Floats, Ints
 from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.relational.taxonomy import Hierarchy
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_WITH_FAMILIES", "TIE", "FamilyMeans", "Groups"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""

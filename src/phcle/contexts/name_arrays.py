@@ -14,12 +14,12 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import Ints
 from phcle.contexts.name_hashes import hash_bytes
 from phcle.errors import ContextError, some
 
 __all__ = ["NameArray", "NameIndex", "is_name_array"]
 
-Ints = npt.NDArray[np.int64]
 
 AT_ONCE = 1 << 16
 """Names turned into texts at once while iterating."""

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.answers import ContextPart, Explanation, ReasonGroup
+from phcle.arrays import Floats
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
@@ -24,7 +24,6 @@ from phcle.errors import ContextError
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-Floats = npt.NDArray[np.float64]
 
 __all__ = ["ContextPart", "Explanation", "ReasonGroup", "explain"]
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Floats, Ints
 from phcle.contexts.family_means import TIE, FamilyMeans, Groups
 from phcle.contexts.labels import index_of
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
 __all__ = ["FamilyValues"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class FamilyValues:

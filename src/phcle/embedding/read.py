@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Described
 from phcle.contexts.descriptive.fields import Field
@@ -28,9 +28,6 @@ __all__ = [
     "rows_of_data",
     "support_of",
 ]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +55,7 @@ class Reading:
 def read_predictions(
     embedding: LabelEmbedding,
     context: PredictingContext,
-    vectors: npt.NDArray[np.floating],
+    vectors: AnyFloats,
     labels: Sequence[str | None],
     *,
     field: Field | None = None,
@@ -110,7 +107,7 @@ def read_predictions(
 def support_of(
     embedding: LabelEmbedding,
     context: PredictingContext,
-    vectors: npt.NDArray[np.floating],
+    vectors: AnyFloats,
     labels: Sequence[str | None],
 ) -> Floats | None:
     """Compute how near every vector is to another label that the context describes.
@@ -218,7 +215,7 @@ def _described(embedding: LabelEmbedding, context: PredictingContext) -> _Known:
 ROWS_AT_ONCE = 10_000
 """Labels of a step: a fraction of a second."""
 
-Supports = dict[str, npt.NDArray[np.float64]]
+Supports = dict[str, Floats]
 
 
 def fill_supports(

@@ -18,9 +18,9 @@ from dataclasses import dataclass, fields
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.answers import ColumnSkill, CompletionSkill
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.fields import Field
@@ -32,9 +32,6 @@ from phcle.solver.problem import Problem
 
 __all__ = ["read_cells", "score_columns"]
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 FEWEST = 10
 """Columns with fewer hidden cells are not judged; weights count as if they were fewer

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtr
 
 from phcle.answers import SuspiciousCell
+from phcle.arrays import Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Read
 from phcle.contexts.descriptive.fields import Field
@@ -23,8 +23,6 @@ from phcle.solver.hidden_trials import Drawn, judged_tables, predict_hidden
 
 __all__ = ["suspicious_cells"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 FOLDS = 5
 """Fits that each hide another part of the known cells."""

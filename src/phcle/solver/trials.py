@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Floats
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.base.context import Context
@@ -38,7 +38,6 @@ __all__ = [
     "open_roles",
 ]
 
-Floats = npt.NDArray[np.float64]
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.describe import is_informative
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -29,8 +29,6 @@ __all__ = [
     "find_labels",
 ]
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 CERTAIN = 0.98
 """Largest probability used in scores: tables have errors, and a single probability of 0
@@ -58,8 +56,8 @@ class AttributeColumn:
 
     value: Floats
     chance: Floats
-    is_observed: Bools
-    is_confident: Bools
+    is_observed: Flags
+    is_confident: Flags
     low: Floats
     high: Floats
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import Floats, Ints
 from phcle.embedding.cosine_search import check_count, nearest_rows
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
@@ -53,7 +54,7 @@ class NeighbourTable:
     """
 
     rows: npt.NDArray[np.int32]
-    cosines: npt.NDArray[np.float64]
+    cosines: Floats
 
     @classmethod
     def of(
@@ -162,9 +163,6 @@ class StoredNeighbours:
         return position[self.embedding.resolve(label)] if row is None else row
 
 
-Ints = npt.NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
 class Differences:
     """How many nearest neighbours each label shares between two embeddings.
@@ -186,7 +184,7 @@ class Differences:
     """
 
     labels: tuple[str, ...]
-    shared: npt.NDArray[np.float64]
+    shared: Floats
     k: int
 
     @property

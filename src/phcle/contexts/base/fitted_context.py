@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.base.solver_side import SolverSide
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from phcle.files.tensor_store import TensorStore
 
 __all__ = ["FittedContext", "warn_unknown_columns"]
-
-Floats = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,7 +100,7 @@ class FittedContext(SolverSide):
         return self
 
     @abstractmethod
-    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
         """Compute minus the derivative of the weighted term by x = w·c.
 
         Parameters
@@ -167,9 +165,9 @@ class FittedContext(SolverSide):
     def evidence(
         self,
         labels: Sequence[str],
-        vectors: Floats,
+        vectors: AnyFloats,
         lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats | None],
+        vectors_of: Callable[[Sequence[str]], AnyFloats | None],
     ) -> Evidence:
         """Say what makes up the vectors of many labels, for `reasons` at once.
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Floats
 from phcle.errors import check_choice
 
 __all__ = ["choose_log_columns", "units_differ"]
 
-Floats = npt.NDArray[np.float64]
 
 SKEWED, ENOUGH_TO_TELL = 1.0, 8
 """A column of positive numbers whose skewness exceeds this, on at least so many values,

@@ -23,6 +23,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.matrices import check_array, check_number
 from phcle.files.tensor_store import TensorStore
@@ -41,9 +42,6 @@ __all__ = [
     "with_family",
 ]
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 MARGIN = 1e-3
 """Shares of labels are kept this far from 0 and 1, where the logit is infinite. So an
@@ -362,8 +360,8 @@ def softmax(logs: Floats) -> Floats:
 
 
 def support(
-    vectors: npt.NDArray[np.floating],
-    described: npt.NDArray[np.floating],
+    vectors: AnyFloats,
+    described: AnyFloats,
     own: Ints | None = None,
 ) -> Floats:
     """Compute the support of vectors: how near another described label is.
@@ -395,13 +393,11 @@ class Described:
         Their vectors.
     """
 
-    def __init__(self, vectors: npt.NDArray[np.floating]) -> None:
+    def __init__(self, vectors: AnyFloats) -> None:
         self.step = -(-len(vectors) // MOST_DESCRIBED) or 1
         self.units = _unit(vectors[:: self.step])
 
-    def support(
-        self, vectors: npt.NDArray[np.floating], own: Ints | None = None
-    ) -> Floats:
+    def support(self, vectors: AnyFloats, own: Ints | None = None) -> Floats:
         """Compute the support of vectors, as the function `support` does.
 
         Parameters
@@ -432,7 +428,7 @@ class Described:
         return best**4
 
 
-def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+def _unit(vectors: AnyFloats) -> npt.NDArray[np.float32]:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1), np.float32)
 

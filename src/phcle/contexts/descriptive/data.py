@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Flags
 from phcle.contexts.base.context import Context
 from phcle.contexts.data_frames import as_frame, labelled_columns
 from phcle.contexts.descriptive.cell_encoding import encode_columns
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
 
 __all__ = ["DescriptiveContext"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +130,7 @@ class DescriptiveContext(Context):
         return self.matrix.n_known
 
     @property
-    def has_values(self) -> npt.NDArray[np.bool_]:
+    def has_values(self) -> Flags:
         """Which labels have at least one known value."""
         return self.matrix.known_rows
 
@@ -219,7 +217,7 @@ class DescriptiveContext(Context):
                 )
 
     @property
-    def is_log(self) -> npt.NDArray[np.bool_]:
+    def is_log(self) -> Flags:
         """Which columns are fitted on a log scale."""
         return np.isin(np.array(self.columns, dtype=object), self.log_columns)
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
@@ -30,14 +29,6 @@ __all__ = [
     "SquaredTerm",
     "ValueTarget",
 ]
-
-Floats = npt.NDArray[np.float64]
-
-AnyFloats = npt.NDArray[np.floating[Any]]
-
-Ints = npt.NDArray[np.int64]
-
-Flags = npt.NDArray[np.bool_]
 
 
 class SquaredTerm(Term):

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.protocol import Backend
 from phcle.backends.row_blocks import PaddedRows, pad_rows
 from phcle.contexts.base.penalties import UNITS
@@ -21,8 +21,6 @@ from phcle.contexts.matrices import csr_with_zeros, keep_entries
 
 __all__ = ["CellsOrGaps", "ScaledValues", "offset_and_scale"]
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 AT_ONCE = 10_000_000
 """Cells of which gaps are looked for at once: 10 MB."""
@@ -111,10 +109,6 @@ def _gaps(known: sp.csr_array, lines: Ints, places: Ints) -> tuple[Ints, Ints]:
         all_lines.append(some[line])
         all_gaps.append(places[place])
     return np.concatenate(all_lines), np.concatenate(all_gaps)
-
-
-Floats = npt.NDArray[np.float64]
-AnyFloats = npt.NDArray[np.floating[Any]]
 
 
 TRUTH_SPREAD, VALUE_SPREAD = 0.5, 0.5**0.5

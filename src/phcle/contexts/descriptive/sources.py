@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Floats
 from phcle.contexts.base.fitted_context import warn_unknown_columns
 from phcle.contexts.descriptive.column_reading import read_column
 from phcle.contexts.matrices import check_array
@@ -39,8 +39,6 @@ __all__ = [
     "weigh_known_words",
     "weigh_words",
 ]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

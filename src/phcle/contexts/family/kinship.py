@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from phcle.arrays import Flags, Floats
 from phcle.contexts.labels import index_of
 from phcle.contexts.matrices import LARGEST, take_rows
 from phcle.contexts.relational.taxonomy import Hierarchy
@@ -25,7 +25,6 @@ from phcle.files.tensor_store import TensorStore
 
 __all__ = ["GraphKinship", "Kinship", "TreeKinship", "unpack_kinship"]
 
-Flags = npt.NDArray[np.bool_]
 
 GROUND = 0.1
 """Pull of the nodes of a graph to zero, as a share of their mean bond to neighbours.
@@ -328,7 +327,7 @@ class GraphKinship(Kinship):
         return sp.csr_array(part + part.T)
 
     @staticmethod
-    def _degrees(weights: sp.csr_array) -> npt.NDArray[np.float64]:
+    def _degrees(weights: sp.csr_array) -> Floats:
         return np.asarray(weights.sum(axis=1), np.float64).ravel()
 
     def places(self, labels: Sequence[str], nodes: Sequence[str]) -> sp.csr_array:

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.full_rows import DenseRows, FullRows
 from phcle.contexts.masked.masked_matrix import (
     MaskedMatrix,
@@ -22,10 +22,6 @@ from phcle.contexts.matrices import LARGEST, csr_with_zeros
 from phcle.files.tensor_store import TensorStore
 
 __all__ = ["DenseValues"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 class DenseValues(MaskedMatrix):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.full_rows import FullRows
 from phcle.files.tensor_store import TensorStore
 
@@ -26,8 +26,6 @@ __all__ = [
     "unit_of",
 ]
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 SMALLEST = 1e-100
 """If all values are smaller than this, they are scaled up before they are squared: the
@@ -111,9 +109,6 @@ def moments_of_scaled(
     rounding = np.finfo(np.float64).eps * mean
     squares[squares <= count * rounding**2] = 0.0
     return Moments(count, mean * unit, squares, unit)
-
-
-Ints = npt.NDArray[np.int64]
 
 
 class MaskedMatrix(ABC):

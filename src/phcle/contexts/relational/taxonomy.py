@@ -10,17 +10,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from phcle.arrays import Flags, Ints
 from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of, is_missing
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 
 __all__ = ["Hierarchy", "Ints", "SpecificNodes"]
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +130,7 @@ class Hierarchy:
         return index_of(self.nodes)
 
     @cached_property
-    def has_children(self) -> npt.NDArray[np.bool_]:
+    def has_children(self) -> Flags:
         """Whether each node has children: (nodes,)."""
         internal = np.zeros(len(self.nodes), dtype=bool)
         internal[self.edges[:, 1]] = True

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
 from phcle.embedding.cosine_search import unit_rows
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -34,7 +35,6 @@ from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
 
 __all__ = ["ZeroShotClassifier", "check_has_vectors", "class_matrix", "positive"]
 
-Floats = npt.NDArray[np.floating]
 
 NORMALIZATIONS = ("l2", "center", "none")
 
@@ -142,7 +142,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.seen_penalty_ = self._penalty(images)
         return self
 
-    def decision_function(self, X: npt.ArrayLike) -> Floats:
+    def decision_function(self, X: npt.ArrayLike) -> AnyFloats:
         """Score the candidates for each image.
 
         Parameters
@@ -200,7 +200,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
 
     @abstractmethod
-    def decide(self, readings: Floats) -> Floats:
+    def decide(self, readings: AnyFloats) -> AnyFloats:
         """Score the candidates from readings of the feature side.
 
         Parameters
@@ -220,7 +220,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _learn_classes(
-        self, images: TrainingImages, seen: Floats, candidates: Floats
+        self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
         """Learn the class side from class vectors (classes, dim)."""
 
@@ -275,7 +275,7 @@ def class_matrix(
     seen: Sequence[str],
     candidates: Sequence[str],
     normalize: str,
-) -> tuple[Floats, Floats]:
+) -> tuple[AnyFloats, AnyFloats]:
     """Return the vectors of seen and candidate classes, scaled in the same way.
 
     Parameters

@@ -7,15 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.embedding.cosine_search import unit_rows
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["ConSE"]
-
-Floats = npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +23,7 @@ class _ProbabilitySide:
     scaling: Scaling
     model: Any
 
-    def apply(self, X: Floats) -> Floats:
+    def apply(self, X: AnyFloats) -> AnyFloats:
         return np.asarray(self.model.predict_proba(self.scaling.apply(X)))
 
 
@@ -89,7 +87,7 @@ class ConSE(ZeroShotClassifier):
             images.scaling(self.features), images.logistic(self.features, self.C)
         )
 
-    def decide(self, readings: Floats) -> Floats:
+    def decide(self, readings: AnyFloats) -> AnyFloats:
         """Combine the most probable classes and compare with the candidates."""
         top = min(self.top, readings.shape[1])
         # The stable sort prefers the earlier of classes with equal probability.
@@ -104,7 +102,7 @@ class ConSE(ZeroShotClassifier):
         positive("C", self.C)
 
     def _learn_classes(
-        self, images: TrainingImages, seen: Floats, candidates: Floats
+        self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
         self.seen_vectors_ = seen  # (seen, dim)
         self.directions_ = unit_rows(candidates)  # (candidates, dim)

@@ -17,15 +17,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve
 
+from phcle.arrays import AnyFloats
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
 __all__ = ["ESZSL", "carry_over"]
-
-Floats = npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +31,9 @@ class _RidgeSide:
     """Scores of the seen classes by ridge regression."""
 
     scaling: Scaling
-    weights: Floats  # (features, seen)
+    weights: AnyFloats  # (features, seen)
 
-    def apply(self, X: Floats) -> Floats:
+    def apply(self, X: AnyFloats) -> AnyFloats:
         return np.asarray(self.scaling.apply(X) @ self.weights)
 
 
@@ -103,7 +101,7 @@ class ESZSL(ZeroShotClassifier):
             images.spectrum(self.features).ridge_weights(self.feature_ridge),
         )
 
-    def decide(self, readings: Floats) -> Floats:
+    def decide(self, readings: AnyFloats) -> AnyFloats:
         """Map scores of the seen classes to scores of the candidates."""
         return np.asarray(readings @ self.class_map_)
 
@@ -112,12 +110,12 @@ class ESZSL(ZeroShotClassifier):
         positive("class_ridge", self.class_ridge)
 
     def _learn_classes(
-        self, images: TrainingImages, seen: Floats, candidates: Floats
+        self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
         self.class_map_ = carry_over(seen, candidates, self.class_ridge)
 
 
-def carry_over(seen: Floats, targets: Floats, class_ridge: float) -> Floats:
+def carry_over(seen: AnyFloats, targets: AnyFloats, class_ridge: float) -> AnyFloats:
     """Return (S Sᵀ + λI)⁻¹ S Tᵀ, which maps scores of seen classes to targets.
 
     With the axes of the space as targets, the result gives the coordinates of an

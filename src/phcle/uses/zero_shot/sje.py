@@ -18,12 +18,12 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from phcle.arrays import AnyFloats
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages
 
 __all__ = ["SJE"]
 
-Floats = npt.NDArray[np.floating]
 Positions = npt.NDArray[np.intp]
 
 
@@ -89,7 +89,7 @@ class SJE(ZeroShotClassifier):
         """Fit the scaling of the features."""
         return images.scaling(self.features)
 
-    def decide(self, readings: Floats) -> Floats:
+    def decide(self, readings: AnyFloats) -> AnyFloats:
         """Score by the bilinear map."""
         return np.asarray(readings @ self.map_)
 
@@ -100,7 +100,7 @@ class SJE(ZeroShotClassifier):
             positive(name, getattr(self, name), whole=True)
 
     def _learn_classes(
-        self, images: TrainingImages, seen: Floats, candidates: Floats
+        self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
         X = self.feature_side_.apply(images.X)
         basis = np.eye(seen.shape[1])
@@ -115,8 +115,8 @@ class SJE(ZeroShotClassifier):
         self.map_ = (W @ (candidates @ basis).T).astype(X.dtype)  # (p, candidates)
 
     def _descend(
-        self, X: Floats, codes: Positions, seen: Floats
-    ) -> tuple[Floats, list[float]]:
+        self, X: AnyFloats, codes: Positions, seen: AnyFloats
+    ) -> tuple[AnyFloats, list[float]]:
         """Average of W (p, dim) over all steps, and the mean loss of each epoch."""
         random = check_random_state(self.random_state)
         S = seen.astype(X.dtype)
@@ -139,8 +139,8 @@ class SJE(ZeroShotClassifier):
         return np.asarray(total / n_steps), losses
 
     def _violations(
-        self, X: Floats, codes: Positions, S: Floats, W: Floats
-    ) -> tuple[Floats, Floats]:
+        self, X: AnyFloats, codes: Positions, S: AnyFloats, W: AnyFloats
+    ) -> tuple[AnyFloats, AnyFloats]:
         """Ranking loss per image, and s_right − s_worst (zero where the margin holds).
 
         Where the right class leads by the margin it is its own y*, so both are zero.
