@@ -52,8 +52,6 @@ from phcle.solver.warm_factors import serves_as_start, warm_factors
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import nie_weights
 
-__all__ = ["PHCLE"]
-
 
 @documents_options
 class PHCLE(EstimatorOptions):

@@ -36,8 +36,6 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
 
-__all__ = ["fit"]
-
 
 def fit(
     *data: Any,

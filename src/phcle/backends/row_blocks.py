@@ -19,8 +19,6 @@ from phcle.backends.protocol import Array, Backend
 if TYPE_CHECKING:
     from phcle.backends.stored_rows import StoredRows
 
-__all__ = ["Block", "PaddedRows", "pad_rows", "split_rows"]
-
 
 @dataclass(frozen=True)
 class Block:

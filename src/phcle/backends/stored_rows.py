@@ -16,8 +16,6 @@ import torch
 
 from phcle.backends.row_blocks import pad_rows, split_rows
 
-__all__ = ["SparseRows", "StoredRows"]
-
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:

@@ -33,8 +33,6 @@ from phcle.backends.torch_dense import (
 )
 from phcle.errors import BackendError
 
-__all__ = ["TorchBackend"]
-
 T = TypeVar("T")
 
 

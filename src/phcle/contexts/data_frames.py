@@ -28,17 +28,6 @@ from phcle.errors import (
     some,
 )
 
-__all__ = [
-    "as_frame",
-    "as_row",
-    "has_labels_in_index",
-    "labelled_columns",
-    "lineage_edges",
-    "rows_of",
-    "sample_of",
-    "with_columns",
-]
-
 
 def as_frame(table: Any, where: str) -> Any | None:
     """Wrap a data frame with narwhals.

@@ -20,8 +20,6 @@ from phcle.contexts.relational.taxonomy import Hierarchy
 if TYPE_CHECKING:
     from phcle.contexts.base.fitted_context import FittedContext
 
-__all__ = ["MOST_WITH_FAMILIES", "TIE", "FamilyMeans", "Groups"]
-
 
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""

@@ -15,8 +15,6 @@ import scipy.sparse as sp
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.backends.protocol import Array, Backend
 
-__all__ = ["DenseRows", "FullRows", "PlacedRows", "SparseRows"]
-
 
 class FullRows(ABC):
     """Centred and scaled rows without missing values, for products with factors."""

@@ -23,21 +23,6 @@ import numpy.typing as npt
 from phcle.contexts.name_arrays import NameArray, is_name_array
 from phcle.errors import ContextError, some
 
-__all__ = [
-    "as_label",
-    "as_labels",
-    "as_names",
-    "index_of",
-    "is_missing",
-    "listed",
-    "normal",
-    "positions_of",
-    "refuse_half_characters",
-    "same_names",
-    "some_names",
-    "union_of",
-]
-
 
 def as_label(value: Any, where: str, what: str = "label") -> str:
     """Convert one label to text; only texts and whole numbers are accepted.

@@ -18,9 +18,6 @@ from phcle.arrays import Ints
 from phcle.contexts.name_hashes import hash_bytes
 from phcle.errors import ContextError, some
 
-__all__ = ["NameArray", "NameIndex", "is_name_array"]
-
-
 AT_ONCE = 1 << 16
 """Names turned into texts at once while iterating."""
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["hash_bytes", "hash_names"]
-
 BASE = np.uint64(0x9E3779B97F4A7C15)
 """Odd multiplier of the polynomial, so that no character is lost."""
 

@@ -19,20 +19,6 @@ from phcle.arrays import AnyFloats, Flags, Ints
 if TYPE_CHECKING:
     from phcle.contexts.base.penalties import Penalties
 
-__all__ = [
-    "AT",
-    "GROUPS",
-    "HAS",
-    "HIGH",
-    "LACKS",
-    "LOW",
-    "UNKNOWN",
-    "Evidence",
-    "Pair",
-    "Reasons",
-    "compared",
-    "words_of",
-]
 
 Codes = npt.NDArray[np.int8]
 

@@ -10,8 +10,6 @@ import unicodedata
 
 from phcle.contexts.labels import normal
 
-__all__ = ["differences", "match_key"]
-
 SAME_LETTER = str.maketrans(
     {
         **dict.fromkeys("‘’‛ʼ", "'"),

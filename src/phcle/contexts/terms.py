@@ -22,20 +22,6 @@ import numpy.typing as npt
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 
-__all__ = [
-    "Curvature",
-    "FactorUpdate",
-    "Line",
-    "LinearUpdate",
-    "Local",
-    "RowUpdate",
-    "Sample",
-    "SplitCurvature",
-    "StartTarget",
-    "Term",
-    "View",
-]
-
 Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
 

@@ -13,8 +13,6 @@ from phcle.arrays import Ints
 from phcle.contexts import DescriptiveContext
 from phcle.errors import ContextError, did_you_mean, some
 
-__all__ = ["ImageData"]
-
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.str_]
 

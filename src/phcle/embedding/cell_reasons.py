@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from phcle.contexts.descriptive.fields import Field
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["USUAL", "CellReasons"]
-
 
 USUAL = "usual value"
 """The reason of a value that is common in its column, more than anything else."""

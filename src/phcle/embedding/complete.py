@@ -18,9 +18,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import Reading, read_predictions
 from phcle.errors import OptionError, check_choice
 
-__all__ = ["completable", "completed_cells"]
-
-
 BLOCK = 1_000_000
 """Cells that are predicted at once: a few arrays of 8 MB."""
 

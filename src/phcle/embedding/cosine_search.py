@@ -16,15 +16,6 @@ import numpy as np
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.errors import ContextError
 
-__all__ = [
-    "Found",
-    "best_of",
-    "check_count",
-    "cosines_of_pairs",
-    "nearest_rows",
-    "unit_rows",
-]
-
 Found = tuple[Ints, Floats]
 
 CELLS_AT_ONCE = 1 << 23

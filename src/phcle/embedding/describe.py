@@ -15,13 +15,6 @@ from phcle.embedding.read import Reading, read_predictions
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = [
-    "Attribute",
-    "Description",
-    "describe",
-    "is_informative",
-]
-
 
 LIKELY = 0.5
 """List a prediction with at least this probability, more likely than not, if its odds

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
 
-__all__ = ["ContextPart", "Explanation", "ReasonGroup", "explain"]
-
 RANKED = ("both", "both_high", "both_low")
 """Groups whose columns are named by how telling they are, see `Reasons.rank`. In the
 others the size of the part decides, whatever its sign."""

@@ -24,17 +24,6 @@ from phcle.files.csv_text import csv_lines
 from phcle.files.safetensors_writer import write_tensors
 from phcle.files.writing import write_whole
 
-__all__ = [
-    "FORMATS",
-    "LIBRARIES",
-    "Format",
-    "column_names",
-    "embedding_frame",
-    "export",
-    "format_of",
-    "words_of",
-]
-
 
 @dataclass(frozen=True)
 class Format:

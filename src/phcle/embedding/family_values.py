@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from phcle.contexts.descriptive.fields import Field
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["FamilyValues"]
-
 
 class FamilyValues:
     """What the families of an embedding's labels say about the fields of a context.

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Completion
+from phcle.answers import Completion, Description, Explanation
 from phcle.arrays import AnyFloats, Floats
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
@@ -24,12 +24,9 @@ from phcle.embedding.cosine_search import (
     nearest_rows,
     unit_rows,
 )
-from phcle.embedding.describe import Description, describe
-from phcle.embedding.explain import Explanation, explain
+from phcle.embedding.describe import describe
+from phcle.embedding.explain import explain
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
-
-__all__ = ["LabelEmbedding"]
-
 
 SAME_COSINE = 1e-6
 """Cosines that differ by less are equal: siblings with one vector have a cosine of 1 up

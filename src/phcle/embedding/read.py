@@ -20,15 +20,6 @@ from phcle.embedding.family_values import FamilyValues
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = [
-    "Reading",
-    "Supports",
-    "fill_supports",
-    "read_predictions",
-    "rows_of_data",
-    "support_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Reading:

@@ -19,8 +19,6 @@ from phcle.solver.column_scores import score_columns
 from phcle.solver.hidden_trials import hidden_cells, judged_tables
 from phcle.solver.problem import DeviceProblem, Problem, State
 
-__all__ = ["calibrate", "completion_skill", "problem_of"]
-
 
 def calibrate(
     device: DeviceProblem,

@@ -31,15 +31,6 @@ from phcle.options import DEFAULTS, OPTIONS
 from phcle.solver.problem import Problem, State
 from phcle.solver.start import Factors
 
-__all__ = [
-    "Checkpoint",
-    "Resumed",
-    "fingerprint",
-    "library_versions",
-    "look_into",
-    "without_times",
-]
-
 FORMAT, VERSION = "phcle.checkpoint", 2
 
 NAMES_AT_ONCE = 1 << 20

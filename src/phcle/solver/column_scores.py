@@ -30,9 +30,6 @@ from phcle.contexts.labels import index_of
 from phcle.contexts.masked import MaskedMatrix
 from phcle.solver.problem import Problem
 
-__all__ = ["read_cells", "score_columns"]
-
-
 FEWEST = 10
 """Columns with fewer hidden cells are not judged; weights count as if they were fewer
 cells of equal weight."""

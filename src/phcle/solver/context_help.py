@@ -21,8 +21,6 @@ from phcle.solver.settings import Setting
 from phcle.solver.trials import FEWEST_CELLS, Question, Trials
 from phcle.solver.weights import equal_weights
 
-__all__ = ["context_help"]
-
 
 def context_help(
     embedding: LabelEmbedding,

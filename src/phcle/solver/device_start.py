@@ -17,8 +17,6 @@ from phcle.backends.protocol import Array, Backend
 from phcle.contexts.name_hashes import hash_names
 from phcle.solver.problem import Problem
 
-__all__ = ["draw_on_device", "normal_rows", "spectral_on_device"]
-
 AT_ONCE = 1 << 20
 """Rows converted to double precision at once."""
 

@@ -22,8 +22,6 @@ from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.label_solve import TOO_LARGE, solve_labels
 from phcle.solver.problem import Problem
 
-__all__ = ["fold_in"]
-
 
 def fold_in(
     embedding: LabelEmbedding,

@@ -29,9 +29,6 @@ from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, run
 
-__all__ = ["Drawn", "hidden_cells", "judged_tables", "predict_hidden"]
-
-
 ROW_SHARE, MOST_ROWS = 0.1, 200
 """Share of the described labels whose whole rows are hidden, and most of them."""
 

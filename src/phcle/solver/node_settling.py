@@ -13,9 +13,6 @@ from phcle.contexts.terms import LinearUpdate
 from phcle.solver.problem import LabelRows
 from phcle.solver.rows import Updated, solve_rows
 
-__all__ = ["settle_nodes"]
-
-
 KEPT_TURNS, MOST_TURNS = 6, {"float32": 20, "float64": 100}
 """How many turns between W and the nodes of families are remembered, and the most turns
 that are made. With six remembered, 5 to 15 are usual."""

@@ -22,8 +22,6 @@ import array_api_compat.numpy as xp
 from phcle.arrays import AnyFloats
 from phcle.solver.problem import Problem, penalty_terms
 
-__all__ = ["objective_terms"]
-
 
 def objective_terms(
     problem: Problem,

@@ -24,16 +24,6 @@ from phcle.contexts.family_means import Groups
 from phcle.contexts.labels import as_names
 from phcle.contexts.terms import RowUpdate, Sample, View
 
-__all__ = [
-    "DeviceProblem",
-    "LabelRows",
-    "Problem",
-    "State",
-    "penalty_terms",
-    "pose",
-    "values_and_gradient",
-]
-
 
 @dataclass(frozen=True)
 class Problem:

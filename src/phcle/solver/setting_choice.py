@@ -21,8 +21,6 @@ from phcle.solver.useful_weights import useful_weights
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import equal_weights, given_weights, shared_weights
 
-__all__ = ["SettingChoice"]
-
 USUAL_TRIALS = 9
 """Settings that are tried at most, for the progress bar."""
 

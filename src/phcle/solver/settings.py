@@ -14,16 +14,6 @@ from phcle.contexts.base.penalties import Penalties
 from phcle.errors import some
 from phcle.solver.problem import Problem, pose
 
-__all__ = [
-    "NOISE",
-    "Chosen",
-    "Setting",
-    "Trial",
-    "in_roles",
-    "longest_useful",
-    "pose_setting",
-]
-
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""
 

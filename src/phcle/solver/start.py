@@ -23,9 +23,6 @@ from phcle.errors import PhcleWarning
 from phcle.solver.device_start import draw_on_device, spectral_on_device
 from phcle.solver.problem import Problem
 
-__all__ = ["NOISE", "Factors", "draw_for_all", "spread_ones", "start_factors"]
-
-
 NOISE = 0.01
 """Size of the seeded noise at the start. Without noise, dimensions where W and a factor
 are both zero would stay zero; more noise would hide the spectral start."""

@@ -21,9 +21,6 @@ from phcle.solver.calibration import problem_of
 from phcle.solver.column_scores import read_cells
 from phcle.solver.hidden_trials import Drawn, judged_tables, predict_hidden
 
-__all__ = ["suspicious_cells"]
-
-
 FOLDS = 5
 """Fits that each hide another part of the known cells."""
 

@@ -29,15 +29,6 @@ from phcle.solver.sweep import MajoriseSolver, run
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.hidden_cells import HiddenCells
 
-__all__ = [
-    "FEWEST_CELLS",
-    "FIRST_SHRINKAGE",
-    "MOST_CELLS",
-    "Question",
-    "Trials",
-    "open_roles",
-]
-
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""

@@ -21,9 +21,6 @@ from phcle.solver.label_solve import solve_labels
 from phcle.solver.problem import Problem
 from phcle.solver.start import NOISE, Factors, draw_for_all
 
-__all__ = ["serves_as_start", "warm_factors"]
-
-
 DEAD = 1e-3
 """A dimension is dead if its part of all products is below this share of the largest.
 Sweeps would hardly revive it, so noise takes its place."""

@@ -26,8 +26,6 @@ from phcle.solver.problem import Problem
 from phcle.solver.settings import Chosen, Setting, longest_useful
 from phcle.solver.trials import open_roles
 
-__all__ = ["WarmStart", "changed_share"]
-
 Pose = Callable[[Aligned, Chosen], tuple[Problem, Chosen]]
 
 SETTINGS_UP_TO, CALIBRATION_UP_TO = 0.5, 0.1

@@ -18,8 +18,6 @@ from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["cluster_names", "shared_names"]
-
 Groups = Sequence[Sequence[str]]
 
 MOST = 2 / 3

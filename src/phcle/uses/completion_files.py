@@ -18,15 +18,6 @@ from phcle.errors import BackendError, OptionError
 from phcle.files.csv_text import csv_lines
 from phcle.files.writing import write_whole
 
-__all__ = [
-    "COLUMNS",
-    "ENDINGS",
-    "cell_texts",
-    "check_ending",
-    "json_list",
-    "write_cells",
-]
-
 COLUMNS = ("label", "column", "value", "confidence", "low", "high", "family", "why")
 """Columns of a table of completed cells."""
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from phcle.answers import ExplainedContext, ExplainedGroup, ExplanationLine
 
-__all__ = ["explanation_lines", "shown_percentile"]
-
 DIGITS = 3
 """Decimals of the parts. Parts of single columns are often below 0.01."""
 

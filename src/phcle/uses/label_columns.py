@@ -24,8 +24,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import read_predictions, rows_of_data
 from phcle.errors import OptionError, did_you_mean
 
-__all__ = ["N_BINS", "Bins", "FieldColumn", "LabelColumns", "Support"]
-
 Floats = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int16]
 Flags = npt.NDArray[np.bool_]

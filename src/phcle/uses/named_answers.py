@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
     from phcle.uses.neighbour_table import StoredNeighbours
 
-__all__ = [
-    "describe_label",
-    "explain_pair",
-    "named",
-    "nearest_labels",
-    "nearest_to_all",
-    "summarise",
-    "understood_picture",
-]
-
 
 def nearest_labels(
     embedding: LabelEmbedding,

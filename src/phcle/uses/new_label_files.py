@@ -44,8 +44,6 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.uses.node_names import NodeNames
 
-__all__ = ["read_new_contexts"]
-
 
 def read_new_contexts(
     embedding: LabelEmbedding,

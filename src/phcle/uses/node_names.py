@@ -9,8 +9,6 @@ from phcle.contexts.spelling_keys import match_key
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, did_you_mean, some
 
-__all__ = ["NodeNames"]
-
 
 class NodeNames:
     """Find nodes of a taxonomy by id or by readable name.

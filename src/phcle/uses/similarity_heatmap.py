@@ -17,7 +17,6 @@ from phcle.uses.clusters import Clusters
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CUT", "draw_heatmap", "heatmap_figure", "save_heatmap", "shortened"]
 
 FORMATS = (".png", ".svg", ".pdf")
 

@@ -31,20 +31,6 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from phcle.backends.half_precision import HalfColumns, HalfRows
 
-__all__ = [
-    "Blocking",
-    "PaddedColumns",
-    "default_blocking",
-    "exp2",
-    "fused_dense",
-    "fused_spread",
-    "log2",
-    "log2_1p_over",
-    "padded_width",
-    "reciprocal",
-    "shared_reciprocal",
-]
-
 
 @dataclass(frozen=True)
 class Blocking:

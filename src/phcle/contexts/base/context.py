@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.family.kinship import Kinship
 
-__all__ = ["Context"]
-
 
 class Context(ABC):
     """What the user knows about some labels, in the user's units.

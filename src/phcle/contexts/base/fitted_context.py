@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
     from phcle.files.tensor_store import TensorStore
 
-__all__ = ["FittedContext", "warn_unknown_columns"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedContext(SolverSide):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["UNITS", "Penalties"]
-
 UNITS = 100.0
 """Contexts are scaled to this sum of counts, or of squared deviations, per label. The
 value is a convention: the default penalties were chosen for it."""

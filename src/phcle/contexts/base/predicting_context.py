@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration, Read
     from phcle.contexts.descriptive.fields import Field
 
-__all__ = ["PredictingContext"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PredictingContext(FittedContext):

@@ -20,8 +20,6 @@ from phcle.errors import ContextError
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.hidden_cells import HiddenCells
 
-__all__ = ["SolverSide"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SolverSide(ABC):

@@ -14,14 +14,6 @@ from phcle.contexts.labels import index_of
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError
 
-__all__ = [
-    "CellFaults",
-    "EncodedColumns",
-    "encode_columns",
-    "unknown_cells",
-]
-
-
 FEW_VALUES = 50
 """A text column with at most this many values is a category, even if every label has
 its own value: the columns take little memory, and small tables are common."""

@@ -10,9 +10,6 @@ import numpy as np
 
 from phcle.arrays import Floats, Ints
 
-__all__ = ["fit_chances", "fit_values_of_categories"]
-
-
 CHANCE_FREEDOM, VALUE_FREEDOM = (0.5, 1.0), (0.1, 1.0)
 """How far intercept and slope of one column usually are from those of all: for chances,
 and for values of a category. On real tables these predicted hidden cells best."""

@@ -9,9 +9,6 @@ import numpy as np
 from phcle.arrays import Floats
 from phcle.errors import check_choice
 
-__all__ = ["choose_log_columns", "units_differ"]
-
-
 SKEWED, ENOUGH_TO_TELL = 1.0, 8
 """A column of positive numbers whose skewness exceeds this, on at least so many values,
 is fitted on a log scale. An exponential distribution has a skewness of 2."""

@@ -28,21 +28,6 @@ from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.matrices import check_array, check_number
 from phcle.files.tensor_store import TensorStore
 
-__all__ = [
-    "Calibration",
-    "Curves",
-    "Described",
-    "Read",
-    "logit",
-    "pack_calibration",
-    "softmax",
-    "steps_per_unit",
-    "support",
-    "unpack_calibration",
-    "with_family",
-]
-
-
 MARGIN = 1e-3
 """Shares of labels are kept this far from 0 and 1, where the logit is infinite. So an
 attribute is never taken for rarer than 1 in 1000."""

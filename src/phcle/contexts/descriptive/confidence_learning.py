@@ -26,9 +26,6 @@ from phcle.contexts.descriptive.confidence import (
 )
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 
-__all__ = ["COVERED", "learn_calibration"]
-
-
 COVERED = 0.8
 """Share of the truths that an interval holds."""
 

@@ -40,8 +40,6 @@ from phcle.errors import ContextError, ContextWarning, GuessWarning, some
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
 
-__all__ = ["DescriptiveContext"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DescriptiveContext(Context):

@@ -24,9 +24,6 @@ from phcle.contexts.descriptive.scaled_values import CellsOrGaps, ScaledValues
 from phcle.contexts.matrices import keep_entries
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
 
-__all__ = ["DescriptionUpdate", "elastic_net"]
-
-
 MOST_STEPS = 50
 """Most FISTA steps per sweep: InnerMaxIter of the paper."""
 

@@ -44,9 +44,6 @@ from phcle.contexts.reasons import (
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["FittedDescriptive"]
-
-
 NO_VALUES = ScaledValues.nothing(0, 0)
 
 

@@ -10,9 +10,6 @@ import numpy as np
 
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
 
-__all__ = ["HiddenCells", "HiddenPredictions"]
-
-
 AT_ONCE = 4_096
 """Single cells that are predicted at once, so that their vectors stay in the cache:
 those of all cells of a wide table would take gigabytes."""

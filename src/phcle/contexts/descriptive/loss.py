@@ -24,12 +24,6 @@ from phcle.contexts.terms import (
     View,
 )
 
-__all__ = [
-    "SpreadRows",
-    "SquaredTerm",
-    "ValueTarget",
-]
-
 
 class SquaredTerm(Term):
     """The term λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)².

@@ -23,9 +23,6 @@ from phcle.contexts.matrices import check_array
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["NameWords", "are_within", "is_piece", "split_name", "weigh_names"]
-
-
 CUT = "…"
 """Marks the side on which a word may go on beyond a piece."""
 

@@ -18,9 +18,6 @@ from phcle.contexts.descriptive.sources import Cells, Source
 from phcle.contexts.masked import logs_of
 from phcle.errors import ContextError, did_you_mean
 
-__all__ = ["DescriptivePredictions"]
-
-
 ROWS_AT_ONCE = 50_000
 """Labels that are predicted at once: their vectors in double precision take 40 MB."""
 

@@ -18,8 +18,6 @@ from phcle.errors import ContextError, ContextWarning, some
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.data import DescriptiveContext
 
-__all__ = ["merge_rows"]
-
 
 def merge_rows(
     context: DescriptiveContext, labels: Sequence[str]

@@ -19,9 +19,6 @@ from phcle.contexts.full_rows import DenseRows, FullRows
 from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.matrices import csr_with_zeros, keep_entries
 
-__all__ = ["CellsOrGaps", "ScaledValues", "offset_and_scale"]
-
-
 AT_ONCE = 10_000_000
 """Cells of which gaps are looked for at once: 10 MB."""
 

@@ -27,19 +27,6 @@ from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, OptionError
 from phcle.files.tensor_store import TensorStore
 
-__all__ = [
-    "PACKAGE",
-    "Cells",
-    "Encoded",
-    "Source",
-    "Words",
-    "encode_sentences",
-    "has_sentence_encoder",
-    "unpack_source",
-    "weigh_known_words",
-    "weigh_words",
-]
-
 
 @dataclass(frozen=True)
 class Encoded:

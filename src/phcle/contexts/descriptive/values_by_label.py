@@ -14,17 +14,6 @@ from phcle.contexts.descriptive.sources import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.errors import ContextError
 
-__all__ = [
-    "by_label",
-    "encode_texts",
-    "refuse_empty_texts",
-    "stack_vectors",
-    "tag_matrix",
-    "tags_of_frame",
-    "texts_of_frame",
-    "words_of_labels",
-]
-
 
 def by_label(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:
     """Return labels and what belongs to them.

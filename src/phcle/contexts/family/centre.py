@@ -33,8 +33,6 @@ from phcle.contexts.terms import (
     View,
 )
 
-__all__ = ["CentreTerm", "NodeUpdate", "factorise_nodes", "teaches"]
-
 
 class CentreTerm(Term):
     """The term α λ3 Σ (½ ‖c‖² − c·w) over labels with centres c = S P.

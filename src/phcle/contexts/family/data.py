@@ -16,8 +16,6 @@ from phcle.contexts.family.kinship import Kinship
 if TYPE_CHECKING:
     from phcle.contexts.family.fitted import FittedFamily
 
-__all__ = ["FamilyContext"]
-
 
 @dataclass(frozen=True, eq=False)
 class FamilyContext(Context):

@@ -37,9 +37,6 @@ from phcle.contexts.terms import StartTarget
 from phcle.errors import ContextError, some
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["FittedFamily"]
-
-
 SHARED = 0.2
 """A relative is one of both labels if its share in the centre of one is at least this
 part of its share in the other. Siblings have about equal shares of their relatives; one

@@ -23,9 +23,6 @@ from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["GraphKinship", "Kinship", "TreeKinship", "unpack_kinship"]
-
-
 GROUND = 0.1
 """Pull of the nodes of a graph to zero, as a share of their mean bond to neighbours.
 Without it, a part of the graph without data would be free to lie anywhere."""

@@ -21,8 +21,6 @@ from phcle.contexts.masked.sparse_values import SparseValues
 from phcle.contexts.matrices import LARGEST, csr_with_zeros
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["DenseValues"]
-
 
 class DenseValues(MaskedMatrix):
     """An array in which NaN is a missing value.

@@ -14,8 +14,6 @@ from phcle.contexts.matrices import as_csr
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["masked_matrix", "unpack_matrix"]
-
 
 def masked_matrix(values: Any, observed: Any, name: str) -> MaskedMatrix:
     """Make a matrix from values and, for sparse values, an optional mask.

@@ -17,15 +17,6 @@ from phcle.files.tensor_store import TensorStore
 if TYPE_CHECKING:
     from phcle.contexts.masked.sparse_values import SparseValues
 
-__all__ = [
-    "SMALLEST",
-    "MaskedMatrix",
-    "Moments",
-    "logs_of",
-    "moments_of_scaled",
-    "unit_of",
-]
-
 
 SMALLEST = 1e-100
 """If all values are smaller than this, they are scaled up before they are squared: the

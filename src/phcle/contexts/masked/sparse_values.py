@@ -20,8 +20,6 @@ from phcle.contexts.masked.masked_matrix import (
 from phcle.contexts.matrices import LARGEST, csr_with_zeros, take_rows
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["SparseValues"]
-
 
 class SparseValues(MaskedMatrix):
     """Stored values, zeros elsewhere, and a mask.

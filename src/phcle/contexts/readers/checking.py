@@ -23,8 +23,6 @@ from phcle.contexts.readers.files_to_contexts import CollectedFiles, collect_fil
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.table_files import Reading
 
-__all__ = ["CheckedColumn", "CheckedFile", "CheckedFiles", "check_files"]
-
 
 @dataclass(frozen=True)
 class CheckedColumn:

@@ -18,17 +18,6 @@ from phcle.errors import FileError, OptionError
 from phcle.files.csv_text import unmarked
 from phcle.files.writing import open_file, read_bytes
 
-__all__ = [
-    "DELIMITERS",
-    "check_delimiter",
-    "delimited_rows",
-    "find_delimiter",
-    "lines_of",
-    "read_lines",
-    "read_text",
-    "text_lines",
-]
-
 UTF8 = TextEncoding("utf-8")
 MARK = "\ufeff"
 """A byte order mark, which some programs write before a text."""

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from phcle.contexts.readers.delimited import DELIMITERS
 
-__all__ = ["FileSummary", "first_few"]
-
 
 @dataclass(frozen=True)
 class FileSummary:

@@ -18,12 +18,6 @@ from phcle.optional_imports import is_installed
 if TYPE_CHECKING:
     from phcle.contexts.readers.ontologies import Thesaurus
 
-__all__ = [
-    "read_and_summarise",
-    "read_label_list",
-    "read_readable_names",
-    "read_thesaurus",
-]
 
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because

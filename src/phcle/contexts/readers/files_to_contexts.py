@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     from phcle.contexts.label_matching import LabelMatch
     from phcle.contexts.readers.table_files import Reading
 
-__all__ = [
-    "CollectedFiles",
-    "ReadContexts",
-    "Synonyms",
-    "collect_files",
-    "label_words_of",
-    "read_contexts",
-    "read_files",
-]
 
 Synonyms = str | Path | Mapping[str, str]
 """A file of synonyms, or labels by synonym."""

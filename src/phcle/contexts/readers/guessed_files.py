@@ -23,8 +23,6 @@ from phcle.contexts.readers.kind_guessing import (
 from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.errors import FileError
 
-__all__ = ["GuessedFiles", "guess_files", "kind_of_ending", "list_paths"]
-
 NO_TABLES = {".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"}
 
 RDF_ENDINGS = (".ttl", ".rdf", ".nt", ".n3", ".xml", ".jsonld")

@@ -27,19 +27,6 @@ from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
 
-__all__ = [
-    "read_annotations",
-    "read_attributes",
-    "read_edges",
-    "read_hierarchy_edges",
-    "read_labels",
-    "read_names",
-    "read_tags",
-    "read_texts",
-    "read_vectors",
-]
-
-
 SAME_ROWS = "identical row{s} dropped"
 
 LISTED = re.compile(r"[|;]")

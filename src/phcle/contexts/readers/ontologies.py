@@ -28,8 +28,6 @@ from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import BackendError, ContextError, FileError, some
 from phcle.files.decompression import most_unpacked
 
-__all__ = ["Thesaurus", "from_owl", "from_skos"]
-
 FORMATS = {
     ".ttl": "turtle",
     ".n3": "n3",

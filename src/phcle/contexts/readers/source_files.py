@@ -17,8 +17,6 @@ from phcle.contexts.readers.context_files import ContextFile
 from phcle.errors import ContextError, FileError, FileFaults
 from phcle.files.writing import check_is_file
 
-__all__ = ["CollectedFaults", "SourceFile", "errors_name", "recorded"]
-
 
 @dataclass(frozen=True)
 class SourceFile:

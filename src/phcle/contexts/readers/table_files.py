@@ -32,15 +32,6 @@ from phcle.contexts.readers.text_encodings import (
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import FileError, FileFaults, some
 
-__all__ = [
-    "Reading",
-    "TableFile",
-    "TextFormat",
-    "find_text_format",
-    "open_table",
-    "read_synonyms",
-]
-
 MOST_FAULTS = 20
 """Faults of one file that a message lists. More do not help, and are only counted."""
 

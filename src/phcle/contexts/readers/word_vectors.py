@@ -15,9 +15,6 @@ from phcle.contexts.labels import normal
 from phcle.errors import ContextWarning, FileError, some
 from phcle.files.writing import open_file
 
-__all__ = ["read_word_vectors"]
-
-
 BOM = b"\xef\xbb\xbf"
 SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")
 """First line of word2vec files: the number of words and the length of vectors."""

@@ -11,9 +11,6 @@ import numpy as np
 from phcle.arrays import AnyFloats
 from phcle.contexts.terms import Sample
 
-__all__ = ["SHUFFLED", "draw_columns", "draw_strata"]
-
-
 SHUFFLED = 1_000_000
 """Most columns that are put into a random order for a draw. A million take a tenth of a
 second, as long as a sampled sweep over them on a GPU."""

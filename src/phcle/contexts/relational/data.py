@@ -33,14 +33,14 @@ from phcle.contexts.matrices import (
     take_rows,
 )
 from phcle.contexts.relational import annotation_tables, cooccurrence
-from phcle.contexts.relational.hierarchy import Hierarchy, HierarchyCounts
+from phcle.contexts.relational.hierarchy import HierarchyCounts
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError, ContextWarning, check_choice, some
 
 if TYPE_CHECKING:
     from phcle.contexts.family.kinship import Kinship
     from phcle.contexts.relational.fitted import FittedRelational
 
-__all__ = ["ROLES", "RelationalContext"]
 
 ROLES = ("counts", "family", "both", "auto")
 """What a fit may make of a hierarchy or graph; see `from_hierarchy`."""

@@ -43,9 +43,6 @@ from phcle.contexts.terms import StartTarget, Term
 from phcle.errors import ContextError, PhcleWarning
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["FittedRelational"]
-
-
 BELOW = 2.5
 """Pairs without a count start this far below no association, x = −log k. At 2.5, their
 odds are a twelfth, so that the start already keeps unrelated labels apart."""

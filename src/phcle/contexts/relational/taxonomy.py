@@ -18,8 +18,6 @@ from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of, is_missing
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 
-__all__ = ["Hierarchy", "Ints", "SpecificNodes"]
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:

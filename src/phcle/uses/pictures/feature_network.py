@@ -22,8 +22,6 @@ from phcle.errors import FileError, OptionError
 from phcle.files.writing import check_is_file
 from phcle.optional_imports import import_optional
 
-__all__ = ["PHOTO_ENDINGS", "FeatureNetwork", "read_photo"]
-
 Floats = npt.NDArray[np.float32]
 
 FILES = ("config.json", "preprocessor_config.json")

@@ -22,17 +22,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.answers import Attribute
 from phcle.arrays import AnyFloats
-from phcle.embedding.describe import Attribute
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, some
 from phcle.files.archive import checksum, read_sealed, write_sealed
 from phcle.uses.zero_shot.classifier import check_has_vectors, positive
 from phcle.uses.zero_shot.eszsl import carry_over
 from phcle.uses.zero_shot.image_features import Scaling, TrainingImages, as_features
-
-__all__ = ["FORMAT", "VERSION", "ImageMap", "Understanding", "fingerprint", "load_map"]
-
 
 FORMAT = "phcle.image-map"
 VERSION = 1

@@ -19,14 +19,6 @@ from phcle.contexts.labels import as_labels
 from phcle.errors import OptionError, PhcleWarning
 from phcle.uses.zero_shot.metrics import mean_class_accuracy
 
-__all__ = [
-    "FEWEST",
-    "UnseenClassSplit",
-    "draw_classes",
-    "share_of_classes",
-    "unseen_class_accuracy",
-]
-
 FEWEST = 2
 """Fewest classes on either side of a split: with one class every answer is right."""
 

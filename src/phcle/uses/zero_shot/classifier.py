@@ -33,9 +33,6 @@ from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_cla
 from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages, as_features
 from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
 
-__all__ = ["ZeroShotClassifier", "check_has_vectors", "class_matrix", "positive"]
-
-
 NORMALIZATIONS = ("l2", "center", "none")
 
 PENALTY_SPLITS, PENALTY_SHARE = 3, 0.2

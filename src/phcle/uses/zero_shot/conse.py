@@ -13,8 +13,6 @@ from phcle.embedding.cosine_search import unit_rows
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
-__all__ = ["ConSE"]
-
 
 @dataclass(frozen=True, eq=False)
 class _ProbabilitySide:

@@ -23,8 +23,6 @@ from phcle.arrays import AnyFloats
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, Scaling, TrainingImages
 
-__all__ = ["ESZSL", "carry_over"]
-
 
 @dataclass(frozen=True, eq=False)
 class _RidgeSide:

@@ -30,7 +30,6 @@ from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare", "corrected_error", "evaluate"]
 
 Embeddings = Mapping[str, LabelEmbedding | Mapping[str, LabelEmbedding]]
 

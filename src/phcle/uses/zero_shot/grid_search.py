@@ -25,16 +25,6 @@ from phcle.uses.zero_shot.metrics import mean_class_accuracy
 from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import ZeroShotTask
 
-__all__ = [
-    "SEARCHES",
-    "Choice",
-    "Prepare",
-    "Search",
-    "Variants",
-    "select",
-    "shared_images",
-]
-
 Variants = Mapping[str, Mapping[str, LabelEmbedding]]  # embedding -> variant -> vectors
 Prepare = Callable[[ZeroShotTask], TrainingImages]
 

@@ -21,8 +21,6 @@ from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
 from phcle.errors import OptionError, check_choice
 
-__all__ = ["FeatureSide", "Scaling", "Spectrum", "TrainingImages", "as_features"]
-
 Value = TypeVar("Value")
 
 SCALINGS = ("standardize", "l2", "none")

@@ -10,13 +10,6 @@ import numpy.typing as npt
 
 from phcle.errors import OptionError, some
 
-__all__ = [
-    "GeneralisedAccuracy",
-    "class_accuracies",
-    "generalised_accuracy",
-    "mean_class_accuracy",
-]
-
 
 class GeneralisedAccuracy(NamedTuple):
     """Mean per-class accuracy of seen and of unseen classes.

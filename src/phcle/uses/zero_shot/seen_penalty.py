@@ -23,7 +23,6 @@ from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out
 if TYPE_CHECKING:
     from phcle.uses.zero_shot.classifier import ZeroShotClassifier
 
-__all__ = ["Make", "balancing_penalty", "choose_penalties", "lower_seen"]
 
 Names = npt.NDArray[np.str_]
 Make = Callable[[Sequence[str]], "ZeroShotClassifier"]

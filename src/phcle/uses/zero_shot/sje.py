@@ -22,8 +22,6 @@ from phcle.arrays import AnyFloats
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, positive
 from phcle.uses.zero_shot.image_features import FeatureSide, TrainingImages
 
-__all__ = ["SJE"]
-
 Positions = npt.NDArray[np.intp]
 
 

@@ -14,8 +14,6 @@ from phcle.contexts.labels import as_labels
 from phcle.errors import OptionError, some
 from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
 
-__all__ = ["ZeroShotTask", "hold_out", "resplits", "validation_splits"]
-
 Names = npt.NDArray[np.str_]
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from phcle import RelationalContext
 from phcle.contexts.relational import hierarchy as constructions
-from phcle.contexts.relational.hierarchy import KINDS, Hierarchy, HierarchyCounts
+from phcle.contexts.relational.hierarchy import KINDS, HierarchyCounts
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError, ContextWarning, GuessWarning, OptionError
 
 PETS = [
