@@ -125,9 +125,7 @@ class _CompiledPart(_Curvature):
         """The gradient, which products with the curvature do not need: (r, d)."""
         return np.asarray(self.sigmoid @ self.columns.weighted)
 
-    def curvature_at(
-        self, at: npt.NDArray[Any], columns: Columns
-    ) -> _Curvature:
+    def curvature_at(self, at: npt.NDArray[Any], columns: Columns) -> _Curvature:
         """The curvature at the same rows, from a sample of the columns."""
         return _Curvature(np.take(self.sigmoid, at, axis=1), columns)
 

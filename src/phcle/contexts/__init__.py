@@ -5,12 +5,12 @@
 - `descriptive`: what labels are like, from attributes, tags, texts, vectors;
 - `readers`: files and objects of other libraries that become contexts;
 - `base`: what every kind offers to the solver, the embedding and storage. Nothing
-  outside the two packages asks which kind a context is; `kinds` lists them for storage;
+  outside the two packages asks which kind a context is;
 - `terms`: how the solver uses a context; `column_update` updates the vectors of
   columns; `alignment` joins contexts by label;
 - `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing
   values, and conversions of matrices;
-- `labels`, `pairs`, `data_frames`, `checks`: conversion and checks of user input.
+- `labels`, `name_arrays`, `data_frames`: conversion and checks of user input.
 
 Modules here may import `errors`, `files`, `backends` and each other.
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from phcle.arrays import AnyFloats, Flags, Ints
 
 if TYPE_CHECKING:
-    from phcle.contexts.base.penalties import Penalties
+    from phcle.contexts.terms import Penalties
 
 
 Codes = npt.NDArray[np.int8]

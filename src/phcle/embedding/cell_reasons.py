@@ -19,8 +19,8 @@ import numpy as np
 
 from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.reasons import Evidence
+from phcle.contexts.terms import Penalties
 from phcle.embedding.cell_texts import value_text
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.labels import listed
 from phcle.embedding.cell_reasons import CellReasons
-from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import Reading, read_predictions
+from phcle.embedding.read import FamilyValues, Reading, read_predictions
 from phcle.errors import OptionError, check_choice
 
 BLOCK = 1_000_000

@@ -17,8 +17,8 @@ import numpy as np
 from phcle.answers import ContextPart, Explanation, ReasonGroup
 from phcle.arrays import Floats
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
+from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:

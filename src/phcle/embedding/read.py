@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,9 +13,101 @@ from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Described
 from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.family_means import FamilyMeans
+from phcle.contexts.family_means import TIE, FamilyMeans, Groups
 from phcle.contexts.labels import index_of
-from phcle.embedding.family_values import FamilyValues
+
+if TYPE_CHECKING:
+    from phcle.contexts.base.predicting_context import PredictingContext
+    from phcle.contexts.descriptive.fields import Field
+    from phcle.embedding.label_embedding import LabelEmbedding
+
+
+class FamilyValues:
+    """What the families of an embedding's labels say about the fields of a context.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        An embedding.
+    context : PredictingContext
+        One of its contexts.
+    groups : Groups, optional
+        What `FamilyValues.groups_of` returns, for use with several contexts.
+    """
+
+    def __init__(
+        self,
+        embedding: LabelEmbedding,
+        context: PredictingContext,
+        groups: Groups | None = None,
+    ) -> None:
+        groups = self.groups_of(embedding) if groups is None else groups
+        self.is_log = context.is_log
+        self.means: FamilyMeans | None = None
+        if groups.steps and context.data is not None:
+            position = index_of(embedding.labels)
+            inside = [x for x in context.data.labels if x in position]
+            matrix = context.data.matrix.with_logs(context.is_log)
+            if len(inside) < len(context.data.labels):
+                matrix = matrix.take([context.data.index[x] for x in inside])
+            rows = np.array([position[x] for x in inside], dtype=np.int64)
+            self.means = FamilyMeans(matrix, groups, rows)
+
+    @staticmethod
+    def groups_of(embedding: LabelEmbedding) -> Groups:
+        """Find the groups of all labels of an embedding.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            An embedding.
+
+        Returns
+        -------
+        Groups
+            The groups of all its hierarchies; none if it has no hierarchy.
+        """
+        return Groups.of_contexts(embedding.labels, embedding.contexts)
+
+    def at(
+        self, labels: Ints, fields: Sequence[Field]
+    ) -> list[Sequence[float | bool | str | None]]:
+        """Say what the families of some labels say.
+
+        Parameters
+        ----------
+        labels : array of int
+            Positions of the labels in the embedding.
+        fields : sequence of Field
+            The fields asked for.
+
+        Returns
+        -------
+        list of sequence
+            For each field the values of all labels; None where the family knows none.
+        """
+        if self.means is None:
+            return [[None] * len(labels) for _ in fields]
+        found = self.means.at(labels)
+        return [self._read(field, found[:, field.at]) for field in fields]
+
+    def _read(self, field: Field, means: Floats) -> list[float | bool | str | None]:
+        """One value for each label from its means."""
+        assert self.means is not None
+        at = field.at
+        is_known = ~np.isnan(means[:, 0])
+        if field.kind == "number":
+            numbers = np.exp(means[:, 0]) if self.is_log[at.start] else means[:, 0]
+            found: list[Any] = numbers.tolist()
+        else:
+            means = means + TIE * (self.means.overall[at] - means)
+            if field.kind == "category":
+                best = np.nan_to_num(means, nan=-1.0).argmax(axis=1)
+                found = [field.values[i] for i in best.tolist()]
+            else:
+                found = (means[:, 0] > 0.5).tolist()
+        return [x if known else None for x, known in zip(found, is_known, strict=True)]
+
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from phcle.answers import CompletionSkill
 from phcle.backends.numpy_backend import one_blas_thread
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.descriptive.confidence_learning import learn_calibration
+from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError
 from phcle.solver.column_scores import score_columns

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.name_hashes import hash_names
+from phcle.contexts.name_arrays import hash_names
 from phcle.solver.problem import Problem
 
 AT_ONCE = 1 << 20

@@ -10,7 +10,7 @@ from typing import Any
 
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.penalties import Penalties
+from phcle.contexts.terms import Penalties
 from phcle.errors import PhcleWarning
 from phcle.progress import counted_progress
 from phcle.solver.choosing import choose

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import Penalties
+from phcle.contexts.terms import Penalties
 from phcle.errors import some
 from phcle.solver.problem import Problem, pose
 

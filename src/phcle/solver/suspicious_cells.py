@@ -14,8 +14,8 @@ from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Read
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import FamilyValues
 from phcle.errors import check_choice
 from phcle.solver.calibration import problem_of
 from phcle.solver.column_scores import read_cells

@@ -19,8 +19,8 @@ from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.labels import index_of, some_names
+from phcle.contexts.terms import Penalties
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
 from phcle.solver.start import start_factors

@@ -8,8 +8,8 @@ import pytest
 from phcle import PHCLE
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.relational.column_sampling import draw_columns
+from phcle.contexts.terms import Penalties
 from phcle.errors import OptionError
 from phcle.solver.column_samples import ColumnSamples
 from phcle.solver.problem import DeviceProblem, pose

@@ -13,7 +13,6 @@ import numpy as np
 
 from phcle.arrays import AnyFloats
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.base.solver_side import SolverSide
 from phcle.contexts.reasons import (
     LACKS,
@@ -24,6 +23,7 @@ from phcle.contexts.reasons import (
     Reasons,
     compared,
 )
+from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:

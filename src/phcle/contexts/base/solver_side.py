@@ -13,8 +13,7 @@ import scipy.sparse as sp
 from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.base.penalties import Penalties
-from phcle.contexts.terms import FactorUpdate, StartTarget, Term
+from phcle.contexts.terms import FactorUpdate, Penalties, StartTarget, Term
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:

@@ -483,9 +483,6 @@ def unpack_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibra
     presence, deviation = store["presence"], store["deviation"]
     found = []
     for name in ("gaps", "alone"):
-        arrays, numbers = store[name], packed[name]
-        if "tilt" in numbers:  # older files have one factor for all columns
-            tilt = np.full(len(presence), float(numbers["tilt"]))
-            arrays = np.vstack([arrays, tilt, np.zeros(len(presence))])
-        found.append(Curves(*arrays, **{x: numbers[x] for x in CURVE_NUMBERS}))
+        numbers = {x: packed[name][x] for x in CURVE_NUMBERS}
+        found.append(Curves(*store[name], **numbers))
     return Calibration(presence, deviation, *found)

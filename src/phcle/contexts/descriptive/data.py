@@ -15,10 +15,14 @@ from phcle.arrays import Flags
 from phcle.contexts.base.context import Context
 from phcle.contexts.data_frames import as_frame, labelled_columns
 from phcle.contexts.descriptive.cell_encoding import encode_columns
-from phcle.contexts.descriptive.column_scales import choose_log_columns, units_differ
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
-from phcle.contexts.descriptive.scaled_values import ScaledValues, offset_and_scale
+from phcle.contexts.descriptive.scaled_values import (
+    ScaledValues,
+    choose_log_columns,
+    offset_and_scale,
+    units_differ,
+)
 from phcle.contexts.descriptive.sources import Cells, Source, Words, weigh_words
 from phcle.contexts.descriptive.values_by_label import (
     by_label,

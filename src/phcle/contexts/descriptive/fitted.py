@@ -14,7 +14,6 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import warn_unknown_columns
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.descriptive.confidence import (
     pack_calibration,
     unpack_calibration,
@@ -41,6 +40,7 @@ from phcle.contexts.reasons import (
     Pair,
     Reasons,
 )
+from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 

@@ -16,15 +16,14 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.family.centre import (
     CentreTerm,
     NodeUpdate,
     factorise_nodes,
     teaches,
 )
-from phcle.contexts.family.data import FamilyContext
 from phcle.contexts.family.kinship import (
+    FamilyContext,
     GraphKinship,
     TreeKinship,
     unpack_kinship,
@@ -33,7 +32,7 @@ from phcle.contexts.labels import index_of
 from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Evidence, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.contexts.terms import StartTarget
+from phcle.contexts.terms import Penalties, StartTarget
 from phcle.errors import ContextError, some
 from phcle.files.tensor_store import TensorStore
 

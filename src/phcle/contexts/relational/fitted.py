@@ -16,7 +16,6 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
-from phcle.contexts.base.penalties import UNITS, Penalties
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import as_names, index_of, same_names
 from phcle.contexts.matrices import check_array, check_number
@@ -39,7 +38,7 @@ from phcle.contexts.relational.loss import (
     saturated_floor,
 )
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.contexts.terms import StartTarget, Term
+from phcle.contexts.terms import UNITS, Penalties, StartTarget, Term
 from phcle.errors import ContextError, PhcleWarning
 from phcle.files.tensor_store import TensorStore
 

@@ -13,7 +13,11 @@ Modules here may import what `phcle.uses` may; they do not import its other modu
 from __future__ import annotations
 
 from phcle.uses.zero_shot.class_splits import (
+    GeneralisedAccuracy,
     UnseenClassSplit,
+    class_accuracies,
+    generalised_accuracy,
+    mean_class_accuracy,
     unseen_class_accuracy,
 )
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
@@ -22,12 +26,6 @@ from phcle.uses.zero_shot.eszsl import ESZSL
 from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
 from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
 from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
-from phcle.uses.zero_shot.metrics import (
-    GeneralisedAccuracy,
-    class_accuracies,
-    generalised_accuracy,
-    mean_class_accuracy,
-)
 from phcle.uses.zero_shot.seen_penalty import balancing_penalty
 from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import (
