@@ -226,6 +226,8 @@ from reader_cases import READERS
 from phcle.errors import PhcleError
 from phcle.embedding import storage
 import phcle.contexts.readers.word_vectors
+import phcle_paper.datasets.imnet_attributes, phcle_paper.datasets.mat_files
+import phcle_paper.datasets.releases
 folder = Path(sys.argv[2])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096

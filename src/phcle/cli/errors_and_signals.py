@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -85,7 +86,7 @@ def load_libraries() -> None:
     meanwhile. So SIGTERM has its plain meaning until both are loaded.
     """
     try:
-        import resource
+        resource: Any = importlib.import_module("resource")
     except ImportError:  # Windows has no such limit
         pass
     else:

@@ -161,15 +161,17 @@ def _open(path: Path) -> Iterator[Any]:
     check_is_file(path)
     try:
         with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
             length = int.from_bytes(file.read(8), "little")
-            header = file.read(min(length, LONGEST_HEADER))
+            # A length that lies must not take more memory than the file has bytes.
+            header = file.read(min(length, LONGEST_HEADER, size))
             if _n_quotes(header, b'"', b'\\"') > MOST_QUOTES:
                 raise FileError(
                     f"{path}: is not a phcle file (it has too many entries)."
                 )
             file.seek(0)
             # One byte more, as the file may be growing.
-            is_small = os.fstat(file.fileno()).st_size <= MOST_READ_WHOLE
+            is_small = size <= MOST_READ_WHOLE
             data = file.read(MOST_READ_WHOLE + 1) if is_small else b""
         if is_small:
             yield _InMemory(path, header, data)

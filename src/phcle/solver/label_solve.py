@@ -41,7 +41,7 @@ DOUBLE_UP_TO = 10**7
 long, and rows end within 4e-5 of their optimum either way."""
 
 
-SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL, SOLVED_STEPS = 10**13, 1 << 19, 1e-3, 5
+SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL, SOLVED_STEPS = 10**13, 720_000, 1e-3, 5
 """Above so many pairs, a GPU ends with a sample of so many columns, to this tolerance,
 after so many steps at most: all pairs would take minutes for each step. Rows then end
 within about 1e-3 of their length from the exact optimum, so smaller steps, and products
