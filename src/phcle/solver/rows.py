@@ -19,8 +19,6 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, Local, View
 
-__all__ = ["Updated", "row_preconditioner", "row_values", "solve_rows", "update_rows"]
-
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
 four, the result would depend on how rows are put into blocks."""
