@@ -143,6 +143,9 @@ TYPICAL_WIDTH = 128
 class SparseRows:
     """A sparse matrix whose products have the same bits in every run.
 
+    cuSPARSE sums in an order that differs from run to run, so the results of a fit
+    would differ too. Here one product of its known entries sums every row.
+
     Parameters
     ----------
     backend : Backend

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from phcle import answers
-    from phcle.contexts.readers.file_summaries import FileSummary
+    from phcle.contexts.readers.source_files import FileSummary
 
 __all__ = [
     "SURE",

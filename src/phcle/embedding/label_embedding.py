@@ -16,8 +16,14 @@ from phcle.answers import Completion, Description, Explanation
 from phcle.arrays import AnyFloats, Floats
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
-from phcle.contexts.spelling_keys import match_key
+from phcle.contexts.labels import (
+    as_labels,
+    as_names,
+    index_of,
+    listed,
+    match_key,
+    normal,
+)
 from phcle.embedding.cosine_search import (
     check_count,
     cosines_of_pairs,

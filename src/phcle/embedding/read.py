@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 class FamilyValues:
     """What the families of an embedding's labels say about the fields of a context.
 
+    It is the mean of a number (the geometric mean of one on a log scale), or the most
+    common value, of the nearest group of a hierarchy that knows any.
+
     Parameters
     ----------
     embedding : LabelEmbedding
@@ -308,6 +311,10 @@ def fill_supports(
     whole: LabelEmbedding | None = None,
 ) -> Iterator[tuple[int, int]]:
     """Compute the supports of all calibrated contexts that are not there yet.
+
+    Predictions of attributes are surer near described labels. For many labels this
+    takes seconds to minutes, so whoever asks can show how far it is, and stop in
+    between.
 
     Parameters
     ----------

@@ -180,6 +180,10 @@ def normal_rows(
 ) -> Array:
     """Draw a row of normal numbers for every key.
 
+    A generator with a state gives numbers in the order in which they are drawn. Here
+    every number is a hash of its key, its position and the seed, so that a device draws
+    billions of them at once, and a label has the same ones wherever it stands.
+
     Parameters
     ----------
     backend : Backend

@@ -441,6 +441,11 @@ def row_preconditioner(
 ) -> Callable[[Array], Array]:
     """Make an approximate inverse of the curvature of every row.
 
+    Rows share most of their curvature, so one inverse serves a block. What the few
+    known entries of a row add is too different from row to row for that: without it,
+    steps of conjugate gradients would look for each of these directions in turn.
+    Woodbury's formula adds it exactly.
+
     Parameters
     ----------
     backend : Backend

@@ -10,7 +10,8 @@ import pytest
 from picture_networks import save_network
 
 from phcle.errors import FileError, OptionError
-from phcle.images import FeatureNetwork, photo_files, read_photo
+from phcle.images import FeatureNetwork, read_photo
+from phcle.uses.pictures import feature_network
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
 
@@ -123,4 +124,4 @@ def test_giant_photo_is_refused_before_it_is_unpacked(tmp_path, width, height):
     (tmp_path / "bomb.png").write_bytes(small)
     with pytest.raises(FileError, match="at most 80 million pixels"):
         read_photo(tmp_path / "bomb.png")
-    assert width * height > photo_files.MOST_PIXELS
+    assert width * height > feature_network.MOST_PIXELS

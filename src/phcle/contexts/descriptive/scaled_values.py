@@ -28,6 +28,10 @@ AT_ONCE = 10_000_000
 class CellsOrGaps:
     """For each line, a row or a column, its known cells, or its gaps if they are fewer.
 
+    A sum over known cells is a sum over all cells less one over the gaps. The sum over
+    all cells comes from a Gram matrix that all rows share, so a row with few gaps costs
+    little more than a complete one.
+
     Attributes
     ----------
     by_gaps : array of bool of shape (lines,)

@@ -8,8 +8,7 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.base.context import Context
 from phcle.contexts.readers import label_files as read
 from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.file_summaries import FileSummary
-from phcle.contexts.readers.source_files import errors_name
+from phcle.contexts.readers.source_files import FileSummary, errors_name
 from phcle.contexts.readers.table_columns import find_columns
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
 from phcle.files.writing import is_file

@@ -23,8 +23,12 @@ from phcle.contexts.readers.context_files import (
     list_files,
     refuse_same_names,
 )
-from phcle.contexts.readers.file_summaries import FileSummary
-from phcle.contexts.readers.source_files import CollectedFaults, SourceFile, recorded
+from phcle.contexts.readers.source_files import (
+    CollectedFaults,
+    FileSummary,
+    SourceFile,
+    recorded,
+)
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
 from phcle.contexts.readers.delimited import text_lines
 from phcle.contexts.readers.file_arguments import ROLES
-from phcle.contexts.readers.file_summaries import first_few
 from phcle.contexts.readers.merged_rows import LabelledRows, merge_rows
+from phcle.contexts.readers.source_files import first_few
 from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
 from phcle.contexts.readers.text_encodings import find_encoding

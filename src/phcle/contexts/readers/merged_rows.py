@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from phcle.contexts.descriptive.column_reading import ReadColumn, read_column
-from phcle.contexts.readers.file_summaries import first_few
+from phcle.contexts.readers.source_files import first_few
 from phcle.contexts.readers.table_files import TableFile
 
 LISTED = 10

@@ -20,9 +20,9 @@ from phcle.contexts.readers.delimited import (
     text_lines,
 )
 from phcle.contexts.readers.file_arguments import SHEET
-from phcle.contexts.readers.file_summaries import FileSummary
 from phcle.contexts.readers.json_tables import json_rows, jsonl_rows
 from phcle.contexts.readers.parquet import parquet_rows
+from phcle.contexts.readers.source_files import FileSummary
 from phcle.contexts.readers.spreadsheets import sheet_rows
 from phcle.contexts.readers.text_encodings import (
     TextEncoding,

@@ -456,6 +456,9 @@ MOST = 5_000
 class SpecificNodes:
     """Shares of labels at or below the nodes of a hierarchy.
 
+    A node above nearly everything, such as "physical entity", is no reason why two
+    labels are alike. The fewer labels a node is above, the more it says.
+
     Parameters
     ----------
     hierarchy : Hierarchy

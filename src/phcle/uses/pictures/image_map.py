@@ -27,8 +27,7 @@ from phcle.arrays import AnyFloats
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, some
 from phcle.files.archive import checksum, read_sealed, write_sealed
-from phcle.uses.zero_shot.classifier import check_has_vectors, positive
-from phcle.uses.zero_shot.eszsl import carry_over
+from phcle.uses.zero_shot.classifier import carry_over, check_has_vectors, positive
 from phcle.uses.zero_shot.image_features import Scaling, TrainingImages, as_features
 
 FORMAT = "phcle.image-map"

@@ -18,11 +18,8 @@ from sklearn.model_selection import ParameterGrid
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.uses.zero_shot.class_splits import mean_class_accuracy
-from phcle.uses.zero_shot.classifier import ZeroShotClassifier
-from phcle.uses.zero_shot.conse import ConSE
-from phcle.uses.zero_shot.eszsl import ESZSL
+from phcle.uses.zero_shot.classifier import ESZSL, SJE, ConSE, ZeroShotClassifier
 from phcle.uses.zero_shot.image_features import TrainingImages, as_features
-from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import ZeroShotTask
 
 Variants = Mapping[str, Mapping[str, LabelEmbedding]]  # embedding -> variant -> vectors
