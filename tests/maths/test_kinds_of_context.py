@@ -12,7 +12,7 @@ from problems import family_contexts, make_problem, random_contexts
 from scipy.optimize import approx_fprime
 
 import phcle
-from phcle.embedding.storage import FITTED_KINDS
+from phcle.contexts.kinds import FITTED_KINDS
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 

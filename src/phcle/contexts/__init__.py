@@ -5,7 +5,7 @@
 - `descriptive`: what labels are like, from attributes, tags, texts, vectors;
 - `readers`: files and objects of other libraries that become contexts;
 - `base`: what every kind offers to the solver, the embedding and storage. Nothing
-  outside the two packages asks which kind a context is;
+  outside the two packages asks which kind a context is; `kinds` lists them for storage;
 - `terms`: how the solver uses a context; `column_update` updates the vectors of
   columns; `alignment` joins contexts by label;
 - `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.descriptive.fitted import FittedDescriptive
-from phcle.contexts.family.fitted import FittedFamily
+from phcle.contexts.kinds import FITTED_KINDS
 from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
-from phcle.contexts.relational.fitted import FittedRelational
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, FileError
 from phcle.files.archive import read_sealed, write_sealed
@@ -203,8 +201,3 @@ def _check_context(context: FittedContext, embedding: LabelEmbedding) -> None:
         if unknown:
             raise ContextError(f"{where} has data of {unknown[0]!r}, which is no label")
     context.check()
-
-
-FITTED_KINDS: dict[str, type[FittedContext]] = {
-    kind.kind: kind for kind in (FittedRelational, FittedFamily, FittedDescriptive)
-}

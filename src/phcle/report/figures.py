@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.storage import FITTED_KINDS
+from phcle.contexts.kinds import FITTED_KINDS
 from phcle.files.writing import write_whole
 from phcle.report.html_page import needed
 from phcle.uses.similarity_heatmap import shortened

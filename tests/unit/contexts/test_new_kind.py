@@ -13,7 +13,7 @@ from votes.data import VotesContext
 from votes.fitted import FittedVotes
 
 from phcle import PHCLE, RelationalContext, fold_in, load
-from phcle.embedding.storage import FITTED_KINDS
+from phcle.contexts.kinds import FITTED_KINDS
 from phcle.solver.problem import LabelRows
 
 ROOT = Path(__file__).parents[3]
