@@ -169,7 +169,7 @@ def test_hierarchy_over_fixed_labels_folds_back_beside_other_labels(rng):
     edges += [(f"node{i}", "root") for i in range(4)]
     some = [f"leaf{i}" for i in range(10)]
     tags = {f"leaf{i}": [f"tag{i % 3}"] for i in range(16)}
-    tree = RelationalContext.from_hierarchy(edges, kind="shared", labels=some)
+    tree = RelationalContext.from_hierarchy(edges, labels=some)
     contexts = [tree, DescriptiveContext.from_tags(tags)]
     model = PHCLE(dim=4).fit(contexts)
     assert worst(model.embedding_, model.transform(contexts)) < 1e-4

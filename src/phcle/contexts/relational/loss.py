@@ -35,6 +35,14 @@ from phcle.contexts.terms import (
     View,
 )
 
+__all__ = [
+    "LogisticTerm",
+    "floor_on_device",
+    "relational_loss",
+    "saturated_floor",
+    "softplus",
+]
+
 Floats = npt.NDArray[np.floating[Any]]
 
 TILE = 4_000_000
