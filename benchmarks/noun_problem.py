@@ -18,8 +18,8 @@ from trees import noun_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.name_arrays import NameArray
+from phcle.contexts.terms import Penalties
 from phcle.errors import ConvergenceWarning
 from phcle.options import OPTIONS
 from phcle.solver.settings import Setting

@@ -29,8 +29,8 @@ from phcle import PHCLE, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.name_arrays import NameArray
+from phcle.contexts.terms import Penalties
 from phcle.errors import ConvergenceWarning
 from phcle.solver.problem import DeviceProblem, pose, values_and_gradient
 from phcle.solver.sweep import MajoriseSolver

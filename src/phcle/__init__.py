@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding, load
     from phcle.estimator import PHCLE
     from phcle.quick_fit import fit
-    from phcle.solver.completion_skill import completion_skill
+    from phcle.solver.calibration import completion_skill
     from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
     from phcle.solver.suspicious_cells import suspicious_cells
@@ -46,7 +46,7 @@ _HOMES = {
     "DescriptiveContext": "phcle.contexts",
     "LabelEmbedding": "phcle.embedding",
     "RelationalContext": "phcle.contexts",
-    "completion_skill": "phcle.solver.completion_skill",
+    "completion_skill": "phcle.solver.calibration",
     "context_help": "phcle.solver.context_help",
     "fit": "phcle.quick_fit",
     "fold_in": "phcle.solver.foldin",

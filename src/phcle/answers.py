@@ -559,18 +559,16 @@ class ColumnSkill(Answer):
         Score of the mean or most common value.
     family : float or None
         Score of the family; None without a hierarchy.
-    nearest : float or None
-        Score of the nearest labels by known cells; None if the table is too large.
     best_rule : str
         The best of these rules.
     error : float
         Standard error of the lead over it, clustered by label.
     verdict : {"better", "as good", "worse"}
         How the embedding compares with it.
-    whole_rows : float or None
+    whole_rows : float
         Weight in all scores of cells whose whole row was hidden: the share of the
         column's gaps in labels without any value in the table; 0.5 if the table has no
-        gaps. None in older files, where each hidden cell counted the same.
+        gaps.
     """
 
     context: str
@@ -581,11 +579,10 @@ class ColumnSkill(Answer):
     score: float
     usual: float
     family: float | None
-    nearest: float | None
     best_rule: str
     error: float
     verdict: str
-    whole_rows: float | None = None
+    whole_rows: float
 
     @property
     def words(self) -> str:
@@ -624,22 +621,19 @@ class CompletionSkill(Answer):
         columns = (
             "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
         )
-        is_weighted = all(x.whole_rows is not None for x in self.columns)
-        weighted = ", weighted like the gaps" if is_weighted else ""
         return (
-            f"Completion of {columns} on hidden cells{weighted}: better than the best "
-            f"simple rule in {n['better']}, as good in {n['as good']}, worse in "
-            f"{n['worse']}."
+            f"Completion of {columns} on hidden cells, weighted like the gaps: better "
+            f"than the best simple rule in {n['better']}, as good in {n['as good']}, "
+            f"worse in {n['worse']}."
         )
 
     def __str__(self) -> str:
         lines = [self.summary]
         for x in self.columns:
-            rules = {"usual": x.usual, "family": x.family, "nearest": x.nearest}
-            shown = ", ".join(f"{k} {v:.2f}" for k, v in rules.items() if v is not None)
+            family = "" if x.family is None else f", family {x.family:.2f}"
             lines.append(
-                f"{x.context}, {x.column}: {x.measure} {x.score:.2f} ({shown}), "
-                f"{x.verdict}"
+                f"{x.context}, {x.column}: {x.measure} {x.score:.2f} (usual "
+                f"{x.usual:.2f}{family}), {x.verdict}"
             )
         return "\n".join(lines)
 

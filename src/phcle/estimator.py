@@ -33,13 +33,17 @@ from phcle.options import check_options
 from phcle.progress import counted_progress, fit_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.solver.calibration import calibrate
-from phcle.solver.checkpoint import Checkpoint, read_choice
+from phcle.solver.checkpoint import (
+    Checkpoint,
+    library_versions,
+    read_choice,
+    without_times,
+)
 from phcle.solver.column_samples import samples_for
 from phcle.solver.foldin import fold_in
 from phcle.solver.label_solve import solve_labels, solves_sample
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State
-from phcle.solver.provenance import library_versions, without_times
 from phcle.solver.setting_choice import SettingChoice
 from phcle.solver.settings import Chosen
 from phcle.solver.start import spread_ones, start_factors
@@ -47,8 +51,6 @@ from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
 from phcle.solver.warm_factors import serves_as_start, warm_factors
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import nie_weights
-
-__all__ = ["PHCLE"]
 
 
 @documents_options

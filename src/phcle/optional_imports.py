@@ -8,8 +8,6 @@ from types import ModuleType
 
 from phcle.errors import BackendError
 
-__all__ = ["import_optional", "install_command", "is_installed"]
-
 
 def install_command(extra: str) -> str:
     """Return the command that installs an extra of phcle.

@@ -16,17 +16,6 @@ from typing import Any
 
 from phcle.errors import OptionError, did_you_mean
 
-__all__ = [
-    "DEFAULTS",
-    "LARGEST",
-    "OPTIONS",
-    "Option",
-    "check_options",
-    "is_amount",
-    "parameters_text",
-    "shortened",
-]
-
 Check = Callable[[Any], bool]
 
 PLAIN = (bool, int, float, str, type(None))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from phcle.solver.problem import State
 
-__all__ = ["counted_progress", "fit_progress", "share_done", "staged_progress"]
 
 DELAY = 0.3
 """Seconds after which a bar appears; one that ends sooner would only flicker."""

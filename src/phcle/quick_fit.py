@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,18 +22,28 @@ from phcle.contexts.data_frames import (
     sample_of,
     with_columns,
 )
-from phcle.contexts.label_words import label_words_of
 from phcle.contexts.labels import as_label
 from phcle.contexts.match_report import warn_of_match
-from phcle.contexts.readers.files_to_contexts import ReadContexts, read_files
+from phcle.contexts.readers.files_to_contexts import (
+    ReadContexts,
+    label_words_of,
+    read_files,
+)
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.kind_guessing import Guess
-from phcle.contexts.readers.synonym_files import read_synonyms
+from phcle.contexts.readers.table_files import read_synonyms
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
 
-__all__ = ["fit"]
+MAKERS: Mapping[str | None, Callable[..., Context]] = {
+    "hierarchy": RelationalContext.from_hierarchy,
+    "edges": RelationalContext.from_edges,
+    "annotations": RelationalContext.from_annotations,
+    "tags": DescriptiveContext.from_tags,
+    "texts": DescriptiveContext.from_texts,
+}
+"""What makes the context of a frame whose columns alone matter, by its kind."""
 
 
 def fit(
@@ -213,26 +223,13 @@ class _Given:
         if guess is None:  # labels in the index
             return DescriptiveContext.from_frame(frame, name=self._name(key))
         found: Any = with_columns(frame, guess.columns)
-        match guess.kind:
-            case "hierarchy":
-                name = self._name(key, "hierarchy")
-                return RelationalContext.from_hierarchy(found, name=name)
-            case "edges":
-                return RelationalContext.from_edges(
-                    found, name=self._name(key, "edges")
-                )
-            case "annotations":
-                name = self._name(key, "annotations")
-                return RelationalContext.from_annotations(found, name=name)
-            case "tags":
-                return DescriptiveContext.from_tags(found, name=self._name(key, "tags"))
-            case "texts":
-                name = self._name(key, "texts")
-                return DescriptiveContext.from_texts(found, name=name)
-            case "attributes":
-                own = guess.columns["label"]
-                name = self._name(key)
-                return DescriptiveContext.from_frame(frame, labels=own, name=name)
+        if guess.kind in MAKERS:
+            return MAKERS[guess.kind](found, name=self._name(key, str(guess.kind)))
+        if guess.kind == "attributes":
+            own = guess.columns["label"]
+            return DescriptiveContext.from_frame(
+                frame, labels=own, name=self._name(key)
+            )
         columns = list(guess.columns)
         table: Any = as_frame(found, key)
         rows = list(table.select(columns).iter_rows())

@@ -10,8 +10,6 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import did_you_mean
 from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
 
-__all__ = ["EstimatorOptions", "documents_options"]
-
 Estimator = TypeVar("Estimator", bound=type)
 
 

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 from problems import make_problem, random_contexts
 
-from phcle.backends.keyed_normals import normal_rows
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.name_hashes import hash_names
+from phcle.contexts.name_arrays import hash_names
 from phcle.contexts.relational.column_sampling import draw_strata
+from phcle.solver.device_start import normal_rows
 from phcle.solver.start import start_factors
 from phcle.solver.weights import equal_weights
 

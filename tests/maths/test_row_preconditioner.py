@@ -8,7 +8,7 @@ from problems import make_problem, random_contexts
 from phcle import DescriptiveContext
 from phcle.contexts.terms import Curvature
 from phcle.solver.problem import LabelRows
-from phcle.solver.row_preconditioner import row_preconditioner
+from phcle.solver.rows import row_preconditioner
 from phcle.solver.weights import equal_weights
 
 RIDGE = 0.8

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import UNITS
 from phcle.contexts.labels import as_labels
 from phcle.contexts.matrices import as_csr, check_axes, take_rows
+from phcle.contexts.terms import UNITS
 from phcle.errors import ContextError
 
 

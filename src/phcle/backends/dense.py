@@ -16,17 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = [
-    "Columns",
-    "DenseCurvature",
-    "DensePart",
-    "LineValue",
-    "TileCurvature",
-    "TilePart",
-    "n_sampled_columns",
-    "rounding_noise",
-]
-
 Array = Any
 
 FEWEST_SAMPLED, MOST_SAMPLED, SAMPLED_SHARE = 1024, 2048, 1 / 16

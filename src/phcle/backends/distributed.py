@@ -21,8 +21,6 @@ import numpy.typing as npt
 from phcle.backends.torchrun import is_shared_run
 from phcle.errors import BackendError
 
-__all__ = ["Processes", "TorchProcesses", "clear_errors", "current_processes"]
-
 
 class Processes:
     """A single process: all blocks are its own, and there is nothing to exchange.

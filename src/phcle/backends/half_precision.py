@@ -14,8 +14,6 @@ import torch
 
 from phcle.backends.dense import Columns
 
-__all__ = ["LARGEST_MASS", "HalfColumns", "HalfRows"]
-
 LARGEST_HALF = 65_504.0
 """Largest float16. Numbers are clipped to it: infinity times zero would be NaN."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-__all__ = ["GatheredEntries", "KnownEntries"]
-
 Array = Any
 
 

@@ -13,8 +13,6 @@ from phcle.backends.kernels import known_entries, logistic_tiles
 from phcle.backends.known_entries import KnownEntries
 from phcle.backends.numpy_backend import NumpyBackend
 
-__all__ = ["NumbaBackend"]
-
 
 class NumbaBackend(NumpyBackend):
     """NumPy with compiled loops: softplus and sigmoid take less than the products.
@@ -37,15 +35,15 @@ class NumbaBackend(NumpyBackend):
         """The same back end in another precision."""
         return NumbaBackend(dtype)
 
-    def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> CompiledPart:
+    def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> _CompiledPart:
         """The dense part of a logistic term at a block of rows."""
-        return CompiledPart(y, columns)
+        return _CompiledPart(y, columns)
 
     def known_entries(
         self, columns: npt.NDArray[Any], other: npt.NDArray[Any]
-    ) -> CompiledEntries:
+    ) -> _CompiledEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return CompiledEntries(columns, other)
+        return _CompiledEntries(columns, other)
 
     def low_rank_correction(
         self, vectors: npt.NDArray[Any], inverse: npt.NDArray[Any]
@@ -68,7 +66,7 @@ def _keep_freed_memory() -> None:
     np.empty(31 << 20, np.uint8)  # just below the largest size that it learns from
 
 
-class CompiledEntries(KnownEntries):
+class _CompiledEntries(KnownEntries):
     """Known entries that are read in place, without gathering."""
 
     def __init__(self, columns: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
@@ -97,7 +95,7 @@ class CompiledEntries(KnownEntries):
         return np.asarray(weights[:, :, None] * self.other[self.columns])
 
 
-class CompiledCurvature:
+class _Curvature:
     """The curvature of the dense part, from σ of every pair (r, columns)."""
 
     def __init__(self, sigmoid: npt.NDArray[Any], columns: Columns) -> None:
@@ -110,7 +108,7 @@ class CompiledCurvature:
         return np.asarray(bent @ self.columns.weighted)
 
 
-class CompiledPart(CompiledCurvature):
+class _CompiledPart(_Curvature):
     """The dense part of a block: two matrix products and one pass."""
 
     def __init__(self, y: npt.NDArray[Any], columns: Columns) -> None:
@@ -127,9 +125,9 @@ class CompiledPart(CompiledCurvature):
         """The gradient, which products with the curvature do not need: (r, d)."""
         return np.asarray(self.sigmoid @ self.columns.weighted)
 
-    def curvature_at(self, at: npt.NDArray[Any], columns: Columns) -> CompiledCurvature:
+    def curvature_at(self, at: npt.NDArray[Any], columns: Columns) -> _Curvature:
         """The curvature at the same rows, from a sample of the columns."""
-        return CompiledCurvature(np.take(self.sigmoid, at, axis=1), columns)
+        return _Curvature(np.take(self.sigmoid, at, axis=1), columns)
 
     def along(self, direction: npt.NDArray[Any]) -> LineValue:
         """The value along one direction from each row."""
@@ -139,7 +137,7 @@ class CompiledPart(CompiledCurvature):
 class _CompiledLine:
     """The value of a dense part along one direction from each row."""
 
-    def __init__(self, part: CompiledPart, direction: npt.NDArray[Any]) -> None:
+    def __init__(self, part: _CompiledPart, direction: npt.NDArray[Any]) -> None:
         self.part, self.direction = part, direction
         self.slope: npt.NDArray[Any] | None = None  # once all rows are asked for
 

@@ -21,8 +21,6 @@ from phcle.backends.distributed import current_processes
 from phcle.backends.known_entries import GatheredEntries, KnownEntries
 from phcle.backends.protocol import Backend
 
-__all__ = ["NumpyBackend"]
-
 T = TypeVar("T")
 
 

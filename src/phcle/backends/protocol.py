@@ -23,8 +23,6 @@ from phcle.backends.distributed import Processes
 from phcle.backends.known_entries import KnownEntries
 from phcle.errors import BackendError
 
-__all__ = ["Array", "Backend", "choose_backend"]
-
 Array = Any
 """A NumPy array or a torch tensor."""
 

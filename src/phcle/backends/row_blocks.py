@@ -11,17 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Ints
 from phcle.backends.protocol import Array, Backend
 
 if TYPE_CHECKING:
     from phcle.backends.stored_rows import StoredRows
-
-__all__ = ["Block", "PaddedRows", "pad_rows", "split_rows"]
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Block:
         The same positions on the device.
     """
 
-    rows: Rows
+    rows: Ints
     at: Array
 
 
@@ -122,7 +118,7 @@ def split_rows(
 
 
 def pad_rows(
-    pattern: sp.csr_array | StoredRows, rows: Rows, backend: Backend
+    pattern: sp.csr_array | StoredRows, rows: Ints, backend: Backend
 ) -> PaddedRows | None:
     """Pad the known entries of some rows to a common width.
 

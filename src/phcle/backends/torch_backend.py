@@ -24,8 +24,7 @@ from phcle.backends.dense import (
 from phcle.backends.distributed import current_processes
 from phcle.backends.known_entries import GatheredEntries, KnownEntries
 from phcle.backends.protocol import Backend
-from phcle.backends.sparse_rows import SparseRows
-from phcle.backends.stored_rows import StoredRows
+from phcle.backends.stored_rows import SparseRows, StoredRows
 from phcle.backends.torch_dense import (
     WIDEST,
     FusedColumns,
@@ -33,8 +32,6 @@ from phcle.backends.torch_dense import (
     can_fuse,
 )
 from phcle.errors import BackendError
-
-__all__ = ["TorchBackend"]
 
 T = TypeVar("T")
 

@@ -18,8 +18,6 @@ import torch
 from phcle.backends.dense import Columns, LineValue, n_sampled_columns
 from phcle.backends.half_precision import HalfColumns, HalfRows
 
-__all__ = ["WIDEST", "FusedColumns", "FusedPart", "can_fuse"]
-
 WIDEST = {"mixed": 512, "full": 256}
 """Largest d for which the fused kernel beats plain torch, by precision.
 
@@ -142,11 +140,11 @@ class FusedPart:
         return fused_spread(self.y, self.columns.fused.sample)
 
     @cached_property
-    def _curvature(self) -> list[HalfCurvature]:
+    def _curvature(self) -> list[_HalfCurvature]:
         """The curvature of some rows at a time, which bounds the memory."""
         height = max(1, self.backend.tile // max(1, len(self.columns.other)))
         fused = self.columns.fused
-        return [HalfCurvature(rows, fused) for rows in self.y.split(height)]
+        return [_HalfCurvature(rows, fused) for rows in self.y.split(height)]
 
     def product(self, z: torch.Tensor) -> torch.Tensor:
         """Multiply by the curvature, row by row, to three digits.
@@ -207,7 +205,7 @@ class FusedPart:
         return value
 
 
-class HalfCurvature:
+class _HalfCurvature:
     """mass σ(1 − σ) of every pair in float16, and products with it."""
 
     def __init__(self, y: torch.Tensor, fused: FusedColumns) -> None:

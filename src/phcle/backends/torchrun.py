@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["is_shared_run"]
-
 
 def is_shared_run() -> bool:
     """Whether `torchrun` started this process among others.

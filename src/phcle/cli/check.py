@@ -126,7 +126,7 @@ def _number(n: int | None) -> str:
 
 
 def _delimiter(file: CheckedFile) -> str:
-    from phcle.contexts.readers.delimiters import DELIMITERS
+    from phcle.contexts.readers.delimited import DELIMITERS
 
     sign = file.summary.delimiter if file.summary else None
     return "" if sign is None else DELIMITERS.get(sign, repr(sign))

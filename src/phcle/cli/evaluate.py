@@ -124,7 +124,7 @@ def _context_help(file: Path) -> ContextHelp:
 
 def _completion_skill(file: Path) -> CompletionSkill:
     from phcle.embedding import load
-    from phcle.solver.completion_skill import completion_skill
+    from phcle.solver.calibration import completion_skill
 
     embedding = load(file)
     with progress_bar("predicting hidden cells", "trials") as progress:
@@ -142,17 +142,14 @@ def _show_skill(answer: CompletionSkill) -> None:
                     f"{row.cells:,}",
                     row.measure.removeprefix("share "),
                     *(_number(x, ".2f") for x in (row.score, row.usual)),
-                    *(_number(x, ".2f") for x in (row.family, row.nearest)),
+                    *(_number(x, ".2f") for x in (row.family,)),
                     _number(row.whole_rows, ".0%"),
                     row.verdict,
                 )
                 for row in answer.columns
             ],
         )
-        show_line(
-            "right: share that is right; usual: mean or most common value; near: 10 "
-            "nearest by known cells."
-        )
+        show_line("right: share that is right; usual: mean or most common value.")
         show_line(
             "rows: gaps in labels without any value in the table; whole hidden rows "
             "have this weight in all scores (50% if there are no gaps)."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from phcle import answers
     from phcle.contexts.label_matching import LabelMatch
-    from phcle.contexts.readers.file_summaries import FileSummary
+    from phcle.contexts.readers.source_files import FileSummary
 
 
 T = TypeVar("T")

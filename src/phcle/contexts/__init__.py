@@ -10,7 +10,7 @@
   columns; `alignment` joins contexts by label;
 - `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing
   values, and conversions of matrices;
-- `labels`, `pairs`, `data_frames`, `checks`: conversion and checks of user input.
+- `labels`, `name_arrays`, `data_frames`: conversion and checks of user input.
 
 Modules here may import `errors`, `files`, `backends` and each other.
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from phcle.contexts.base.context import Context
     from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.descriptive.data import DescriptiveContext
-    from phcle.contexts.descriptive.sentence_encoder import has_sentence_encoder
+    from phcle.contexts.descriptive.sources import has_sentence_encoder
     from phcle.contexts.labels import as_labels
     from phcle.contexts.relational.data import RelationalContext
     from phcle.contexts.relational.taxonomy import Hierarchy
@@ -56,7 +56,7 @@ __getattr__ = lazy_names(
         "RelationalContext": "phcle.contexts.relational.data",
         "align": "phcle.contexts.alignment",
         "as_labels": "phcle.contexts.labels",
-        "has_sentence_encoder": "phcle.contexts.descriptive.sentence_encoder",
+        "has_sentence_encoder": "phcle.contexts.descriptive.sources",
         "match_contexts": "phcle.contexts.alignment",
     },
 )

@@ -26,8 +26,6 @@ from phcle.contexts.labels import (
 )
 from phcle.errors import ContextError, check_choice, did_you_mean, some
 
-__all__ = ["Aligned", "Matched", "align", "match_contexts", "observed_among"]
-
 
 @dataclass(frozen=True)
 class Aligned:

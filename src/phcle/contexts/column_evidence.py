@@ -17,8 +17,6 @@ from phcle.contexts.descriptive.column_reading import as_number
 from phcle.contexts.labels import is_missing, normal
 from phcle.errors import ContextError, some
 
-__all__ = ["ColumnEvidence", "find_labels"]
-
 MOSTLY = 0.9
 """Share of the known cells from which a column counts as texts, or as numbers: real
 columns have a few cells of another kind, such as markers of the unknown."""

@@ -6,8 +6,6 @@ import re
 
 from phcle.contexts.labels import normal
 
-__all__ = ["HINTS", "LABEL_TITLES", "TITLES", "is_title_of", "plain_title"]
-
 TITLES = {
     "child": ("child", "children", "narrower", "subcategory", "subclass", "hyponym"),
     "parent": (

@@ -9,8 +9,6 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, split_rows
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample, Term
 
-__all__ = ["ColumnUpdate"]
-
 
 class ColumnUpdate(FactorUpdate):
     """Updates a factor by the term of its context, transposed.

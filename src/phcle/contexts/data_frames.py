@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import pairwise
 from typing import Any
 
 from phcle.contexts.column_evidence import ColumnEvidence, find_labels
 from phcle.contexts.column_titles import plain_title
 from phcle.contexts.labels import as_labels, is_missing
-from phcle.contexts.lineages import lineage_edges
 from phcle.contexts.readers.kind_guessing import (
     NEEDED,
     SAMPLED_ROWS,
@@ -27,16 +27,6 @@ from phcle.errors import (
     did_you_mean,
     some,
 )
-
-__all__ = [
-    "as_frame",
-    "as_row",
-    "has_labels_in_index",
-    "labelled_columns",
-    "rows_of",
-    "sample_of",
-    "with_columns",
-]
 
 
 def as_frame(table: Any, where: str) -> Any | None:
@@ -318,3 +308,30 @@ def as_row(
     if unordered or not hasattr(row, "__len__") or len(row) not in lengths:
         raise ContextError(f"{where}: must be {form}. Got {row!r} instead.")
     return tuple(row)
+
+
+def lineage_edges(rows: Iterable[Sequence[Any]]) -> list[tuple[Any, Any]]:
+    """Return the edges of a taxonomy that is given as one lineage per label.
+
+    Parameters
+    ----------
+    rows : iterable of sequences
+        Each row is a label and the nodes above it, the nearest first. Missing nodes
+        are passed over.
+
+    Returns
+    -------
+    list of (child, parent)
+        Every edge once.
+
+    Examples
+    --------
+    >>> lineage_edges([("cat", "Felis", "felids"), ("lynx", None, "felids")])
+    [('cat', 'Felis'), ('Felis', 'felids'), ('lynx', 'felids')]
+    """
+    edges: dict[tuple[Any, Any], None] = {}
+    for row in rows:
+        nodes = [node for node in row if not is_missing(node)]
+        # A group of one is often called like its only member.
+        edges.update((pair, None) for pair in pairwise(nodes) if pair[0] != pair[1])
+    return list(edges)

@@ -11,19 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Floats, Ints
 from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.relational.taxonomy import Hierarchy
 
 if TYPE_CHECKING:
     from phcle.contexts.base.fitted_context import FittedContext
 
-__all__ = ["MOST_WITH_FAMILIES", "TIE", "FamilyMeans", "Groups"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""

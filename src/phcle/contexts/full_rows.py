@@ -10,16 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.backends.protocol import Array, Backend
-
-__all__ = ["DenseRows", "FullRows", "PlacedRows", "SparseRows"]
-
-Floats = npt.NDArray[np.float64]
-AnyFloats = npt.NDArray[np.floating[Any]]
-Ints = npt.NDArray[np.int64]
 
 
 class FullRows(ABC):

@@ -7,8 +7,6 @@ from phcle.contexts.descriptive.fitted import FittedDescriptive
 from phcle.contexts.family.fitted import FittedFamily
 from phcle.contexts.relational.fitted import FittedRelational
 
-__all__ = ["FITTED_KINDS"]
-
 FITTED_KINDS: dict[str, type[FittedContext]] = {
     kind.kind: kind for kind in (FittedRelational, FittedFamily, FittedDescriptive)
 }

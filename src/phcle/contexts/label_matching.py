@@ -16,18 +16,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from phcle.contexts.labels import same_names
+from phcle.contexts.labels import differences, match_key, same_names
 from phcle.contexts.near_spellings import NearSpellings, Suggestion, find_near_spellings
-from phcle.contexts.spelling_keys import differences, match_key
-
-__all__ = [
-    "MATCH_MODES",
-    "JoinedLabel",
-    "LabelMatch",
-    "LabelSource",
-    "OwnLabels",
-    "match_labels",
-]
 
 MATCH_MODES = ("safe", "exact")
 """Join labels that differ in case, spaces or Unicode form; or only equal labels."""

@@ -9,8 +9,6 @@ from phcle.contexts.label_matching import JoinedLabel, LabelMatch
 from phcle.errors import GuessWarning
 from phcle.files.csv_text import csv_lines
 
-__all__ = ["SYNONYM_TITLES", "match_lines", "synonym_lines", "warn_of_match"]
-
 SYNONYM_TITLES = ("label", "synonym")
 """Columns of a file of synonyms: the spelling to use, and the one that it replaces."""
 

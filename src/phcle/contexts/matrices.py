@@ -14,19 +14,6 @@ from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.name_arrays import NameArray
 from phcle.errors import ContextError, some
 
-__all__ = [
-    "LARGEST",
-    "as_csr",
-    "check_array",
-    "check_axes",
-    "check_number",
-    "csr_with_zeros",
-    "keep_entries",
-    "merging_matrix",
-    "stacked",
-    "take_rows",
-]
-
 LARGEST = 1e100
 """Largest count or value allowed. The square of 1e100 is far below the largest float64,
 so sums of squares stay finite."""

@@ -10,8 +10,6 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["NearSpellings", "Suggestion", "find_near_spellings"]
-
 MOST_PAIRS = 20_000_000
 """Pairs of labels that are compared letter by letter at most, which takes a second or
 two. Of more labels, only punctuation and plurals are compared."""

@@ -9,30 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Flags, Ints
+
 if TYPE_CHECKING:
-    from phcle.contexts.base.penalties import Penalties
+    from phcle.contexts.terms import Penalties
 
-__all__ = [
-    "AT",
-    "GROUPS",
-    "HAS",
-    "HIGH",
-    "LACKS",
-    "LOW",
-    "UNKNOWN",
-    "Evidence",
-    "Pair",
-    "Reasons",
-    "compared",
-    "words_of",
-]
 
-Floats = npt.NDArray[np.floating[Any]]
 Codes = npt.NDArray[np.int8]
 
 UNKNOWN, HAS, LACKS, HIGH, LOW = 0, 1, -1, 2, -2
@@ -77,12 +64,12 @@ class Pair:
     """
 
     labels: tuple[str, str]
-    vectors: Floats
+    vectors: AnyFloats
     lam: Penalties
-    vectors_of: Callable[[Sequence[str]], Floats | None]
+    vectors_of: Callable[[Sequence[str]], AnyFloats | None]
 
     @property
-    def sides(self) -> tuple[tuple[str, Floats, Floats], ...]:
+    def sides(self) -> tuple[tuple[str, AnyFloats, AnyFloats], ...]:
         """From the side of each label: the label, its vector, and the other vector."""
         (a, b), (one, other) = self.labels, self.vectors
         return (a, one, other), (b, other, one)
@@ -109,10 +96,10 @@ class Reasons:
     """
 
     names: Sequence[str]
-    parts: Floats
-    groups: npt.NDArray[np.int64]
-    rank: Floats
-    unnamed: npt.NDArray[np.bool_]
+    parts: AnyFloats
+    groups: Ints
+    rank: AnyFloats
+    unnamed: Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,14 +127,14 @@ class Evidence:
 
     title: str
     names: tuple[str, ...]
-    pulls: Floats
-    vectors: Floats
-    total: Floats
-    weights: Floats
-    own: Floats
+    pulls: AnyFloats
+    vectors: AnyFloats
+    total: AnyFloats
+    weights: AnyFloats
+    own: AnyFloats
 
 
-def compared(one: Codes, other: Codes) -> npt.NDArray[np.int64]:
+def compared(one: Codes, other: Codes) -> Ints:
     """Find the group of each column from what the two labels are known to be in it.
 
     Parameters

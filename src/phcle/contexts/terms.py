@@ -22,20 +22,6 @@ import numpy.typing as npt
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 
-__all__ = [
-    "Curvature",
-    "FactorUpdate",
-    "Line",
-    "LinearUpdate",
-    "Local",
-    "RowUpdate",
-    "Sample",
-    "SplitCurvature",
-    "StartTarget",
-    "Term",
-    "View",
-]
-
 Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
 
@@ -365,3 +351,36 @@ class StartTarget(Protocol):
         array of shape (columns, p)
             The product.
         """
+
+
+UNITS = 100.0
+"""Contexts are scaled to this sum of counts, or of squared deviations, per label. The
+value is a convention: the default penalties were chosen for it."""
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """The penalties λ of the objective, and k.
+
+    Attributes
+    ----------
+    negatives : float
+        k, the negatives per count of relational contexts.
+    descriptive : float
+        λ1, the weight of descriptive contexts against relational ones.
+    sparsity : float
+        λ2, the penalty on absolute values of U.
+    ridge : float
+        λ3, the penalty on squares of W and U.
+    context_ridge : float
+        λ4, the penalty on squares of C.
+    stiffness : float
+        γ, how strongly the nodes of a family hold together, relative to λ3.
+    """
+
+    negatives: float
+    descriptive: float
+    sparsity: float
+    ridge: float
+    context_ridge: float
+    stiffness: float = 1.0

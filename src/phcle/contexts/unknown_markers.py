@@ -12,8 +12,6 @@ from typing import Any
 
 from phcle.contexts.labels import is_missing
 
-__all__ = ["MARKERS", "UnknownMarkers"]
-
 MARKERS = frozenset(
     [
         *("na", "n/a", "n.a.", "n.a", "n/k", "<na>", "#n/a", "#na", "nan", "-nan"),

@@ -19,8 +19,6 @@ from phcle.files.json_toml import parse_json
 from phcle.files.numpy_arrays import read_npy, read_npz
 from phcle.files.writing import check_is_file, is_folder
 
-__all__ = ["load_feature_folder", "read_array", "read_feature_rows"]
-
 MATRICES = ("X.npy", "features.npy")
 LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")
 CLASS_KEYS = ("wnids", "classes")

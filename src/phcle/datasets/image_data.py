@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import Ints
 from phcle.contexts import DescriptiveContext
 from phcle.errors import ContextError, did_you_mean, some
 
-__all__ = ["ImageData"]
-
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.str_]
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class ImageData:
     labels: Labels
     attributes: DescriptiveContext | None = None
     splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    locations: dict[str, Rows] = field(default_factory=dict)
+    locations: dict[str, Ints] = field(default_factory=dict)
     note: str = ""
     item_attributes: Features | None = None
 
@@ -103,7 +101,7 @@ class ImageData:
         """Number of images of each class."""
         return dict(Counter(self.labels.tolist()))
 
-    def rows_of(self, classes: Iterable[str]) -> Rows:
+    def rows_of(self, classes: Iterable[str]) -> Ints:
         """Find the images of some classes.
 
         Parameters

@@ -14,8 +14,6 @@ from importlib.resources import files
 
 from phcle.contexts import DescriptiveContext, RelationalContext
 
-__all__ = ["ImageNet1K", "load_imagenet1k"]
-
 
 @dataclass(frozen=True)
 class ImageNet1K:

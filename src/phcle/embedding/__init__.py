@@ -2,9 +2,9 @@
 
 `label_embedding` is the class that users see. `cosine_search` finds nearest labels,
 `describe` and `explain` answer questions, `read` reads predictions, `complete` predicts
-unknown cells of tables (with `family_values`, `cell_reasons` and `cell_texts`),
-`storage` saves and loads, `export` writes formats of other tools, `to_frame` makes data
-frames, and `html` shows an embedding in notebooks.
+unknown cells of tables (with `cell_reasons` and `cell_texts`),
+`storage` saves and loads, `export` makes data frames and writes formats of other tools,
+and `html` shows an embedding in notebooks.
 
 Modules here may import `contexts`, `answers`, `files` and `errors`, but never the
 solver.

@@ -16,11 +16,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.reasons import Evidence
+from phcle.contexts.terms import Penalties
 from phcle.embedding.cell_texts import value_text
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from phcle.contexts.descriptive.fields import Field
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["USUAL", "CellReasons"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 USUAL = "usual value"
 """The reason of a value that is common in its column, more than anything else."""

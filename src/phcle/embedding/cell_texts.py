@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-__all__ = ["interval_text", "number_text", "probabilities_text", "value_text"]
-
 DIGITS = 3
 """Significant digits of predicted numbers. An interval is seldom narrower than 1 %."""
 

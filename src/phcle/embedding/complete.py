@@ -6,22 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.answers import CompletedCell
+from phcle.arrays import Flags, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.labels import listed
 from phcle.embedding.cell_reasons import CellReasons
-from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import Reading, read_predictions
+from phcle.embedding.read import FamilyValues, Reading, read_predictions
 from phcle.errors import OptionError, check_choice
-
-__all__ = ["completable", "completed_cells"]
-
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 BLOCK = 1_000_000
 """Cells that are predicted at once: a few arrays of 8 MB."""

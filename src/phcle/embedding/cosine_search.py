@@ -12,21 +12,11 @@ from collections.abc import Iterator, Sequence
 from numbers import Integral
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.errors import ContextError
 
-__all__ = [
-    "Found",
-    "best_of",
-    "check_count",
-    "cosines_of_pairs",
-    "nearest_rows",
-    "unit_rows",
-]
-
-Floats = npt.NDArray[np.floating]
-Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+Found = tuple[Ints, Floats]
 
 CELLS_AT_ONCE = 1 << 23
 """Most cosines in memory at once: 32 MB in single precision."""
@@ -57,7 +47,7 @@ def check_count(k: object) -> None:
         raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
 
 
-def unit_rows(vectors: Floats) -> Floats:
+def unit_rows(vectors: AnyFloats) -> AnyFloats:
     """Scale vectors to length one, in single precision or better.
 
     Parameters
@@ -85,8 +75,8 @@ def unit_rows(vectors: Floats) -> Floats:
 
 
 def nearest_rows(
-    units: Floats,
-    queries: Floats,
+    units: AnyFloats,
+    queries: AnyFloats,
     k: int,
     *,
     own: Sequence[int | None] | None = None,
@@ -126,7 +116,7 @@ def nearest_rows(
             yield best_of(units, block[i], np.flatnonzero(cosine >= last - slack), most)
 
 
-def best_of(units: Floats, query: Floats, rows: npt.NDArray[np.int64], k: int) -> Found:
+def best_of(units: AnyFloats, query: AnyFloats, rows: Ints, k: int) -> Found:
     """Return the k best of some rows and their cosines.
 
     Of rows that are equally near, the first ones are taken.
@@ -153,7 +143,7 @@ def best_of(units: Floats, query: Floats, rows: npt.NDArray[np.int64], k: int) -
     return rows[order], cosine[order]
 
 
-def cosines_of_pairs(vectors: Floats) -> npt.NDArray[np.float64]:
+def cosines_of_pairs(vectors: AnyFloats) -> Floats:
     """Return the cosines of all pairs of different rows, or of a fixed sample of them.
 
     Parameters

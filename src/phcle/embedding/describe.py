@@ -8,21 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Attribute, Description
+from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.read import Reading, read_predictions
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = [
-    "Attribute",
-    "Description",
-    "describe",
-    "is_informative",
-]
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 LIKELY = 0.5
 """List a prediction with at least this probability, more likely than not, if its odds
@@ -106,7 +98,7 @@ def describe(
 
 def is_informative(
     context: PredictingContext, values: Floats, sure: Floats | None
-) -> npt.NDArray[np.bool_]:
+) -> Flags:
     """Tell which predictions are specific to a label rather than true of most labels.
 
     Parameters
@@ -149,7 +141,7 @@ def _related(
 def _strongest(
     context: PredictingContext,
     read: Reading,
-    wanted: npt.NDArray[np.bool_],
+    wanted: Flags,
     k: int,
     *,
     observed: bool,

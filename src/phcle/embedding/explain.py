@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.answers import (
     ExplainedColumn,
@@ -22,17 +21,15 @@ from phcle.answers import (
     Explanation,
     SharedNode,
 )
+from phcle.arrays import Floats
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
+from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-Floats = npt.NDArray[np.float64]
-
-__all__ = ["explain"]
 
 RANKED = ("both", "both_high", "both_low")
 """Groups whose columns are named by how telling they are, see `Reasons.rank`. In the

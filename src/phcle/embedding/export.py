@@ -19,13 +19,10 @@ from typing import Any
 import numpy as np
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.to_frame import column_names
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
 from phcle.files.csv_text import csv_lines
 from phcle.files.safetensors_writer import write_tensors
 from phcle.files.writing import write_whole
-
-__all__ = ["FORMATS", "Format", "export", "format_of", "words_of"]
 
 
 @dataclass(frozen=True)
@@ -229,3 +226,65 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     }
 )
 """All formats by name."""
+
+
+LIBRARIES = {"pandas": "frames", "polars": "", "pyarrow": "parquet"}
+"""Libraries of data frames, with the extra of phcle that installs each, if any."""
+
+
+def column_names(dim: int) -> list[str]:
+    """Name the dimensions in data frames and tables.
+
+    Parameters
+    ----------
+    dim : int
+        Number of dimensions.
+
+    Returns
+    -------
+    list of str
+        Such as "x0", "x1", ….
+    """
+    return [f"x{i}" for i in range(dim)]
+
+
+def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
+    """Convert an embedding to a data frame; see `LabelEmbedding.to_frame`.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        What to convert.
+    library : {"pandas", "polars", "pyarrow"}
+        Library of the frame.
+
+    Returns
+    -------
+    data frame
+        One row per label.
+    """
+    if library not in LIBRARIES:
+        raise OptionError(
+            f"a frame must be of {', '.join(LIBRARIES)}. Got {library!r} instead."
+        )
+    import narwhals as nw
+
+    backend: Any = library
+    columns = column_names(embedding.dim)
+    cells: dict[str, Any] = dict(
+        zip(columns, np.ascontiguousarray(embedding.vectors.T), strict=True)
+    )
+    try:
+        if library == "pandas":
+            import pandas as pd
+
+            index = pd.Index(embedding.labels, name="label")
+            return pd.DataFrame(cells, index=index)
+        table = {"label": list(embedding.labels), **cells}
+        return nw.from_dict(table, backend=backend).to_native()
+    except ImportError as error:
+        extra = LIBRARIES[library]
+        remedy = f"'phcle[{extra}]'" if extra else library
+        raise BackendError(
+            f"a {library} frame needs {library}: pip install {remedy}."
+        ) from error

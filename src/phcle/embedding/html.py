@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
-__all__ = ["embedding_html", "options_html", "table_html"]
 
 SHOWN_LABELS = 8
 """Most labels to show, so that they fit on one line."""

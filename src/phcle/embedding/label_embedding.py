@@ -12,24 +12,27 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Completion, Explanation
+from phcle.answers import Completion, Description, Explanation
+from phcle.arrays import AnyFloats, Floats
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
-from phcle.contexts.spelling_keys import match_key
+from phcle.contexts.labels import (
+    as_labels,
+    as_names,
+    index_of,
+    listed,
+    match_key,
+    normal,
+)
 from phcle.embedding.cosine_search import (
     check_count,
     cosines_of_pairs,
     nearest_rows,
     unit_rows,
 )
-from phcle.embedding.describe import Description, describe
+from phcle.embedding.describe import describe
 from phcle.embedding.explain import explain
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
-
-__all__ = ["LabelEmbedding"]
-
-Floats = npt.NDArray[np.floating]
 
 SAME_COSINE = 1e-6
 """Cosines that differ by less are equal: siblings with one vector have a cosine of 1 up
@@ -81,7 +84,7 @@ class LabelEmbedding:
     """
 
     labels: tuple[str, ...]
-    vectors: Floats
+    vectors: AnyFloats
     names: Mapping[str, str] = field(default_factory=dict)
     contexts: tuple[FittedContext, ...] = ()
     penalties: Mapping[str, float] = field(default_factory=dict)
@@ -136,7 +139,7 @@ class LabelEmbedding:
     def __contains__(self, label: object) -> bool:
         return isinstance(label, str) and normal(label) in self._index
 
-    def __getitem__(self, label: str) -> Floats:
+    def __getitem__(self, label: str) -> AnyFloats:
         return np.asarray(self.vectors[self._index[self.resolve(label)]])
 
     @property
@@ -164,12 +167,12 @@ class LabelEmbedding:
         return _grouped(self.labels, str)
 
     @cached_property
-    def unit_vectors(self) -> Floats:
+    def unit_vectors(self) -> AnyFloats:
         """Vectors scaled to length one; a zero vector stays zero."""
         return unit_rows(self.vectors)
 
     @cached_property
-    def pair_cosines(self) -> npt.NDArray[np.float64]:
+    def pair_cosines(self) -> Floats:
         """Cosines of all pairs of labels in ascending order; a fixed sample of many."""
         return cosines_of_pairs(self.vectors)
 
@@ -277,7 +280,7 @@ class LabelEmbedding:
             f"{did_you_mean(str(label), [*known, *self.labels])}"
         )
 
-    def vector_of(self, label_or_vector: str | npt.ArrayLike) -> Floats:
+    def vector_of(self, label_or_vector: str | npt.ArrayLike) -> AnyFloats:
         """Return the vector of a label, or check a given vector.
 
         Parameters
@@ -404,7 +407,7 @@ class LabelEmbedding:
 
     def queries_of(
         self, queries: Iterable[str | npt.ArrayLike], k: int
-    ) -> tuple[Floats, list[str | None]]:
+    ) -> tuple[AnyFloats, list[str | None]]:
         """Check queries and convert them to vectors of length one.
 
         Parameters
@@ -585,7 +588,7 @@ class LabelEmbedding:
     def with_rows(
         self,
         labels: Sequence[str],
-        vectors: Floats,
+        vectors: AnyFloats,
         contexts: Iterable[FittedContext],
         names: Mapping[str, str],
     ) -> LabelEmbedding:
@@ -660,7 +663,7 @@ class LabelEmbedding:
             pandas frame, and the first column of other frames;
             `DescriptiveContext.from_frame` finds them there.
         """
-        from phcle.embedding.to_frame import embedding_frame
+        from phcle.embedding.export import embedding_frame
 
         return embedding_frame(self, library)
 

@@ -2,28 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Described
 from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.family_means import FamilyMeans
+from phcle.contexts.family_means import TIE, FamilyMeans, Groups
 from phcle.contexts.labels import index_of
-from phcle.embedding.family_values import FamilyValues
+
+if TYPE_CHECKING:
+    from phcle.contexts.base.predicting_context import PredictingContext
+    from phcle.contexts.descriptive.fields import Field
+    from phcle.embedding.label_embedding import LabelEmbedding
+
+
+class FamilyValues:
+    """What the families of an embedding's labels say about the fields of a context.
+
+    It is the mean of a number (the geometric mean of one on a log scale), or the most
+    common value, of the nearest group of a hierarchy that knows any.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        An embedding.
+    context : PredictingContext
+        One of its contexts.
+    groups : Groups, optional
+        What `FamilyValues.groups_of` returns, for use with several contexts.
+    """
+
+    def __init__(
+        self,
+        embedding: LabelEmbedding,
+        context: PredictingContext,
+        groups: Groups | None = None,
+    ) -> None:
+        groups = self.groups_of(embedding) if groups is None else groups
+        self.is_log = context.is_log
+        self.means: FamilyMeans | None = None
+        if groups.steps and context.data is not None:
+            position = index_of(embedding.labels)
+            inside = [x for x in context.data.labels if x in position]
+            matrix = context.data.matrix.with_logs(context.is_log)
+            if len(inside) < len(context.data.labels):
+                matrix = matrix.take([context.data.index[x] for x in inside])
+            rows = np.array([position[x] for x in inside], dtype=np.int64)
+            self.means = FamilyMeans(matrix, groups, rows)
+
+    @staticmethod
+    def groups_of(embedding: LabelEmbedding) -> Groups:
+        """Find the groups of all labels of an embedding.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            An embedding.
+
+        Returns
+        -------
+        Groups
+            The groups of all its hierarchies; none if it has no hierarchy.
+        """
+        return Groups.of_contexts(embedding.labels, embedding.contexts)
+
+    def at(
+        self, labels: Ints, fields: Sequence[Field]
+    ) -> list[Sequence[float | bool | str | None]]:
+        """Say what the families of some labels say.
+
+        Parameters
+        ----------
+        labels : array of int
+            Positions of the labels in the embedding.
+        fields : sequence of Field
+            The fields asked for.
+
+        Returns
+        -------
+        list of sequence
+            For each field the values of all labels; None where the family knows none.
+        """
+        if self.means is None:
+            return [[None] * len(labels) for _ in fields]
+        found = self.means.at(labels)
+        return [self._read(field, found[:, field.at]) for field in fields]
+
+    def _read(self, field: Field, means: Floats) -> list[float | bool | str | None]:
+        """One value for each label from its means."""
+        assert self.means is not None
+        at = field.at
+        is_known = ~np.isnan(means[:, 0])
+        if field.kind == "number":
+            numbers = np.exp(means[:, 0]) if self.is_log[at.start] else means[:, 0]
+            found: list[Any] = numbers.tolist()
+        else:
+            means = means + TIE * (self.means.overall[at] - means)
+            if field.kind == "category":
+                best = np.nan_to_num(means, nan=-1.0).argmax(axis=1)
+                found = [field.values[i] for i in best.tolist()]
+            else:
+                found = (means[:, 0] > 0.5).tolist()
+        return [x if known else None for x, known in zip(found, is_known, strict=True)]
+
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
-
-__all__ = ["Reading", "read_predictions", "rows_of_data", "support_of"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +141,7 @@ class Reading:
 def read_predictions(
     embedding: LabelEmbedding,
     context: PredictingContext,
-    vectors: npt.NDArray[np.floating],
+    vectors: AnyFloats,
     labels: Sequence[str | None],
     *,
     field: Field | None = None,
@@ -103,7 +193,7 @@ def read_predictions(
 def support_of(
     embedding: LabelEmbedding,
     context: PredictingContext,
-    vectors: npt.NDArray[np.floating],
+    vectors: AnyFloats,
     labels: Sequence[str | None],
 ) -> Floats | None:
     """Compute how near every vector is to another label that the context describes.
@@ -206,3 +296,71 @@ def _described(embedding: LabelEmbedding, context: PredictingContext) -> _Known:
     if context.name not in kept:
         kept[context.name] = _Known(embedding, context)
     return kept[context.name]
+
+
+ROWS_AT_ONCE = 10_000
+"""Labels of a step: a fraction of a second."""
+
+Supports = dict[str, Floats]
+
+
+def fill_supports(
+    embedding: LabelEmbedding,
+    supports: Supports,
+    *,
+    whole: LabelEmbedding | None = None,
+) -> Iterator[tuple[int, int]]:
+    """Compute the supports of all calibrated contexts that are not there yet.
+
+    Predictions of attributes are surer near described labels. For many labels this
+    takes seconds to minutes, so whoever asks can show how far it is, and stop in
+    between.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    supports : dict from str to array
+        Supports by name of the context; new ones are put into it when they are whole.
+        Labels of contexts that describe no label have a support of zero.
+    whole : LabelEmbedding or None, default None
+        The embedding that this one is a sample of, if any; its described labels count.
+
+    Yields
+    ------
+    tuple of (int, int)
+        Labels done and all labels of the present context, before each step.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
+    >>> tags = DescriptiveContext.from_tags(tags, name="looks")
+    >>> supports: Supports = {}
+    >>> embedding = PHCLE(dim=2).fit([tags]).embedding_
+    >>> list(fill_supports(embedding, supports)), sorted(supports)
+    ([], [])
+    """
+    n, done = len(embedding), dict[tuple[str, ...], str]()
+    for context in embedding.predicting:
+        if context.calibration is None:
+            continue
+        described = tuple(context.observed_labels)
+        if context.name not in supports:
+            if described in done:  # tables of the same labels have the same support
+                supports[context.name] = supports[done[described]]
+                continue
+            found = np.zeros(n)
+            for start in range(0, n, ROWS_AT_ONCE):
+                yield start, n
+                part = slice(start, start + ROWS_AT_ONCE)
+                own = support_of(
+                    embedding if whole is None else whole,
+                    context,
+                    embedding.vectors[part],
+                    embedding.labels[part],
+                )
+                if own is not None:
+                    found[part] = own
+            supports[context.name] = found
+        done[described] = context.name

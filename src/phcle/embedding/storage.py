@@ -20,8 +20,6 @@ from phcle.errors import ContextError, FileError
 from phcle.files.archive import read_sealed, write_sealed
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["FORMAT", "VERSION", "load", "save"]
-
 FORMAT = "phcle.label-embedding"
 VERSION = 3
 """Name and version of the file format. Files with another version are refused."""

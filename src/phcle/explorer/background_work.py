@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.label_supports import Supports, fill_supports
+from phcle.embedding.read import Supports, fill_supports
 from phcle.errors import FileError, PhcleError
 from phcle.explorer.answers import Progress
 from phcle.explorer.precomputed import (

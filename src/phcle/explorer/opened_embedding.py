@@ -15,11 +15,11 @@ import numpy.typing as npt
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, Groups
 from phcle.contexts.labels import normal
-from phcle.contexts.name_hashes import hash_names
-from phcle.contexts.relational.specific_nodes import SpecificNodes
+from phcle.contexts.name_arrays import hash_names
+from phcle.contexts.relational.taxonomy import SpecificNodes
 from phcle.embedding.complete import completable
-from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import FamilyValues
 from phcle.errors import OptionError, some
 from phcle.explorer.background_work import BackgroundWork
 from phcle.explorer.label_suggestions import LabelNotFound, Suggestions

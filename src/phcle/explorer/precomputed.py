@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.label_supports import Supports
+from phcle.embedding.read import Supports
 from phcle.errors import FileError
 from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
 from phcle.report.map_layout import Layout, lay_out

@@ -10,7 +10,7 @@ from phcle.errors import OptionError
 from phcle.explorer.answers import Progress, Status
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.suspicion_work import SuspicionWork
-from phcle.uses.neighbourhood_comparison import Differences, neighbourhood_differences
+from phcle.uses.neighbour_table import Differences, neighbourhood_differences
 
 if TYPE_CHECKING:
     from phcle.uses.pictures import FeatureNetwork, ImageMap

@@ -29,8 +29,6 @@ from phcle.files.json_toml import parse_json
 from phcle.files.safetensors_writer import write_tensors
 from phcle.files.writing import check_is_file, is_file
 
-__all__ = ["Tensors", "checksum", "format_of", "read_sealed", "write_sealed"]
-
 Tensors = dict[str, npt.NDArray[Any]]
 
 MOST_QUOTES = 100_000

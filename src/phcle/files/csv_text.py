@@ -11,8 +11,6 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 
-__all__ = ["csv_lines", "harmless", "unmarked"]
-
 LIVE = re.compile(
     r"'*([\t\r\n]|[\x00-\x20\x7f\u00a0\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
 )

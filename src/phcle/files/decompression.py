@@ -11,8 +11,6 @@ from pathlib import Path
 
 from phcle.errors import FileError
 
-__all__ = ["check_gzip", "most_unpacked", "refuse_bomb"]
-
 MOST_TIMES = 200
 """Largest allowed ratio of decompressed to compressed size; real data is below 100."""
 

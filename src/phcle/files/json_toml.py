@@ -13,9 +13,6 @@ from typing import Any
 
 from phcle.errors import FileError
 
-__all__ = ["parse_json", "parse_toml"]
-
-
 LONGEST_TOML = 1_000_000
 """Longest TOML text, in characters. Configurations have some thousand; the limit keeps
 the time of a hostile file below a few seconds."""

@@ -20,8 +20,6 @@ from phcle.errors import FileError
 from phcle.files.decompression import refuse_bomb
 from phcle.files.writing import check_is_file
 
-__all__ = ["read_npy", "read_npz"]
-
 Array = npt.NDArray[Any]
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from phcle.files.writing import write_whole
 
-__all__ = ["write_tensors"]
-
 TYPES = [
     "BOOL",
     "U8",

@@ -14,8 +14,6 @@ import scipy.sparse as sp
 from phcle.errors import FileError
 from phcle.files.json_toml import parse_json
 
-__all__ = ["TensorStore"]
-
 PARTS = ("data", "indices", "indptr")
 
 

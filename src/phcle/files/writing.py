@@ -27,18 +27,6 @@ try:
 except ImportError:  # Windows: no locks, so leftovers stay
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "check_can_write",
-    "check_is_file",
-    "is_file",
-    "is_folder",
-    "make_folder",
-    "only_writer",
-    "open_file",
-    "read_bytes",
-    "sweep_leftovers",
-    "write_whole",
-]
 
 ENDING = ".phcle-part"
 """Ending of our temporary files; no other program uses it."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.relational.taxonomy import Hierarchy, Ints
+from phcle.arrays import Ints
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.embedding.label_embedding import LabelEmbedding
 
 MOST_BRANCHES = 20

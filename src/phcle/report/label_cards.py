@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.label_supports import Supports, fill_supports
-from phcle.embedding.read import read_predictions
+from phcle.embedding.read import Supports, fill_supports, read_predictions
 from phcle.report.hierarchy_branches import hierarchy_of
 from phcle.report.html_page import compressed
 from phcle.report.map_data import Colouring, map_data, packed

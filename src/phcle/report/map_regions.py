@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Answer
-from phcle.contexts.relational.taxonomy import Hierarchy, Ints
+from phcle.arrays import Ints
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import labels_below
 from phcle.uses.cluster_names import shared_names

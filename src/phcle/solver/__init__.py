@@ -10,10 +10,9 @@
 - `label_solve`, `node_settling`: the last step of a fit, also together with families;
 - `foldin`: labels that are added later (`phcle.fold_in`);
 - `hidden_trials`, `calibration`: probabilities and intervals of predicted values;
-- `column_scores`, `completion_skill`, `suspicious_cells`: how well cells are predicted,
-  and which known ones are unlikely;
-- `embedding_problem`: the problem of an embedding, for questions asked later;
-- `checkpoint`, `provenance`: storing and recording a fit.
+- `column_scores`, `suspicious_cells`: how well cells are predicted, and which known
+  ones are unlikely;
+- `checkpoint`: storing and recording a fit.
 
 Solvers use contexts through `contexts.base` and `contexts.terms` and never ask for
 their kind. Modules here may import `embedding`, `contexts`, `backends`, `options`,

@@ -15,8 +15,6 @@ from typing import Any
 from phcle.backends.protocol import Array
 from phcle.solver.problem import DeviceProblem, State
 
-__all__ = ["balance"]
-
 REGULAR = 1e-8
 """A Gram matrix is inverted if its smallest eigenvalue is above this share of the
 largest. Below, rounding errors would dominate the inverse."""

@@ -10,8 +10,10 @@ the last complete checkpoint.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import os
+import platform
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,11 +29,7 @@ from phcle.files.archive import read_sealed, write_sealed
 from phcle.files.writing import check_can_write
 from phcle.options import DEFAULTS, OPTIONS
 from phcle.solver.problem import Problem, State
-from phcle.solver.provenance import library_versions
-from phcle.solver.settings import Setting
 from phcle.solver.start import Factors
-
-__all__ = ["Checkpoint", "Resumed", "fingerprint", "look_into"]
 
 FORMAT, VERSION = "phcle.checkpoint", 2
 
@@ -197,7 +195,7 @@ class Checkpoint:
         foreign = "is not a checkpoint of a fit."
         about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
         try:
-            self._refuse_another_fit(about["prints"], chose="chosen" in about)
+            self._refuse_another_fit(about["prints"])
             factors = tuple(tensors[f"factor{i}"] for i in range(len(tensors) - 1))
             found = Resumed(
                 Factors(tensors["W0"], factors),
@@ -226,17 +224,12 @@ class Checkpoint:
         if set(found.weights) != set(self.prints["data"]) - {"labels"}:
             raise ValueError("weights of other contexts")
 
-    def _refuse_another_fit(self, found: Mapping[str, Any], *, chose: bool) -> None:
-        """Name the first thing in which the checkpoint's fit differs from this one.
-
-        An older fit chose nothing: what is "auto" now had these values then.
-        """
-        before = {} if chose else vars(Setting())
+    def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:
+        """Name the first thing in which the checkpoint's fit differs from this one."""
         for kind in ("options", "data"):
             theirs, ours = found[kind], json.loads(json.dumps(self.prints[kind]))
             if kind == "options":  # an option that came later had its default then
                 theirs = {**{x: DEFAULTS[x] for x in ours if x in DEFAULTS}, **theirs}
-                theirs = _as_auto(theirs, ours, before)
             for name in (*ours, *(x for x in theirs if x not in ours)):
                 if theirs.get(name) == ours.get(name):
                     continue
@@ -251,18 +244,6 @@ class Checkpoint:
                     f"{self.path}: belongs to another fit: it has {what}. Resume with "
                     "the same options and data, or start a new fit with another file."
                 )
-
-
-def _as_auto(
-    theirs: Mapping[str, Any], ours: Mapping[str, Any], before: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The options of an older fit, with "auto" for what is the same today."""
-    return {
-        name: "auto"
-        if ours.get(name) == "auto" and value == before.get(name)
-        else value
-        for name, value in theirs.items()
-    }
 
 
 def read_choice(path: Path) -> Mapping[str, Any] | None:
@@ -372,3 +353,49 @@ def _digest(*parts: Sequence[str] | np.ndarray | sp.csr_array) -> str:
         for array in arrays:
             whole.update(np.ascontiguousarray(array).tobytes())
     return whole.hexdigest()[:16]
+
+
+def library_versions(backend: str = "numpy") -> dict[str, str]:
+    """Return the versions of the libraries that the numbers depend on.
+
+    Parameters
+    ----------
+    backend : str, default "numpy"
+        Name of the back end; its library is listed too.
+
+    Returns
+    -------
+    dict
+        Version by package; "source" for a package that runs from a source tree.
+    """
+    packages = ["phcle", "numpy", "scipy", "scikit-learn"]
+    if backend in ("numba", "torch"):
+        packages.append(backend)
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "source"
+    return found
+
+
+def without_times(
+    history: Sequence[Mapping[str, float]],
+) -> tuple[dict[str, float], ...]:
+    """Remove times from a history, so that the same fit gives the same file.
+
+    Parameters
+    ----------
+    history : sequence of mapping
+        A record for each sweep.
+
+    Returns
+    -------
+    tuple of dict
+        The records without "seconds".
+    """
+    return tuple(
+        {key: value for key, value in record.items() if key != "seconds"}
+        for record in history
+    )

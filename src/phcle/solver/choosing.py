@@ -19,8 +19,6 @@ from phcle.solver.settings import Chosen, Setting, Trial, longest_useful
 from phcle.solver.trials import FEWEST_CELLS, Question, Trials, open_roles
 from phcle.solver.weights import BACKGROUND
 
-__all__ = ["choose"]
-
 LESS, LEAST, MORE = 0.2, 0.1, 0.8
 """Shrinkages to try: the least if less was better for a table, and more if it was
 not."""

@@ -16,8 +16,6 @@ from phcle.contexts.relational.column_sampling import (
 from phcle.contexts.terms import Sample
 from phcle.solver.problem import DeviceProblem, Problem
 
-__all__ = ["ColumnSamples", "Drawn", "samples_for"]
-
 Floats = npt.NDArray[np.floating]
 
 GROWS_EVERY = 4

@@ -3,8 +3,8 @@
 Every column is scored on cells that were hidden from trial fits: numbers by R² (0 is
 what the mean reaches), categories and yes or no by the share that is right, tags
 together by R² of their probabilities. The rules are those that a user would try first:
-the mean or most common value, the family, and the nearest labels by known cells. The
-rules may see all other known cells, as they would in use.
+the mean or most common value, and the family. They may see all other known cells, as
+they would in use.
 
 Trials hide single cells and whole rows, in numbers that suit the learning of
 confidence. The user's gaps are another mix of both, and whole rows are harder. So the
@@ -18,9 +18,9 @@ from dataclasses import dataclass, fields
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.answers import ColumnSkill, CompletionSkill
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.fields import Field
@@ -28,14 +28,7 @@ from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
 from phcle.contexts.family_means import FamilyMeans
 from phcle.contexts.labels import index_of
 from phcle.contexts.masked import MaskedMatrix
-from phcle.solver.nearest_rule import nearest_values
 from phcle.solver.problem import Problem
-
-__all__ = ["read_cells", "score_columns"]
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 FEWEST = 10
 """Columns with fewer hidden cells are not judged; weights count as if they were fewer
@@ -47,11 +40,7 @@ NO_GAPS = 0.5
 ROWS = 1_000
 """Rows that are read at once."""
 
-RULES = {
-    "usual": "mean or most common value",
-    "family": "family",
-    "nearest": "nearest labels",
-}
+RULES = {"usual": "mean or most common value", "family": "family"}
 
 R2 = "R²"
 
@@ -94,7 +83,6 @@ def score_columns(
         unit = np.divide(
             1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0
         )
-        near = nearest_values(matrix, at, table.scale, cells)
         read = read_cells(table, cells, calibration)
         scored = _Cells(
             cells,
@@ -104,8 +92,6 @@ def score_columns(
             read.chance,
             (family - cells.mean) * unit,
             family,
-            (near - cells.mean) * unit,
-            near,
         )
         shares = _WholeRows.of(problem, table, matrix)
         found += _scores(table, scored, calibration.presence, shares)
@@ -175,8 +161,6 @@ class _Cells:
     own_share: Floats
     family_steps: Floats
     family_share: Floats
-    near_steps: Floats
-    near_share: Floats
 
     def where(self, kept: Ints) -> _Cells:
         arrays = [getattr(self, x.name)[kept] for x in fields(self)[1:]]
@@ -269,7 +253,6 @@ def _field_skill(
             "own": cells.own_steps,
             "usual": np.zeros(len(truth)),
             "family": cells.family_steps,
-            "nearest": cells.near_steps,
         }
         losses = {x: (_filled(y, 0.0) - truth) ** 2 for x, y in said.items()}
         measure = R2
@@ -293,7 +276,6 @@ def _field_skill(
             "own": wrong(cells.own_share),
             "usual": wrong(usual),
             "family": wrong(cells.family_share),
-            "nearest": wrong(cells.near_share),
         }
         measure = "share right"
     return _skill(table.name, field.title, field.kind, measure, cells, losses, whole)
@@ -306,7 +288,6 @@ def _tag_skill(table: PredictingContext, cells: _Cells, whole: float) -> ColumnS
         "own": cells.own_share,
         "usual": presence,
         "family": cells.family_share,
-        "nearest": cells.near_share,
     }
     losses = {x: (_filled(y, presence) - truth) ** 2 for x, y in said.items()}
     return _skill(table.name, "all tags", "tag", R2, cells, losses, whole)
@@ -329,24 +310,19 @@ def _skill(
     """Scores, and whether we differ from the best rule by more than chance."""
     width = len(cells.steps) // len(losses["own"])  # columns of a category
     labels, is_alone = cells.hidden.rows[::width], cells.hidden.is_alone[::width]
-    is_asked = {x: np.ones(len(labels), dtype=bool) for x in losses}
-    if np.isnan(cells.family_share).all():
-        del is_asked["family"]
-    # In a large table, the nearest labels were looked for only for some rows.
-    is_asked["nearest"] = ~np.isnan(cells.near_share[::width])
-    if not _is_enough(is_alone[is_asked["nearest"]], whole):
-        del is_asked["nearest"]
-    weights = {x: _weighted(own, is_alone, whole) for x, own in is_asked.items()}
+    weights = _weights(is_alone, whole)
     # Scaled, the loss of the mean is one, and R² is 1 − loss.
-    total = float(weights["usual"] @ losses["usual"]) if measure == R2 else 1.0
-    gains = {x: (losses[x] - losses["own"]) / (total or 1.0) for x in weights}
-    leads = {x: float(weights[x] @ gains[x]) for x in weights if x != "own"}
+    total = float(weights @ losses["usual"]) if measure == R2 else 1.0
+    scores = {x: 1 - float(weights @ y) / (total or 1.0) for x, y in losses.items()}
+    knows_family = not np.isnan(cells.family_share).all()
+    rules = RULES if knows_family else ("usual",)
+    gains = {x: (losses[x] - losses["own"]) / (total or 1.0) for x in rules}
+    leads = {x: float(weights @ gains[x]) for x in rules}
     best = min(leads, key=lambda x: leads[x])
-    error = _error(gains[best], weights[best], is_alone, labels)
+    error = _error(gains[best], weights, is_alone, labels)
     verdict = "as good"
     if abs(leads[best]) > CERTAIN * error:
         verdict = "better" if leads[best] > 0 else "worse"
-    scores = {x: 1 - float(w @ losses[x]) / (total or 1.0) for x, w in weights.items()}
     return ColumnSkill(
         context,
         column,
@@ -355,20 +331,12 @@ def _skill(
         measure,
         scores["own"],
         scores["usual"],
-        scores.get("family"),
-        scores.get("nearest"),
+        scores["family"] if knows_family else None,
         RULES[best],
         error,
         verdict,
-        float(weights["own"][is_alone].sum()),
+        float(weights[is_alone].sum()),
     )
-
-
-def _weighted(is_asked: Flags, is_alone: Flags, whole: float) -> Floats:
-    """Weights of the cells for which a rule was asked; zero elsewhere."""
-    found = np.zeros(len(is_asked))
-    found[is_asked] = _weights(is_alone[is_asked], whole)
-    return found
 
 
 def _error(gain: Floats, weights: Floats, is_alone: Flags, labels: Ints) -> float:

@@ -13,15 +13,13 @@ from typing import Any
 from phcle.answers import ContextHelp, LeftOutContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.penalties import Penalties
+from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.solver.left_out import VISIBLE, LeaveOneOut, LeftOut
 from phcle.solver.problem import Problem
 from phcle.solver.settings import Setting
 from phcle.solver.trials import FEWEST_CELLS, Question, Trials
 from phcle.solver.weights import equal_weights
-
-__all__ = ["context_help"]
 
 
 def context_help(

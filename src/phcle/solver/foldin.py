@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.readers.files_to_contexts import ReadContexts
+from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.label_solve import TOO_LARGE, solve_labels
 from phcle.solver.problem import Problem
-
-__all__ = ["fold_in"]
-
-Floats = npt.NDArray[np.floating[Any]]
 
 
 def fold_in(
@@ -120,7 +115,7 @@ def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:
             )
 
 
-def _refuse_overflow(labels: tuple[str, ...], vectors: Floats) -> None:
+def _refuse_overflow(labels: tuple[str, ...], vectors: AnyFloats) -> None:
     """Refuse labels whose vectors are not finite in the precision of the embedding."""
     broken = [labels[i] for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
     if broken:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.protocol import Array
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
@@ -28,13 +28,6 @@ from phcle.solver.label_solve import solve_labels
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, run
-
-__all__ = ["Drawn", "hidden_cells", "judged_tables", "predict_hidden"]
-
-Floats = npt.NDArray[np.floating[Any]]
-Doubles = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 ROW_SHARE, MOST_ROWS = 0.1, 200
 """Share of the described labels whose whole rows are hidden, and most of them."""
@@ -310,7 +303,7 @@ def _without_cells(
     drawn: Mapping[int, Drawn],
     touched: Ints,
     seed: int,
-) -> tuple[Floats, Sequence[Array]]:
+) -> tuple[AnyFloats, Sequence[Array]]:
     """W on the host, and all factors, of a fit that does not see the drawn cells."""
     if len(trial.labels) <= COLD_UP_TO:
         W, factors = _fitted_anew(device, trial, state, seed)
@@ -323,7 +316,7 @@ def _without_cells(
     return _solved(device, trial, W, factors, state.weights, touched)
 
 
-def _support(table: FittedContext, W: Floats, rows: Ints) -> Doubles:
+def _support(table: FittedContext, W: AnyFloats, rows: Ints) -> Floats:
     """Support of the labels of some cells."""
     labels, at = np.unique(rows, return_inverse=True)
     described = np.flatnonzero(table.observed)
@@ -332,7 +325,7 @@ def _support(table: FittedContext, W: Floats, rows: Ints) -> Doubles:
     return support(W[labels], W[described], own[labels])[at]
 
 
-def _left(drawn: Drawn, has_it: Flags) -> tuple[Doubles, Doubles]:
+def _left(drawn: Drawn, has_it: Flags) -> tuple[Floats, Floats]:
     """How many labels have each attribute without the hidden cells, and of how many."""
     assert drawn.table.data is not None
     matrix, columns = drawn.table.data.on_fit_scale().matrix, drawn.cells.columns
@@ -350,7 +343,7 @@ def _groups(problem: Problem, drawn: Mapping[int, Drawn]) -> Groups:
     return problem.families
 
 
-def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Doubles:
+def _family(drawn: Drawn, groups: Groups, position: Mapping[str, int]) -> Floats:
     """Scaled means of families at the hidden numbers, without the hidden cells."""
     table, cells = drawn.table, drawn.cells
     found = np.full(len(cells.rows), np.nan)
@@ -392,7 +385,7 @@ def _solved(
     factors: Sequence[Array],
     weights: Mapping[str, float],
     rows: Ints,
-) -> tuple[Floats, Sequence[Array]]:
+) -> tuple[AnyFloats, Sequence[Array]]:
     """Solve W to its optimum: the rows asked for, or all if families hang on them.
 
     In a large problem, families were solved without the hidden cells before.

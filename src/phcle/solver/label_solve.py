@@ -22,8 +22,6 @@ from phcle.solver.node_settling import settle_nodes
 from phcle.solver.problem import LabelRows, Problem, penalty_terms
 from phcle.solver.rows import solve_rows
 
-__all__ = ["TOO_LARGE", "Solved", "solve_labels", "solves_sample"]
-
 Floats = npt.NDArray[np.floating[Any]]
 
 TOO_LARGE = "look for values far larger than those of the fit."

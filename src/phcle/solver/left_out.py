@@ -12,8 +12,6 @@ import numpy.typing as npt
 from phcle.solver.settings import NOISE, Setting
 from phcle.solver.trials import Trials
 
-__all__ = ["LeaveOneOut", "LeftOut"]
-
 Errors = Mapping[str, npt.NDArray[np.float64]]
 
 SWEEPS = 6

@@ -6,16 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Backend
 from phcle.contexts.terms import LinearUpdate
 from phcle.solver.problem import LabelRows
 from phcle.solver.rows import Updated, solve_rows
-
-__all__ = ["settle_nodes"]
-
-Floats = npt.NDArray[np.floating[Any]]
 
 KEPT_TURNS, MOST_TURNS = 6, {"float32": 20, "float64": 100}
 """How many turns between W and the nodes of families are remembered, and the most turns
@@ -89,8 +85,8 @@ def settle_nodes(
             max_iter=max_iter,
         )
 
-    tried: list[Floats] = []
-    found: list[Floats] = []
+    tried: list[AnyFloats] = []
+    found: list[AnyFloats] = []
     for _ in range(MOST_TURNS[backend.dtype]):
         nodes = [factors[i] for i in families]
         tried.append(_on_host(backend, nodes))
@@ -109,7 +105,7 @@ def settle_nodes(
     return solve(solved.factor, most_steps), factors
 
 
-def _on_host(backend: Backend, parts: Sequence[Any]) -> Floats:
+def _on_host(backend: Backend, parts: Sequence[Any]) -> AnyFloats:
     return np.concatenate([np.asarray(backend.to_numpy(x), np.float64) for x in parts])
 
 
@@ -201,7 +197,7 @@ class _JointResponse:
         return u
 
 
-def _mix(tried: list[Floats], found: list[Floats]) -> Floats:
+def _mix(tried: list[AnyFloats], found: list[AnyFloats]) -> AnyFloats:
     """The next point of Anderson's method, from points and what a turn made of them."""
     if len(tried) == 1:
         return found[-1]

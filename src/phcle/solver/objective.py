@@ -16,23 +16,17 @@ One relational and one descriptive context give Eq. 4 of the paper, any number g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import array_api_compat.numpy as xp
-import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.solver.problem import Problem, penalty_terms
-
-__all__ = ["objective_terms"]
-
-Floats = npt.NDArray[np.floating[Any]]
 
 
 def objective_terms(
     problem: Problem,
-    W: Floats,
-    factors: Sequence[Floats],
+    W: AnyFloats,
+    factors: Sequence[AnyFloats],
     weights: Mapping[str, float],
 ) -> dict[str, float]:
     """Compute every term of the objective, their sum, and the gap to the lower bound.

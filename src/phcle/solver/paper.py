@@ -17,8 +17,6 @@ from phcle.errors import OptionError
 from phcle.solver.problem import DeviceProblem, State, values_and_gradient
 from phcle.solver.sweep import Reweigh, SweepSolver
 
-__all__ = ["PaperSolver"]
-
 
 class PaperSolver(SweepSolver):
     """Gradient steps of a given size, or of a safe size.

@@ -19,20 +19,9 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, split_rows
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.family_means import Groups
 from phcle.contexts.labels import as_names
-from phcle.contexts.terms import RowUpdate, Sample, View
-
-__all__ = [
-    "DeviceProblem",
-    "LabelRows",
-    "Problem",
-    "State",
-    "penalty_terms",
-    "pose",
-    "values_and_gradient",
-]
+from phcle.contexts.terms import Penalties, RowUpdate, Sample, View
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.penalties import Penalties
+from phcle.contexts.terms import Penalties
 from phcle.errors import PhcleWarning
 from phcle.progress import counted_progress
 from phcle.solver.choosing import choose
@@ -20,8 +20,6 @@ from phcle.solver.trials import Question, Trials
 from phcle.solver.useful_weights import useful_weights
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import equal_weights, given_weights, shared_weights
-
-__all__ = ["SettingChoice"]
 
 USUAL_TRIALS = 9
 """Settings that are tried at most, for the progress bar."""

@@ -10,19 +10,9 @@ import scipy.sparse as sp
 
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import Penalties
+from phcle.contexts.terms import Penalties
 from phcle.errors import some
 from phcle.solver.problem import Problem, pose
-
-__all__ = [
-    "NOISE",
-    "Chosen",
-    "Setting",
-    "Trial",
-    "in_roles",
-    "longest_useful",
-    "pose_setting",
-]
 
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""

@@ -17,14 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.errors import PhcleWarning
 from phcle.solver.device_start import draw_on_device, spectral_on_device
 from phcle.solver.problem import Problem
-
-__all__ = ["NOISE", "Factors", "draw_for_all", "spread_ones", "start_factors"]
-
-Floats = npt.NDArray[np.float64]
 
 NOISE = 0.01
 """Size of the seeded noise at the start. Without noise, dimensions where W and a factor

@@ -6,25 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtr
 
 from phcle.answers import SuspiciousCell
+from phcle.arrays import Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Read
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-from phcle.embedding.family_values import FamilyValues
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import FamilyValues
 from phcle.errors import check_choice
+from phcle.solver.calibration import problem_of
 from phcle.solver.column_scores import read_cells
-from phcle.solver.embedding_problem import problem_of
 from phcle.solver.hidden_trials import Drawn, judged_tables, predict_hidden
-
-__all__ = ["suspicious_cells"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 FOLDS = 5
 """Fits that each hide another part of the known cells."""

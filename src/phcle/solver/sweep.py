@@ -25,13 +25,6 @@ from phcle.solver.problem import DeviceProblem, State, values_and_gradient
 from phcle.solver.rows import row_values, update_rows
 from phcle.solver.start import Factors
 
-__all__ = [
-    "MajoriseSolver",
-    "State",
-    "SweepSolver",
-    "run",
-]
-
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 """Computes new weights from weighted losses above the floor and present weights."""
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Floats
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.labels import index_of, some_names
+from phcle.contexts.terms import Penalties
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
 from phcle.solver.start import start_factors
@@ -29,16 +29,6 @@ from phcle.solver.sweep import MajoriseSolver, run
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.hidden_cells import HiddenCells
 
-__all__ = [
-    "FEWEST_CELLS",
-    "FIRST_SHRINKAGE",
-    "MOST_CELLS",
-    "Question",
-    "Trials",
-    "open_roles",
-]
-
-Floats = npt.NDArray[np.float64]
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""

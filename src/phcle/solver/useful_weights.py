@@ -15,8 +15,6 @@ from phcle.solver.settings import Setting
 from phcle.solver.trials import FEWEST_CELLS, Question, Trials
 from phcle.solver.weights import BACKGROUND
 
-__all__ = ["useful_weights"]
-
 HARMFUL = 0.1
 """Share of its weight that a table keeps if it makes the others worse. At nothing, its
 own gaps could not be predicted."""

@@ -12,18 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Flags, Floats
 from phcle.backends.protocol import Backend
 from phcle.contexts.labels import index_of
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.solver.label_solve import solve_labels
 from phcle.solver.problem import Problem
 from phcle.solver.start import NOISE, Factors, draw_for_all
-
-__all__ = ["serves_as_start", "warm_factors"]
-
-Floats = npt.NDArray[np.float64]
 
 DEAD = 1e-3
 """A dimension is dead if its part of all products is below this share of the largest.
@@ -104,7 +100,7 @@ def warm_factors(
 
 def _matched(
     names: Sequence[str], vectors: Any, wanted: Sequence[str]
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
+) -> tuple[Floats, Flags]:
     """The vectors of the names that are wanted, zero where there is none."""
     position = index_of(names)
     at = np.array([position.get(name, -1) for name in wanted], dtype=np.int64)

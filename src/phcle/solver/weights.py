@@ -17,15 +17,6 @@ from phcle.errors import OptionError, did_you_mean, some
 from phcle.options import LARGEST, is_amount, shortened
 from phcle.solver.problem import Problem
 
-__all__ = [
-    "BACKGROUND",
-    "equal_weights",
-    "given_weights",
-    "nie_weights",
-    "shared_weights",
-]
-
-
 BACKGROUND = 0.02
 """Weight of counts beside a family of the same hierarchy, as a share. It keeps labels
 without data apart; at full weight, traits of mammals were predicted much worse."""

@@ -2,8 +2,8 @@
 
 Each module is one use of a `LabelEmbedding`:
 
-- `neighbour_table`: the nearest labels from a table;
-- `neighbourhood_comparison`: labels whose neighbours differ between two embeddings;
+- `neighbour_table`: the nearest labels from a table, and labels whose neighbours
+  differ between two embeddings;
 - `attribute_search`: labels that have some attributes and lack others;
 - `completion_files`, `table_filling`, `raw_tables`: completed cells in files, and in a
   user's own table;

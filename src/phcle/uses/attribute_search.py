@@ -12,16 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.describe import is_informative
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.read import read_predictions, rows_of_data
 from phcle.errors import OptionError, did_you_mean, some
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 CERTAIN = 0.98
 """Largest probability used in scores: tables have errors, and a single probability of 0
@@ -49,8 +46,8 @@ class AttributeColumn:
 
     value: Floats
     chance: Floats
-    is_observed: Bools
-    is_confident: Bools
+    is_observed: Flags
+    is_confident: Flags
     low: Floats
     high: Floats
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.label_embedding import LabelEmbedding
 
-Floats = npt.NDArray[np.float64]
 Groups = Sequence[Sequence[str]]
 
 MOST = 2 / 3
@@ -61,7 +60,7 @@ class _Shared:
         return np.asarray(count / np.maximum(count.sum(axis=0), 1e-12))
 
     @cached_property
-    def tells_apart(self) -> npt.NDArray[np.bool_]:
+    def tells_apart(self) -> Flags:
         """Whether few labels of other groups have a property."""
         count = self.share * self.sizes[:, None]
         others = np.maximum(self.sizes.sum() - self.sizes, 1.0)[:, None]

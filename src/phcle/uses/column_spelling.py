@@ -23,8 +23,6 @@ from phcle.contexts.descriptive.date_notations import (
 from phcle.contexts.descriptive.number_notations import Notation, notation_of
 from phcle.embedding.cell_texts import DIGITS, number_text, value_text
 
-__all__ = ["ColumnSpelling", "Value"]
-
 Value = float | bool | str
 
 OPPOSITE = {

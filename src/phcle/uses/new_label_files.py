@@ -17,13 +17,13 @@ from phcle.contexts.label_matching import (
     LabelSource,
     match_labels,
 )
+from phcle.contexts.labels import differences, match_key
 from phcle.contexts.readers.context_files import (
     THESAURI,
     ContextFile,
     Files,
     list_files,
 )
-from phcle.contexts.readers.file_summaries import FileSummary
 from phcle.contexts.readers.file_to_context import (
     read_and_summarise,
     read_readable_names,
@@ -31,21 +31,18 @@ from phcle.contexts.readers.file_to_context import (
 )
 from phcle.contexts.readers.files_to_contexts import ReadContexts, Synonyms
 from phcle.contexts.readers.label_files import read_hierarchy_edges
+from phcle.contexts.readers.ontologies import Thesaurus
 from phcle.contexts.readers.source_files import (
     CollectedFaults,
+    FileSummary,
     SourceFile,
     errors_name,
     recorded,
 )
-from phcle.contexts.readers.synonym_files import read_synonyms
-from phcle.contexts.readers.table_files import Reading, open_table
-from phcle.contexts.readers.thesaurus import Thesaurus
-from phcle.contexts.spelling_keys import differences, match_key
+from phcle.contexts.readers.table_files import Reading, open_table, read_synonyms
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.uses.node_names import NodeNames
-
-__all__ = ["read_new_contexts"]
 
 
 def read_new_contexts(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from phcle.contexts.labels import match_key
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.contexts.spelling_keys import match_key
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, did_you_mean, some
 

@@ -16,8 +16,6 @@ from phcle.errors import FileError
 from phcle.files.csv_text import unmarked
 from phcle.files.writing import open_file
 
-__all__ = ["RawRow", "quoted", "raw_rows", "unquoted"]
-
 MOST_AT_ONCE = 1 << 16
 """Bytes of a line that are read at once."""
 

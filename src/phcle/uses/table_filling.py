@@ -24,8 +24,6 @@ from phcle.files.writing import write_whole
 from phcle.uses.column_spelling import ColumnSpelling, Value
 from phcle.uses.raw_tables import RawRow, quoted, raw_rows, unquoted
 
-__all__ = ["complete_table", "fill_table", "table_titles"]
-
 SOMETIMES = 500
 """Rows after which the progress is shown again."""
 

@@ -13,7 +13,7 @@ from patchy_table import WRONG, write_patchy_table
 
 from phcle import load
 
-RULES = "mean or most common value", "family", "nearest labels"
+RULES = "mean or most common value", "family"
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_fit_and_info_say_how_good_the_completion_is(phcle, learned):
 def test_evaluate_shows_each_column_beside_the_rules(phcle, learned):
     said = phcle("evaluate", learned[1], "--complete").stdout
     assert said.startswith("Completion of 5 columns on hidden cells, weighted")
-    titles = ("column", "cells", "PHCLE", "usual", "family", "near", "rows", "PHCLE is")
+    titles = ("column", "cells", "PHCLE", "usual", "family", "rows", "PHCLE is")
     assert all(title in said for title in titles)
     assert "size: a simple rule is as good: family" in said
     assert "noise: a simple rule is " in said

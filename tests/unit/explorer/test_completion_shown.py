@@ -41,7 +41,7 @@ def test_about_shows_the_scores_of_every_column(patchy_client, patchy):
         *("mass", "length", "noise", "size", "wild")
     ]
     for x in skill["columns"]:
-        scores = [x["score"], x["usual"], x["family"], x["nearest"]]
+        scores = [x["score"], x["usual"], x["family"]]
         shown = " ".join("–" if y is None else f"{y:.2f}" for y in scores)
         row = f"{x['column']} looks {x['cells']} {x['measure']} {shown}"
         assert f"{row} {x['whole_rows']:.0%} {x['verdict']}" in text

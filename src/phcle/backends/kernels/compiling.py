@@ -6,8 +6,6 @@ from typing import Any
 
 import numba
 
-__all__ = ["compiled"]
-
 
 def compiled(function: Any) -> Any:
     """Compile for vectors, and keep the code if there is somewhere to keep it."""

@@ -13,8 +13,6 @@ import torch
 import triton
 import triton.language as tl
 
-__all__ = ["FusedEntries"]
-
 BLOCK, FEW = 4096, 8
 """Numbers of Z that a program holds at once, 32 for each of its threads, and entries of
 a block where no row has more."""

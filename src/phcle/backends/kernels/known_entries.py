@@ -12,8 +12,6 @@ import numpy as np
 
 from phcle.backends.kernels.compiling import compiled
 
-__all__ = ["correct", "dots", "norms", "sums"]
-
 
 @compiled
 def _dot(a: Any, b: Any) -> Any:

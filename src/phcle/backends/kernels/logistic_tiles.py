@@ -21,8 +21,6 @@ from numba.extending import intrinsic, overload
 
 from phcle.backends.kernels.compiling import compiled
 
-__all__ = ["bend", "line", "logistic"]
-
 CHUNK = 512
 """Numbers summed in the tile's precision before the sum moves to a double."""
 

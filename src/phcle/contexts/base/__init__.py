@@ -13,6 +13,5 @@ starts, updates, penalises and stores it.
 - `context`: the interface of the user's context;
 - `solver_side`: the half of a fitted context that the solver uses;
 - `fitted_context`: the other half, for embedding, storage and fold-in;
-- `predicting_context`: what a fitted context offers that predicts values for people;
-- `penalties`: the λ of the objective, and the scale of contexts that they fit.
+- `predicting_context`: what a fitted context offers that predicts values for people.
 """

@@ -8,21 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.contexts.labels import index_of, some_names
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:
     from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.family.kinship import Kinship
-
-__all__ = ["Context"]
-
-Floats = npt.NDArray[np.floating[Any]]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 class Context(ABC):
@@ -184,7 +178,7 @@ class Context(ABC):
         """Names of the columns of `stored_cells`."""
         return self.columns
 
-    def stored_cells(self) -> tuple[Ints, Ints, Floats]:
+    def stored_cells(self) -> tuple[Ints, Ints, AnyFloats]:
         """Return the numbers that take memory, to compare contexts cell by cell.
 
         Returns

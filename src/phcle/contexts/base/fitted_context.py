@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.base.solver_side import SolverSide
 from phcle.contexts.reasons import (
     LACKS,
@@ -24,17 +23,13 @@ from phcle.contexts.reasons import (
     Reasons,
     compared,
 )
+from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration
-    from phcle.contexts.relational.specific_nodes import SpecificNodes
-    from phcle.contexts.relational.taxonomy import Hierarchy
+    from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
     from phcle.files.tensor_store import TensorStore
-
-__all__ = ["FittedContext", "warn_unknown_columns"]
-
-Floats = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,7 +98,7 @@ class FittedContext(SolverSide):
         return self
 
     @abstractmethod
-    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
         """Compute minus the derivative of the weighted term by x = w·c.
 
         Parameters
@@ -168,9 +163,9 @@ class FittedContext(SolverSide):
     def evidence(
         self,
         labels: Sequence[str],
-        vectors: Floats,
+        vectors: AnyFloats,
         lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats | None],
+        vectors_of: Callable[[Sequence[str]], AnyFloats | None],
     ) -> Evidence:
         """Say what makes up the vectors of many labels, for `reasons` at once.
 
@@ -214,7 +209,7 @@ class FittedContext(SolverSide):
     @cached_property
     def specific_nodes(self) -> SpecificNodes | None:
         """Which nodes of the hierarchy say much about a label, if there is one."""
-        from phcle.contexts.relational.specific_nodes import SpecificNodes
+        from phcle.contexts.relational.taxonomy import SpecificNodes
 
         if self.hierarchy is None:
             return None

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.base.fitted_context import FittedContext
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.confidence import Calibration, Read
     from phcle.contexts.descriptive.fields import Field
-
-__all__ = ["PredictingContext"]
-
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.floating[Any]]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,18 +32,18 @@ class PredictingContext(FittedContext):
         Turns predictions into probabilities; None if the fit had too few labels.
     """
 
-    offset: Doubles
-    scale: Doubles
+    offset: Floats
+    scale: Floats
     is_log: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
     calibration: Calibration | None = None
 
     @property
     @abstractmethod
-    def largest(self) -> Doubles:
+    def largest(self) -> Floats:
         """Largest known value of every column, in the user's units."""
 
     @abstractmethod
-    def predict(self, vectors: Floats) -> Doubles:
+    def predict(self, vectors: AnyFloats) -> Floats:
         """Predict values from label vectors.
 
         Parameters
@@ -65,7 +58,7 @@ class PredictingContext(FittedContext):
         """
 
     @abstractmethod
-    def on_fit_scale(self, values: Floats) -> Doubles:
+    def on_fit_scale(self, values: AnyFloats) -> Floats:
         """Take the logarithms of columns that are fitted on a log scale.
 
         Parameters
@@ -80,7 +73,7 @@ class PredictingContext(FittedContext):
         """
 
     @abstractmethod
-    def observed_row(self, label: str) -> Doubles:
+    def observed_row(self, label: str) -> Floats:
         """Return the known values of a label.
 
         Parameters
@@ -100,7 +93,7 @@ class PredictingContext(FittedContext):
         """How a person enters a value: as "numbers", "tags" or "text"."""
 
     @abstractmethod
-    def has(self, columns: Ints, values: Doubles) -> Flags:
+    def has(self, columns: Ints, values: Floats) -> Flags:
         """Tell whether scaled values mean that a label has the attribute.
 
         Parameters
@@ -159,10 +152,10 @@ class PredictingContext(FittedContext):
     @abstractmethod
     def read(
         self,
-        vectors: Floats,
+        vectors: AnyFloats,
         is_described: Flags,
-        supports: Doubles,
-        family: Doubles | None = None,
+        supports: Floats,
+        family: Floats | None = None,
     ) -> Read:
         """Read predictions with the calibration, which must be there.
 

@@ -8,23 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.base.penalties import Penalties
-from phcle.contexts.terms import FactorUpdate, StartTarget, Term
+from phcle.contexts.terms import FactorUpdate, Penalties, StartTarget, Term
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.hidden_cells import HiddenCells
-
-__all__ = ["SolverSide"]
-
-Floats = npt.NDArray[np.floating[Any]]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,7 +53,7 @@ class SolverSide(ABC):
     columns: tuple[str, ...]
     data: Any
     weight: float = 1.0
-    factor: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    factor: AnyFloats = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def given_name(self) -> str:
@@ -123,7 +116,7 @@ class SolverSide(ABC):
         return 0
 
     @property
-    def masses(self) -> tuple[Floats, Floats] | None:
+    def masses(self) -> tuple[AnyFloats, AnyFloats] | None:
         """Masses of labels and columns for drawing samples; None if none are drawn."""
         return None
 
@@ -363,7 +356,7 @@ class SolverSide(ABC):
         """
 
     @abstractmethod
-    def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
         """Compute the unweighted term in NumPy and double precision, as a reference.
 
         Parameters
@@ -398,7 +391,7 @@ class SolverSide(ABC):
         """
         return 0.0
 
-    def learned(self, labels: Sequence[str], weight: float, factor: Floats) -> Self:
+    def learned(self, labels: Sequence[str], weight: float, factor: AnyFloats) -> Self:
         """Return the context as the embedding stores it.
 
         Parameters

@@ -7,21 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Floats
 from phcle.contexts.descriptive.column_reading import read_column
 from phcle.contexts.labels import index_of
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError
-
-__all__ = [
-    "CellFaults",
-    "EncodedColumns",
-    "encode_columns",
-    "unknown_cells",
-]
-
-Floats = npt.NDArray[np.float64]
 
 FEW_VALUES = 50
 """A text column with at most this many values is a category, even if every label has

@@ -7,12 +7,8 @@ columns with few hidden cells stay near the others.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["fit_chances", "fit_values_of_categories"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from phcle.arrays import Floats, Ints
 
 CHANCE_FREEDOM, VALUE_FREEDOM = (0.5, 1.0), (0.1, 1.0)
 """How far intercept and slope of one column usually are from those of all: for chances,

@@ -20,8 +20,6 @@ from phcle.contexts.descriptive.number_notations import read_numbers
 from phcle.contexts.labels import is_missing
 from phcle.contexts.unknown_markers import MARKERS, UnknownMarkers
 
-__all__ = ["TRUTH", "ColumnKind", "ReadColumn", "as_number", "read_column"]
-
 ColumnKind = Literal["number", "truth", "date", "category", "empty"]
 
 TRUTH = {

@@ -16,31 +16,17 @@ from cells that were hidden from trial fits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.matrices import check_array, check_number
-
-__all__ = [
-    "Calibration",
-    "Curves",
-    "Described",
-    "Read",
-    "logit",
-    "softmax",
-    "steps_per_unit",
-    "support",
-    "with_family",
-]
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+from phcle.files.tensor_store import TensorStore
 
 MARGIN = 1e-3
 """Shares of labels are kept this far from 0 and 1, where the logit is infinite. So an
@@ -359,8 +345,8 @@ def softmax(logs: Floats) -> Floats:
 
 
 def support(
-    vectors: npt.NDArray[np.floating],
-    described: npt.NDArray[np.floating],
+    vectors: AnyFloats,
+    described: AnyFloats,
     own: Ints | None = None,
 ) -> Floats:
     """Compute the support of vectors: how near another described label is.
@@ -392,13 +378,11 @@ class Described:
         Their vectors.
     """
 
-    def __init__(self, vectors: npt.NDArray[np.floating]) -> None:
+    def __init__(self, vectors: AnyFloats) -> None:
         self.step = -(-len(vectors) // MOST_DESCRIBED) or 1
         self.units = _unit(vectors[:: self.step])
 
-    def support(
-        self, vectors: npt.NDArray[np.floating], own: Ints | None = None
-    ) -> Floats:
+    def support(self, vectors: AnyFloats, own: Ints | None = None) -> Floats:
         """Compute the support of vectors, as the function `support` does.
 
         Parameters
@@ -429,7 +413,7 @@ class Described:
         return best**4
 
 
-def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+def _unit(vectors: AnyFloats) -> npt.NDArray[np.float32]:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1), np.float32)
 
@@ -449,3 +433,56 @@ def logit(share: Floats) -> Floats:
     """
     inside = np.clip(share, MARGIN, 1 - MARGIN)
     return np.asarray(np.log(inside / (1 - inside)))
+
+
+CURVES = ("intercept", "slope", "low", "high", "tilt", "family")
+CURVE_NUMBERS = ("widening", "least_support", "n_values")
+"""Parts of a calibration's curves that a file stores as arrays, and as JSON."""
+
+
+def pack_calibration(calibration: Calibration, store: TensorStore) -> dict[str, Any]:
+    """Put a calibration into the store of a file.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        The curves of a context.
+    store : TensorStore
+        Where to put its arrays.
+
+    Returns
+    -------
+    dict
+        Its numbers, which JSON can store.
+    """
+    store["presence"] = calibration.presence
+    store["deviation"] = calibration.deviation
+    packed = {}
+    for name in ("gaps", "alone"):
+        curves = getattr(calibration, name)
+        store[name] = np.stack([getattr(curves, x) for x in CURVES])
+        packed[name] = {x: getattr(curves, x) for x in CURVE_NUMBERS}
+    return packed
+
+
+def unpack_calibration(packed: Mapping[str, Any], store: TensorStore) -> Calibration:
+    """Make the calibration that a file stores.
+
+    Parameters
+    ----------
+    packed : mapping
+        What `pack_calibration` returned.
+    store : TensorStore
+        Its arrays.
+
+    Returns
+    -------
+    Calibration
+        The calibration, not checked yet.
+    """
+    presence, deviation = store["presence"], store["deviation"]
+    found = []
+    for name in ("gaps", "alone"):
+        numbers = {x: packed[name][x] for x in CURVE_NUMBERS}
+        found.append(Curves(*store[name], **numbers))
+    return Calibration(presence, deviation, *found)

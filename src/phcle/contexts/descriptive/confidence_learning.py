@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.chance_regressions import (
     fit_chances,
@@ -25,12 +25,6 @@ from phcle.contexts.descriptive.confidence import (
     with_family,
 )
 from phcle.contexts.descriptive.hidden_cells import HiddenPredictions
-
-__all__ = ["COVERED", "learn_calibration"]
-
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 COVERED = 0.8
 """Share of the truths that an interval holds."""

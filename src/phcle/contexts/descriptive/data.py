@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Flags
 from phcle.contexts.base.context import Context
 from phcle.contexts.data_frames import as_frame, labelled_columns
 from phcle.contexts.descriptive.cell_encoding import encode_columns
-from phcle.contexts.descriptive.column_scales import choose_log_columns, units_differ
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
-from phcle.contexts.descriptive.scaled_values import ScaledValues, offset_and_scale
-from phcle.contexts.descriptive.sources import Cells, Source, Words
+from phcle.contexts.descriptive.scaled_values import (
+    ScaledValues,
+    choose_log_columns,
+    offset_and_scale,
+    units_differ,
+)
+from phcle.contexts.descriptive.sources import Cells, Source, Words, weigh_words
 from phcle.contexts.descriptive.values_by_label import (
     by_label,
     encode_texts,
@@ -30,7 +34,6 @@ from phcle.contexts.descriptive.values_by_label import (
     texts_of_frame,
     words_of_labels,
 )
-from phcle.contexts.descriptive.word_weights import weigh_words
 from phcle.contexts.labels import as_label, as_labels
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
@@ -40,10 +43,6 @@ from phcle.errors import ContextError, ContextWarning, GuessWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
-
-__all__ = ["DescriptiveContext"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,7 +132,7 @@ class DescriptiveContext(Context):
         return self.matrix.n_known
 
     @property
-    def has_values(self) -> npt.NDArray[np.bool_]:
+    def has_values(self) -> Flags:
         """Which labels have at least one known value."""
         return self.matrix.known_rows
 
@@ -220,7 +219,7 @@ class DescriptiveContext(Context):
                 )
 
     @property
-    def is_log(self) -> npt.NDArray[np.bool_]:
+    def is_log(self) -> Flags:
         """Which columns are fitted on a log scale."""
         return np.isin(np.array(self.columns, dtype=object), self.log_columns)
 

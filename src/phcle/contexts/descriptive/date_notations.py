@@ -13,15 +13,6 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
-__all__ = [
-    "ReadDates",
-    "day_first_vote",
-    "decimal_year",
-    "layout_of",
-    "moment_of_year",
-    "read_dates",
-]
-
 MONTHS = {
     name.lower(): number
     for names in (calendar.month_name, calendar.month_abbr)

@@ -19,14 +19,10 @@ import numpy as np
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, split_rows
-from phcle.contexts.descriptive.cells_or_gaps import CellsOrGaps
 from phcle.contexts.descriptive.loss import SpreadRows
-from phcle.contexts.descriptive.scaled_values import ScaledValues
+from phcle.contexts.descriptive.scaled_values import CellsOrGaps, ScaledValues
 from phcle.contexts.matrices import keep_entries
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
-
-__all__ = ["DescriptionUpdate", "elastic_net"]
-
 
 MOST_STEPS = 50
 """Most FISTA steps per sweep: InnerMaxIter of the paper."""

@@ -14,8 +14,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Field", "FieldKind", "fields_of"]
-
 FieldKind = Literal["number", "truth", "category", "tag", "word"]
 
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import warn_unknown_columns
-from phcle.contexts.base.penalties import Penalties
-from phcle.contexts.descriptive.calibration_storage import (
+from phcle.contexts.descriptive.confidence import (
     pack_calibration,
     unpack_calibration,
 )
@@ -41,16 +40,9 @@ from phcle.contexts.reasons import (
     Pair,
     Reasons,
 )
+from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
-
-__all__ = ["FittedDescriptive"]
-
-Floats = npt.NDArray[np.floating[Any]]
-Doubles = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-
 
 NO_VALUES = ScaledValues.nothing(0, 0)
 
@@ -187,11 +179,11 @@ class FittedDescriptive(DescriptivePredictions):
     ) -> ValueTarget:
         return ValueTarget(backend, self.values, float(np.sqrt(weight)))
 
-    def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
         return self.values.loss(W, factor)
 
     def learned(
-        self, labels: Sequence[str], weight: float, factor: Floats
+        self, labels: Sequence[str], weight: float, factor: AnyFloats
     ) -> FittedDescriptive:
         data = self.data
         if data is not None:  # the rows of its source are not needed any more
@@ -211,7 +203,7 @@ class FittedDescriptive(DescriptivePredictions):
         is_sparse = self.data is not None and self.data.is_sparse
         return ("tags", "texts") if is_sparse else ("attributes",)
 
-    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
         known = self.on_fit_scale(self.observed_row(label))
         known = (known - self.offset) / self.scale
         residual = np.where(np.isnan(known), 0.0, known - self.factor @ vector)

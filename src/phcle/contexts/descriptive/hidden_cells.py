@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["HiddenCells", "HiddenPredictions"]
-
-Floats = npt.NDArray[np.float64]
-
-AnyFloats = npt.NDArray[np.floating[Any]]
-
-Ints = npt.NDArray[np.int64]
-
-Flags = npt.NDArray[np.bool_]
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 
 AT_ONCE = 4_096
 """Single cells that are predicted at once, so that their vectors stay in the cache:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
@@ -24,20 +23,6 @@ from phcle.contexts.terms import (
     Term,
     View,
 )
-
-__all__ = [
-    "SpreadRows",
-    "SquaredTerm",
-    "ValueTarget",
-]
-
-Floats = npt.NDArray[np.float64]
-
-AnyFloats = npt.NDArray[np.floating[Any]]
-
-Ints = npt.NDArray[np.int64]
-
-Flags = npt.NDArray[np.bool_]
 
 
 class SquaredTerm(Term):

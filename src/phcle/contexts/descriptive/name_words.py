@@ -14,19 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.descriptive.sources import Encoded, Source
-from phcle.contexts.descriptive.word_weights import weigh_known_words
+from phcle.arrays import Floats
+from phcle.contexts.descriptive.sources import Encoded, Source, weigh_known_words
 from phcle.contexts.labels import normal
 from phcle.contexts.matrices import check_array
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
-
-__all__ = ["NameWords", "are_within", "is_piece", "split_name", "weigh_names"]
-
-Floats = npt.NDArray[np.float64]
 
 CUT = "…"
 """Marks the side on which a word may go on beyond a piece."""

@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Notation", "ReadNumbers", "notation_of", "read_numbers"]
-
 CURRENCIES = {
     "$": "USD",
     "us$": "USD",

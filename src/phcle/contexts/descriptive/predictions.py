@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.data import DescriptiveContext
@@ -17,13 +17,6 @@ from phcle.contexts.descriptive.name_words import NameWords
 from phcle.contexts.descriptive.sources import Cells, Source
 from phcle.contexts.masked import logs_of
 from phcle.errors import ContextError, did_you_mean
-
-__all__ = ["DescriptivePredictions"]
-
-Floats = npt.NDArray[np.floating[Any]]
-Doubles = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 ROWS_AT_ONCE = 50_000
 """Labels that are predicted at once: their vectors in double precision take 40 MB."""
@@ -101,19 +94,19 @@ class DescriptivePredictions(PredictingContext):
     def with_calibration(self, calibration: Calibration | None) -> Self:
         return replace(self, calibration=calibration)
 
-    def predict(self, vectors: Floats) -> Doubles:
+    def predict(self, vectors: AnyFloats) -> Floats:
         fitted = _products(vectors, self.factor)
         predicted = fitted * self.scale + self.offset
         if self.is_log.any():
             predicted[:, self.is_log] = np.exp(predicted[:, self.is_log])
         return predicted
 
-    def on_fit_scale(self, values: Floats) -> Doubles:
+    def on_fit_scale(self, values: AnyFloats) -> Floats:
         found = np.asarray(values, np.float64)
         return logs_of(found, self.is_log) if self.is_log.any() else found
 
     @cached_property
-    def largest(self) -> Doubles:
+    def largest(self) -> Floats:
         mean = self.offset.copy()
         mean[self.is_log] = np.exp(mean[self.is_log])
         if self.data is None:
@@ -121,23 +114,23 @@ class DescriptivePredictions(PredictingContext):
         return np.maximum(self.data.matrix.largest(), mean)
 
     @cached_property
-    def smallest(self) -> Doubles:
+    def smallest(self) -> Floats:
         """Smallest known value of every column, in the user's units."""
         if self.data is None:
             return np.full(len(self.columns), -np.inf)
         return self.data.matrix.smallest()
 
-    def observed_row(self, label: str) -> Doubles:
+    def observed_row(self, label: str) -> Floats:
         if self.data is None or label not in self.data.index:
             return np.full(len(self.columns), np.nan)
         return self.data.matrix.row(self.data.index[label])
 
-    def has(self, columns: Ints, values: Doubles) -> Flags:
+    def has(self, columns: Ints, values: Floats) -> Flags:
         assert self.data is not None
         least = (self.data.matrix.threshold(self.offset) - self.offset) / self.scale
         return np.asarray(values > least[columns] + 1e-9 * np.abs(least[columns]))
 
-    def steps(self, vectors: Floats) -> Doubles:
+    def steps(self, vectors: AnyFloats) -> Floats:
         """Predict values in standard deviations from the mean.
 
         Parameters
@@ -157,10 +150,10 @@ class DescriptivePredictions(PredictingContext):
 
     def read(
         self,
-        vectors: Floats,
+        vectors: AnyFloats,
         is_described: Flags,
-        supports: Doubles,
-        family: Doubles | None = None,
+        supports: Floats,
+        family: Floats | None = None,
     ) -> Read:
         assert self.calibration is not None
         if family is not None:
@@ -173,7 +166,7 @@ class DescriptivePredictions(PredictingContext):
         numbers = (found.number, found.low, found.high)
         return Read(found.chance, *(self._from_steps(x) for x in numbers))
 
-    def _from_steps(self, steps: Doubles) -> Doubles:
+    def _from_steps(self, steps: Floats) -> Floats:
         """Numbers in the user's units, none below zero if no known one is."""
         assert self.calibration is not None
         values = steps * self.calibration.deviation + self.offset
@@ -214,7 +207,7 @@ class DescriptivePredictions(PredictingContext):
         return tuple(self.columns[i] for i in np.flatnonzero(self.is_log))
 
 
-def _products(vectors: Floats, factor: Floats) -> Doubles:
+def _products(vectors: AnyFloats, factor: AnyFloats) -> Floats:
     """Products of label vectors and column vectors, in blocks of labels."""
     turned = np.asarray(factor.T, np.float64)
     found = np.empty((len(vectors), turned.shape[1]))

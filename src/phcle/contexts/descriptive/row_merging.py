@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Floats
 from phcle.contexts.descriptive.sources import Cells
 from phcle.contexts.labels import is_missing
 from phcle.contexts.masked import masked_matrix
@@ -17,10 +17,6 @@ from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.data import DescriptiveContext
-
-__all__ = ["merge_rows"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def merge_rows(

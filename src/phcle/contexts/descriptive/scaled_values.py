@@ -2,28 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base.penalties import UNITS
-from phcle.contexts.descriptive.cells_or_gaps import CellsOrGaps
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
+from phcle.backends.protocol import Backend
+from phcle.backends.row_blocks import PaddedRows, pad_rows
 from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.full_rows import DenseRows, FullRows
 from phcle.contexts.masked import MaskedMatrix
 from phcle.contexts.matrices import csr_with_zeros, keep_entries
+from phcle.contexts.terms import UNITS
+from phcle.errors import check_choice
 
-__all__ = ["ScaledValues", "offset_and_scale"]
+AT_ONCE = 10_000_000
+"""Cells of which gaps are looked for at once: 10 MB."""
 
-Floats = npt.NDArray[np.float64]
-AnyFloats = npt.NDArray[np.floating[Any]]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+
+@dataclass(frozen=True, eq=False)
+class CellsOrGaps:
+    """For each line, a row or a column, its known cells, or its gaps if they are fewer.
+
+    A sum over known cells is a sum over all cells less one over the gaps. The sum over
+    all cells comes from a Gram matrix that all rows share, so a row with few gaps costs
+    little more than a complete one.
+
+    Attributes
+    ----------
+    by_gaps : array of bool of shape (lines,)
+        Whether a line has its gaps here.
+    cells : csr_array of shape (lines, across)
+        Known values of the lines without a mark; zeros at the gaps of the others.
+    """
+
+    by_gaps: Flags
+    cells: sp.csr_array
+
+    @classmethod
+    def of(cls, known: sp.csr_array, places: Ints) -> CellsOrGaps:
+        """Choose what is less for every line.
+
+        Parameters
+        ----------
+        known : csr_array of shape (lines, across)
+            Known values; zeros are stored.
+        places : array of int
+            Where a line without gaps would have its cells.
+
+        Returns
+        -------
+        CellsOrGaps
+            The lines.
+        """
+        n_known = np.diff(known.indptr)
+        by_gaps = len(places) - n_known < n_known
+        lines, gaps = _gaps(known, np.flatnonzero(by_gaps), places)
+        cells = sp.coo_array(keep_entries(known, ~by_gaps[:, None]))
+        return cls(
+            by_gaps,
+            csr_with_zeros(
+                np.concatenate([cells.coords[0], lines]),
+                np.concatenate([cells.coords[1], gaps]),
+                np.concatenate([cells.data, np.zeros(len(gaps))]),
+                known.shape,
+            ),
+        )
+
+    def pad(self, lines: Ints, backend: Backend) -> PaddedRows | None:
+        """Pad the cells of some lines to a common width.
+
+        Parameters
+        ----------
+        lines : array of int
+            Positions of the lines, ascending.
+        backend : Backend
+            Where the result is stored.
+
+        Returns
+        -------
+        PaddedRows or None
+            Its `known` is −1 at a gap. None if the lines have no cells.
+        """
+        padded = pad_rows(self.cells, lines, backend)
+        if padded is None:
+            return None
+        signs = backend.asarray(np.where(self.by_gaps[lines], -1.0, 1.0))
+        return replace(padded, known=signs[:, None] * padded.known)
+
+
+def _gaps(known: sp.csr_array, lines: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """Line and position of every gap of some lines."""
+    place_of = np.zeros(known.shape[1], dtype=np.int64)
+    place_of[places] = np.arange(len(places))
+    all_lines, all_gaps = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    height = max(1, AT_ONCE // max(len(places), 1))
+    for start in range(0, len(lines), height):
+        some = lines[start : start + height]
+        part = known[some]
+        is_gap = np.ones((len(some), len(places)), dtype=bool)
+        at = np.repeat(np.arange(len(some)), np.diff(part.indptr))
+        is_gap[at, place_of[part.indices]] = False
+        line, place = np.nonzero(is_gap)
+        all_lines.append(some[line])
+        all_gaps.append(places[place])
+    return np.concatenate(all_lines), np.concatenate(all_gaps)
 
 
 TRUTH_SPREAD, VALUE_SPREAD = 0.5, 0.5**0.5
@@ -417,3 +504,94 @@ class ScaledValues:
         rows, columns = entries.coords
         fitted = np.einsum("ij,ij->i", W[rows], U[columns])
         return rows.astype(np.int64), entries.data - trust * fitted
+
+
+SKEWED, ENOUGH_TO_TELL = 1.0, 8
+"""A column of positive numbers whose skewness exceeds this, on at least so many values,
+is fitted on a log scale. An exponential distribution has a skewness of 2."""
+
+
+def choose_log_columns(
+    columns: Sequence[str],
+    titles: Sequence[str],
+    values: Floats,
+    log: bool | Iterable[str] | None,
+    name: str,
+) -> tuple[str, ...]:
+    """Choose the columns that are fitted on a log scale.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the columns.
+    titles : sequence of str
+        For each column the title that it came from; another name marks a category.
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
+    log : bool, iterable of str, or None
+        The user's choice; None leaves it to the skewness of the columns.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    tuple of str
+        Names of the columns.
+    """
+    if log is not None and not isinstance(log, bool):
+        wanted = tuple(log)
+        for column in wanted:
+            check_choice("log column", column, columns, f"context {name!r}")
+        return wanted
+    if log is False:
+        return ()
+    found = []
+    for column, title, own in zip(columns, titles, values.T, strict=True):
+        known = own[np.isfinite(own)]
+        if column != title or not len(known) or known.min() <= 0:
+            continue
+        skewness, after = _skewness(known), _skewness(np.log(known))
+        is_skewed = skewness > SKEWED and abs(after) < skewness
+        if log or (is_skewed and len(known) >= ENOUGH_TO_TELL):
+            found.append(column)
+    return tuple(found)
+
+
+def _skewness(values: Floats) -> float:
+    """Third standardised moment; 0 for a constant."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = values - values.mean()
+        spread = float(np.sqrt((away**2).mean()))
+        return float(((away / spread) ** 3).mean()) if spread > 0 else 0.0
+
+
+def units_differ(values: Floats, titles: Sequence[str]) -> bool:
+    """Tell whether columns seem to be in different units.
+
+    Parameters
+    ----------
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
+    titles : sequence of str
+        For each column the title of its field; values of a category share one, and so
+        one spread.
+
+    Returns
+    -------
+    bool
+        Whether the spread of any field is more than ten times larger or smaller than
+        the median spread.
+    """
+    known = np.isfinite(values)  # infinite values are refused later, with their label
+    count = np.maximum(known.sum(axis=0), 1)
+    filled = np.where(known, values, 0.0)
+    mean = filled.sum(axis=0) / count
+    _, field = np.unique(titles, return_inverse=True)
+    with np.errstate(over="ignore"):  # an infinite spread differs, which is right
+        squares = np.where(known, filled - mean, 0.0) ** 2
+        spread = np.sqrt(np.bincount(field, squares.sum(axis=0) / count))
+    spread = spread[spread > 0]
+    if len(spread) < 2:
+        return False
+    middle = np.median(spread)
+    return bool(spread.max() > 10 * middle or spread.min() < middle / 10)

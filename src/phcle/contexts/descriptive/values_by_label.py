@@ -6,26 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Floats
 from phcle.contexts.data_frames import rows_of
-from phcle.contexts.descriptive.sentence_encoder import encode_sentences
+from phcle.contexts.descriptive.sources import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.errors import ContextError
-
-__all__ = [
-    "by_label",
-    "encode_texts",
-    "refuse_empty_texts",
-    "stack_vectors",
-    "tag_matrix",
-    "tags_of_frame",
-    "texts_of_frame",
-    "words_of_labels",
-]
-
-Floats = npt.NDArray[np.float64]
 
 
 def by_label(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:

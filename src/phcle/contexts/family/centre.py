@@ -21,19 +21,17 @@ from scipy.sparse.linalg import splu
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.terms import (
     Curvature,
     Line,
     LinearUpdate,
     Local,
+    Penalties,
     RowUpdate,
     Sample,
     Term,
     View,
 )
-
-__all__ = ["CentreTerm", "NodeUpdate", "factorise_nodes", "teaches"]
 
 
 class CentreTerm(Term):

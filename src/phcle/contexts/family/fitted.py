@@ -8,23 +8,22 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from array_api_compat import to_device
 
+from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.penalties import Penalties
 from phcle.contexts.family.centre import (
     CentreTerm,
     NodeUpdate,
     factorise_nodes,
     teaches,
 )
-from phcle.contexts.family.data import FamilyContext
 from phcle.contexts.family.kinship import (
+    FamilyContext,
     GraphKinship,
     TreeKinship,
     unpack_kinship,
@@ -33,15 +32,9 @@ from phcle.contexts.labels import index_of
 from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Evidence, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.contexts.terms import StartTarget
+from phcle.contexts.terms import Penalties, StartTarget
 from phcle.errors import ContextError, some
 from phcle.files.tensor_store import TensorStore
-
-__all__ = ["FittedFamily"]
-
-Floats = npt.NDArray[np.floating[Any]]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 SHARED = 0.2
 """A relative is one of both labels if its share in the centre of one is at least this
@@ -152,12 +145,12 @@ class FittedFamily(FittedContext):
     ) -> _NoTarget:
         return _NoTarget(backend, self.places.shape)
 
-    def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
         centres = self.places @ np.asarray(factor, np.float64)
         return float((centres * (0.5 * centres - W)).sum())
 
     def learned(
-        self, labels: Sequence[str], weight: float, factor: Floats
+        self, labels: Sequence[str], weight: float, factor: AnyFloats
     ) -> FittedFamily:
         placed = self.observed
         data = replace(
@@ -176,7 +169,7 @@ class FittedFamily(FittedContext):
             teachers=self.teachers or tuple(labels[i] for i in teachers.tolist()),
         )
 
-    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
         place = self.data.kinship.places([label], self.columns)
         return np.asarray(self.term_weight(self.weight, lam) * place.toarray()[0])
 
@@ -223,9 +216,9 @@ class FittedFamily(FittedContext):
     def evidence(
         self,
         labels: Sequence[str],
-        vectors: Floats,
+        vectors: AnyFloats,
         lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats | None],
+        vectors_of: Callable[[Sequence[str]], AnyFloats | None],
     ) -> Evidence:
         """Teachers as relatives; nodes if the embedding lacks teachers."""
         known = vectors_of(self.teachers)
@@ -250,7 +243,7 @@ class FittedFamily(FittedContext):
             own=own,
         )
 
-    def _shares(self, hang: sp.csr_array, lam: Penalties) -> Floats:
+    def _shares(self, hang: sp.csr_array, lam: Penalties) -> AnyFloats:
         """How much of each teacher's vector is in the centres of labels."""
         if not (self.weight and self.teachers):
             return np.zeros((hang.shape[0], len(self.teachers)))

@@ -10,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from phcle.arrays import Flags, Floats
+from phcle.contexts.base.context import Context
 from phcle.contexts.labels import index_of
 from phcle.contexts.matrices import LARGEST, take_rows
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError
 from phcle.files.tensor_store import TensorStore
 
-__all__ = ["GraphKinship", "Kinship", "TreeKinship", "unpack_kinship"]
-
-Flags = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    from phcle.contexts.family.fitted import FittedFamily
 
 GROUND = 0.1
 """Pull of the nodes of a graph to zero, as a share of their mean bond to neighbours.
@@ -328,7 +329,7 @@ class GraphKinship(Kinship):
         return sp.csr_array(part + part.T)
 
     @staticmethod
-    def _degrees(weights: sp.csr_array) -> npt.NDArray[np.float64]:
+    def _degrees(weights: sp.csr_array) -> Floats:
         return np.asarray(weights.sum(axis=1), np.float64).ravel()
 
     def places(self, labels: Sequence[str], nodes: Sequence[str]) -> sp.csr_array:
@@ -435,3 +436,75 @@ def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
         case "graph":
             return GraphKinship(names, store.sparse("graph", len(names)))
     raise ContextError(f"relatives must be in a tree or a graph. Got {shape!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyContext(Context):
+    """Relatives of labels. The vectors of relatives are pulled together.
+
+    It is made at the fit from a `RelationalContext` whose role is "family" or "both".
+
+    Parameters
+    ----------
+    name : str
+        Name of the context.
+    labels : tuple of str
+        Labels that have relatives.
+    columns : tuple of str
+        Nodes that the fit gives vectors to; empty before the fit.
+    kinship : TreeKinship or GraphKinship
+        The tree or graph.
+    given_name : str
+        Name of the context that it was made from.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    kinship: Kinship
+    given_name: str
+
+    kind = "family"
+    order = 0
+
+    @property
+    def has_values(self) -> npt.NDArray[np.bool_]:
+        """Every label has its place."""
+        return np.ones(len(self.labels), dtype=bool)
+
+    @property
+    def n_stored(self) -> int:
+        """How many labels have a place."""
+        return len(self.labels)
+
+    def fingerprint_arrays(self) -> list[Any]:
+        """All numbers, for a fingerprint of the data."""
+        return self.kinship.arrays
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The nodes on which labels hang."""
+        return self.kinship.nodes_for(self.labels)
+
+    def stored_cells(self) -> tuple[Any, Any, Any]:
+        """Where each label hangs."""
+        places = sp.coo_array(self.kinship.places(self.labels, self.cell_columns))
+        rows, columns = (axis.astype(np.int64) for axis in places.coords)
+        return rows, columns, places.data
+
+    def relatives(self) -> Kinship:
+        """The tree or graph."""
+        return self.kinship
+
+    def in_fit(self, labels: Sequence[str]) -> FittedFamily:
+        """Find the nodes that these labels need, and where the labels hang."""
+        from phcle.contexts.family.fitted import FittedFamily
+
+        nodes = self.kinship.nodes_for(labels)
+        return FittedFamily(
+            name=self.name,
+            columns=nodes,
+            data=self,
+            places=self.kinship.places(labels, nodes),
+            informed=np.ones(len(labels), dtype=bool),
+        )

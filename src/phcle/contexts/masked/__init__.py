@@ -6,13 +6,11 @@ Code outside this package never asks for the layout. There are two layouts:
 - `sparse_values`: stored values, zeros elsewhere, and a mask of the known cells.
   Without a mask every cell is known: a tag that a listed label lacks is a known zero.
 
-`masked_matrix` is what both offer, `column_moments` computes statistics of columns, and
-`layouts` makes a matrix from arrays or from a file.
+`masked_matrix` is what both offer, with statistics of columns.
 """
 
-from phcle.contexts.masked.column_moments import SMALLEST, Moments
-from phcle.contexts.masked.layouts import masked_matrix, unpack_matrix
-from phcle.contexts.masked.masked_matrix import MaskedMatrix, logs_of
+from phcle.contexts.masked.dense_values import masked_matrix, unpack_matrix
+from phcle.contexts.masked.masked_matrix import SMALLEST, MaskedMatrix, Moments, logs_of
 
 __all__ = [
     "SMALLEST",

@@ -7,20 +7,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.full_rows import DenseRows, FullRows, SparseRows
-from phcle.contexts.masked.column_moments import Moments, moments_of_scaled, unit_of
-from phcle.contexts.masked.masked_matrix import MaskedMatrix
+from phcle.contexts.masked.masked_matrix import (
+    MaskedMatrix,
+    Moments,
+    moments_of_scaled,
+    unit_of,
+)
 from phcle.contexts.matrices import LARGEST, csr_with_zeros, take_rows
 from phcle.files.tensor_store import TensorStore
-
-__all__ = ["SparseValues"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 class SparseValues(MaskedMatrix):

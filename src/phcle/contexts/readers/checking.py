@@ -18,12 +18,10 @@ from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
 from phcle.contexts.label_matching import LabelMatch
 from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.file_summaries import FileSummary
 from phcle.contexts.readers.files_to_contexts import CollectedFiles, collect_files
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
+from phcle.contexts.readers.source_files import FileSummary
 from phcle.contexts.readers.table_files import Reading
-
-__all__ = ["CheckedColumn", "CheckedFile", "CheckedFiles", "check_files"]
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,6 @@ from pathlib import Path
 from phcle.contexts.readers.file_arguments import split_columns
 from phcle.errors import ContextError
 
-__all__ = [
-    "FILE_KINDS",
-    "THESAURI",
-    "ContextFile",
-    "Files",
-    "list_files",
-    "refuse_same_names",
-]
-
 FILE_KINDS = {
     "hierarchy": "Taxonomy: columns child,parent.",
     "edges": "Graph: columns source,target and optionally weight.",

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from phcle.files.writing import is_file
 
-__all__ = ["split_columns"]
-
 ROLES = {
     "hierarchy": ("child", "parent"),
     "edges": ("source", "target", "weight"),

@@ -8,22 +8,15 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.base.context import Context
 from phcle.contexts.readers import label_files as read
 from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.file_summaries import FileSummary
-from phcle.contexts.readers.source_files import errors_name
+from phcle.contexts.readers.source_files import FileSummary, errors_name
 from phcle.contexts.readers.table_columns import find_columns
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
 from phcle.files.writing import is_file
 from phcle.optional_imports import is_installed
 
 if TYPE_CHECKING:
-    from phcle.contexts.readers.thesaurus import Thesaurus
+    from phcle.contexts.readers.ontologies import Thesaurus
 
-__all__ = [
-    "read_and_summarise",
-    "read_label_list",
-    "read_readable_names",
-    "read_thesaurus",
-]
 
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from phcle.contexts.base.context import Context
+from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.readers.context_files import (
     FILE_KINDS,
     THESAURI,
@@ -21,8 +23,12 @@ from phcle.contexts.readers.context_files import (
     list_files,
     refuse_same_names,
 )
-from phcle.contexts.readers.file_summaries import FileSummary
-from phcle.contexts.readers.source_files import CollectedFaults, SourceFile, recorded
+from phcle.contexts.readers.source_files import (
+    CollectedFaults,
+    FileSummary,
+    SourceFile,
+    recorded,
+)
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:
@@ -30,14 +36,6 @@ if TYPE_CHECKING:
     from phcle.contexts.label_matching import LabelMatch
     from phcle.contexts.readers.table_files import Reading
 
-__all__ = [
-    "CollectedFiles",
-    "ReadContexts",
-    "Synonyms",
-    "collect_files",
-    "read_contexts",
-    "read_files",
-]
 
 Synonyms = str | Path | Mapping[str, str]
 """A file of synonyms, or labels by synonym."""
@@ -284,7 +282,7 @@ def read_files(
     found.faults.raise_all()
     if not label_words:
         return found.read
-    from phcle.contexts.label_words import label_words_of
+    from phcle.contexts.readers.files_to_contexts import label_words_of
 
     read = found.read
     words = label_words_of(list(read), read.labels, read.names)
@@ -412,7 +410,7 @@ class _Reader:
             self.summaries.append(summary)
 
     def read_synonyms(self, path: Path) -> dict[str, str]:
-        from phcle.contexts.readers.synonym_files import read_synonyms
+        from phcle.contexts.readers.table_files import read_synonyms
 
         found: dict[str, str] = {}
         file = ContextFile("synonyms", path, "synonyms")
@@ -504,3 +502,36 @@ def _titles(
         name: path.name if n_called[path.name] == 1 else str(path)
         for name, path in paths.items()
     }
+
+
+def label_words_of(
+    contexts: Iterable[Context],
+    labels: Iterable[Any] | None,
+    names: Mapping[str, str],
+) -> DescriptiveContext:
+    """Make a context from the names of the labels of other contexts.
+
+    Parameters
+    ----------
+    contexts : iterable of Context
+        The other contexts.
+    labels : iterable of str or None
+        The labels that are embedded; None for all labels of the contexts.
+    names : mapping from str to str
+        Readable names; a label without one is its own name.
+
+    Returns
+    -------
+    DescriptiveContext
+        As `DescriptiveContext.from_label_names` makes it.
+
+    Examples
+    --------
+    >>> tags = DescriptiveContext.from_tags({"wine glass": ["red"], "glass": ["clear"]})
+    >>> label_words_of([tags], None, {}).labels
+    ('wine glass', 'glass')
+    """
+    if labels is None:
+        labels = chain.from_iterable(context.labels for context in contexts)
+    known = dict.fromkeys(map(str, labels))
+    return DescriptiveContext.from_label_names({x: names.get(x, x) for x in known})

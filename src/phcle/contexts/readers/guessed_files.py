@@ -15,7 +15,6 @@ from pathlib import Path
 from phcle.contexts.column_titles import plain_title
 from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.file_arguments import LEVELS, ROLES
-from phcle.contexts.readers.file_endings import kind_of_ending
 from phcle.contexts.readers.kind_guessing import (
     Guess,
     TableSample,
@@ -24,7 +23,38 @@ from phcle.contexts.readers.kind_guessing import (
 from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.errors import FileError
 
-__all__ = ["GuessedFiles", "guess_files", "list_paths"]
+NO_TABLES = {".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"}
+
+RDF_ENDINGS = (".ttl", ".rdf", ".nt", ".n3", ".xml", ".jsonld")
+"""Files that may hold a SKOS vocabulary or an OWL ontology; their beginning tells."""
+
+SKOS_SIGN = b"skos/core#"
+
+
+def kind_of_ending(path: Path) -> str | None:
+    """Guess the kind of a file that is no table.
+
+    Parameters
+    ----------
+    path : Path
+        The file. The beginning of RDF files is read.
+
+    Returns
+    -------
+    str or None
+        "skos", "owl" or "vectors"; None for tables.
+
+    Examples
+    --------
+    >>> kind_of_ending(Path("wine.owl")), kind_of_ending(Path("wine.csv"))
+    ('owl', None)
+    """
+    suffix = path.suffix.lower()
+    if suffix not in RDF_ENDINGS:
+        return NO_TABLES.get(suffix)
+    with path.open("rb") as file:
+        return "skos" if SKOS_SIGN in file.read(100_000) else "owl"
+
 
 ROWS = 5_000
 """Rows of a table that are read for a guess: enough to see which column repeats, and a

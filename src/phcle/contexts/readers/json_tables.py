@@ -12,8 +12,6 @@ from phcle.contexts.readers.delimited import read_text, text_lines
 from phcle.errors import FileError
 from phcle.files.json_toml import parse_json
 
-__all__ = ["json_rows", "jsonl_rows"]
-
 Rows = Iterator[tuple[int, list[str]]]
 
 FORMS = (

@@ -17,16 +17,6 @@ from phcle.contexts.column_titles import HINTS, TITLES, plain_title
 from phcle.contexts.readers.file_arguments import ROLES
 from phcle.errors import ContextError
 
-__all__ = [
-    "NEEDED",
-    "SAMPLED_ROWS",
-    "Guess",
-    "TableSample",
-    "columns_for",
-    "guess_kind",
-    "guess_kinds",
-]
-
 NEEDED = {
     kind: ROLES[kind][:2]
     for kind in ("hierarchy", "edges", "annotations", "tags", "texts", "names")

@@ -12,33 +12,20 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from phcle.contexts.data_frames import lineage_edges
 from phcle.contexts.descriptive.cell_encoding import CellFaults, unknown_cells
 from phcle.contexts.descriptive.column_reading import as_number, read_column
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
-from phcle.contexts.lineages import lineage_edges
 from phcle.contexts.readers.delimited import text_lines
 from phcle.contexts.readers.file_arguments import ROLES
-from phcle.contexts.readers.file_summaries import first_few
 from phcle.contexts.readers.merged_rows import LabelledRows, merge_rows
+from phcle.contexts.readers.source_files import first_few
 from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
 from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
-
-__all__ = [
-    "read_annotations",
-    "read_attributes",
-    "read_edges",
-    "read_hierarchy_edges",
-    "read_labels",
-    "read_names",
-    "read_tags",
-    "read_texts",
-    "read_vectors",
-]
-
 
 SAME_ROWS = "identical row{s} dropped"
 

@@ -7,10 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from phcle.contexts.descriptive.column_reading import ReadColumn, read_column
-from phcle.contexts.readers.file_summaries import first_few
+from phcle.contexts.readers.source_files import first_few
 from phcle.contexts.readers.table_files import TableFile
-
-__all__ = ["LabelledRows", "merge_rows"]
 
 LISTED = 10
 """Contradictory cells that a remark lists; more are only counted."""

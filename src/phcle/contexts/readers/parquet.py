@@ -12,8 +12,6 @@ from phcle.errors import FileError
 from phcle.files.decompression import refuse_bomb
 from phcle.files.writing import check_is_file
 
-__all__ = ["check_parquet", "parquet_rows"]
-
 BATCH = 16_384
 """Rows that are decompressed at a time."""
 

@@ -7,17 +7,16 @@ even if the files are changed or removed before it ends.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 from phcle.contexts.readers.context_files import ContextFile
+from phcle.contexts.readers.delimited import DELIMITERS
 from phcle.errors import ContextError, FileError, FileFaults
 from phcle.files.writing import check_is_file
-
-__all__ = ["CollectedFaults", "SourceFile", "errors_name", "recorded"]
 
 
 @dataclass(frozen=True)
@@ -183,3 +182,82 @@ def recorded(file: ContextFile, sources: list[SourceFile]) -> Iterator[None]:
     if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
         raise FileError(f"{path}: changed while it was read; try again.")
     sources.append(SourceFile(file.kind, file.name, path, digest, before.st_size))
+
+
+@dataclass(frozen=True)
+class FileSummary:
+    """What was read from one file, and how.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    kind : str
+        What the file was read as, such as "hierarchy" or "attributes".
+    encoding : str or None
+        Encoding of a text file.
+    delimiter : str or None
+        What separates the cells of a table of text.
+    n_rows : int or None
+        Rows of a table, without its header; None if the file is no table.
+    columns : mapping
+        What each column holds, by its title, such as "number" or "category".
+    remarks : tuple of str
+        What was guessed or changed, each as a short sentence without a full stop.
+
+    Examples
+    --------
+    >>> remarks = ("2 identical rows dropped",)
+    >>> FileSummary(Path("looks.csv"), "attributes", "cp1252", ";", 9, {}, remarks).line
+    'looks.csv: attributes, 9 rows, cp1252, semicolons; 2 identical rows dropped'
+    """
+
+    path: Path
+    kind: str
+    encoding: str | None = None
+    delimiter: str | None = None
+    n_rows: int | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The summary in one line; UTF-8 and commas go without saying.
+
+        Returns
+        -------
+        str
+            File, kind, rows, encoding, delimiter and remarks.
+        """
+        parts = [self.kind]
+        if self.n_rows is not None:
+            parts.append(f"{self.n_rows:,} row{'' if self.n_rows == 1 else 's'}")
+        if self.encoding not in (None, "utf-8"):
+            parts.append(str(self.encoding))
+        if self.delimiter not in (None, ","):
+            parts.append(DELIMITERS.get(self.delimiter or "", repr(self.delimiter)))
+        return "; ".join([f"{self.path.name}: {', '.join(parts)}", *self.remarks])
+
+
+def first_few(items: Sequence[str], most: int = 5) -> str:
+    """List the first few of many parts of a remark.
+
+    Parameters
+    ----------
+    items : sequence of str
+        The parts.
+    most : int, default 5
+        How many to list.
+
+    Returns
+    -------
+    str
+        The parts, and how many more there are.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

@@ -14,8 +14,6 @@ from phcle.errors import FileError, did_you_mean, some
 from phcle.files.decompression import refuse_bomb
 from phcle.files.writing import check_is_file
 
-__all__ = ["sheet_rows"]
-
 
 def sheet_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, list[str]]]:
     """Read a sheet of a workbook as rows of text cells.

@@ -15,8 +15,6 @@ from phcle.contexts.readers.kind_guessing import TableSample, find_lineage
 from phcle.contexts.readers.table_files import TableFile
 from phcle.errors import FileError, OptionError, did_you_mean, some
 
-__all__ = ["find_columns", "find_levels", "label_column"]
-
 LINEAGE_ROWS = 5_000
 """Rows that tell whether the columns of a table are nested."""
 

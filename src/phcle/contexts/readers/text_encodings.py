@@ -17,8 +17,6 @@ from pathlib import Path
 from phcle.errors import FileError, OptionError
 from phcle.files.writing import open_file
 
-__all__ = ["TextEncoding", "check_encoding", "find_encoding"]
-
 BLOCK = 1 << 20
 """Bytes that are looked at in one go."""
 

@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Floats
 from phcle.contexts.labels import normal
 from phcle.errors import ContextWarning, FileError, some
 from phcle.files.writing import open_file
-
-__all__ = ["read_word_vectors"]
-
-Floats = npt.NDArray[np.float64]
 
 BOM = b"\xef\xbb\xbf"
 SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")

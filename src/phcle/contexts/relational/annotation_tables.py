@@ -22,8 +22,6 @@ from phcle.errors import ContextError, FileError, some
 from phcle.files.decompression import check_gzip
 from phcle.files.writing import check_is_file
 
-__all__ = ["ENDINGS", "count_annotation_table"]
-
 Counts = tuple[tuple[str, ...], sp.csr_array]
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}

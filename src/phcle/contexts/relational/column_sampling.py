@@ -7,20 +7,16 @@ the columns, drawn in proportion to their mass, gives an unbiased estimate.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.contexts.terms import Sample
-
-__all__ = ["SHUFFLED", "draw_columns", "draw_strata"]
-
-Floats = npt.NDArray[np.floating]
 
 SHUFFLED = 1_000_000
 """Most columns that are put into a random order for a draw. A million take a tenth of a
 second, as long as a sampled sweep over them on a GPU."""
 
 
-def draw_columns(mass: Floats, n: float, rng: np.random.Generator) -> Sample:
+def draw_columns(mass: AnyFloats, n: float, rng: np.random.Generator) -> Sample:
     """Draw about `n` columns in proportion to their mass.
 
     A column is in the sample with probability p = min(1, t · mass), where t makes the
@@ -55,7 +51,7 @@ def draw_columns(mass: Floats, n: float, rng: np.random.Generator) -> Sample:
     return at, mass[at] / chance[at]
 
 
-def draw_strata(passed: Floats, n: int, rng: np.random.Generator) -> Sample:
+def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
     """Draw `n` times in proportion to mass, once in each of `n` shares of the total.
 
     The order of the columns makes the shares, so that neighbours are not all drawn or
@@ -85,7 +81,7 @@ def draw_strata(passed: Floats, n: int, rng: np.random.Generator) -> Sample:
     return at, times * share
 
 
-def _chances(mass: Floats, n: float) -> Floats:
+def _chances(mass: AnyFloats, n: float) -> AnyFloats:
     """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
     certain = np.zeros(len(mass), dtype=bool)
     while True:

@@ -15,8 +15,6 @@ from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of
 from phcle.errors import ContextError, ContextWarning, OptionError
 
-__all__ = ["count_annotations", "count_edges", "count_text"]
-
 Counts = tuple[tuple[str, ...], sp.csr_array]
 
 

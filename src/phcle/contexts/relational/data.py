@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from phcle.backends.distributed import current_processes
 from phcle.contexts.base.context import Context
-from phcle.contexts.base.penalties import UNITS
 from phcle.contexts.labels import (
     as_labels,
     as_names,
@@ -33,14 +32,15 @@ from phcle.contexts.matrices import (
     take_rows,
 )
 from phcle.contexts.relational import annotation_tables, cooccurrence
-from phcle.contexts.relational.hierarchy import Hierarchy, HierarchyCounts
+from phcle.contexts.relational.hierarchy import HierarchyCounts
+from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts.terms import UNITS
 from phcle.errors import ContextError, ContextWarning, check_choice, some
 
 if TYPE_CHECKING:
     from phcle.contexts.family.kinship import Kinship
     from phcle.contexts.relational.fitted import FittedRelational
 
-__all__ = ["ROLES", "RelationalContext"]
 
 ROLES = ("counts", "family", "both", "auto")
 """What a fit may make of a hierarchy or graph; see `from_hierarchy`."""
@@ -129,7 +129,7 @@ class RelationalContext(Context):
         """The counts, a family, or both; "auto" is counts unless the fit chooses."""
         if self.role in ("counts", "auto"):
             return (self,)
-        from phcle.contexts.family.data import FamilyContext
+        from phcle.contexts.family.kinship import FamilyContext
 
         kinship = self.relatives()
         if kinship is None:

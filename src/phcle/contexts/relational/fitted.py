@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
-from phcle.contexts.base.penalties import UNITS, Penalties
 from phcle.contexts.column_update import ColumnUpdate
 from phcle.contexts.labels import as_names, index_of, same_names
 from phcle.contexts.matrices import check_array, check_number
@@ -39,16 +38,9 @@ from phcle.contexts.relational.loss import (
     saturated_floor,
 )
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.contexts.terms import StartTarget, Term
+from phcle.contexts.terms import UNITS, Penalties, StartTarget, Term
 from phcle.errors import ContextError, PhcleWarning
 from phcle.files.tensor_store import TensorStore
-
-__all__ = ["FittedRelational"]
-
-Floats = npt.NDArray[np.floating[Any]]
-Doubles = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 BELOW = 2.5
 """Pairs without a count start this far below no association, x = −log k. At 2.5, their
@@ -82,7 +74,7 @@ class FittedRelational(FittedContext):
         D over the labels of a problem; empty after the fit.
     """
 
-    column_mass: Doubles
+    column_mass: Floats
     total: float
     scale: float
     counts: sp.csr_array = field(default_factory=_no_counts)
@@ -93,7 +85,7 @@ class FittedRelational(FittedContext):
     data: RelationalContext | None
 
     @cached_property
-    def row_mass(self) -> Doubles:
+    def row_mass(self) -> Floats:
         """Sum of D over the columns: zero for labels that the context does not know."""
         return np.asarray(self.counts.sum(axis=1), np.float64).ravel()
 
@@ -109,7 +101,7 @@ class FittedRelational(FittedContext):
             self._stored[key] = backend.stored(self.counts)
         return self._stored[key]
 
-    def _row_rate(self, lam: Penalties) -> Doubles:
+    def _row_rate(self, lam: Penalties) -> Floats:
         """B = rate · column_massᵀ."""
         return lam.negatives * self.row_mass / self.total
 
@@ -126,7 +118,7 @@ class FittedRelational(FittedContext):
         return len(self.columns)
 
     @property
-    def masses(self) -> tuple[Floats, Floats]:
+    def masses(self) -> tuple[AnyFloats, AnyFloats]:
         return self.row_mass, self.column_mass
 
     def take(self, rows: Ints) -> FittedRelational:
@@ -176,7 +168,7 @@ class FittedRelational(FittedContext):
             backend, counts, rate, self.column_mass, lam.negatives, weight
         )
 
-    def loss(self, W: Floats, factor: Floats, lam: Penalties) -> float:
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
         rate = self._row_rate(lam)
         return relational_loss(self.counts, rate, self.column_mass, W, factor)
 
@@ -187,7 +179,7 @@ class FittedRelational(FittedContext):
         return saturated_floor(self.counts, rate, self.column_mass)
 
     def learned(
-        self, labels: Sequence[str], weight: float, factor: Floats
+        self, labels: Sequence[str], weight: float, factor: AnyFloats
     ) -> FittedRelational:
         data = None if self.data is None else self.data.on_columns(self.columns, labels)
         return replace(
@@ -199,12 +191,12 @@ class FittedRelational(FittedContext):
         """How a hierarchy was turned into the counts; None if they come from none."""
         return None if self.data is None else self.data.hierarchy
 
-    def pull(self, label: str, vector: Floats, lam: Penalties) -> Floats:
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
         return np.asarray(self._pulls([label], vector[None], lam)[0][0])
 
     def _pulls(
-        self, labels: Sequence[str], vectors: Floats, lam: Penalties
-    ) -> tuple[Floats, Floats]:
+        self, labels: Sequence[str], vectors: AnyFloats, lam: Penalties
+    ) -> tuple[AnyFloats, AnyFloats]:
         """Pulls of labels, and their scaled counts: (labels, columns) each."""
         if self.data is None or not self.weight:
             nothing = np.zeros((len(labels), len(self.columns)))
@@ -219,9 +211,9 @@ class FittedRelational(FittedContext):
     def evidence(
         self,
         labels: Sequence[str],
-        vectors: Floats,
+        vectors: AnyFloats,
         lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], Floats | None],
+        vectors_of: Callable[[Sequence[str]], AnyFloats | None],
     ) -> Evidence:
         """Pulls of all columns; the counts say which are the label's own."""
         pulls, counts = self._pulls(labels, vectors, lam)
@@ -236,7 +228,7 @@ class FittedRelational(FittedContext):
         )
 
     @cached_property
-    def _is_general(self) -> npt.NDArray[np.bool_]:
+    def _is_general(self) -> Flags:
         """Columns that are nodes above most labels: no reason for anything."""
         nodes = self.specific_nodes
         if nodes is None:
@@ -419,8 +411,8 @@ class _LogRatioTarget(StartTarget):
         self,
         backend: Backend,
         counts: Any,
-        row_rate: Doubles,
-        column_mass: Doubles,
+        row_rate: Floats,
+        column_mass: Floats,
         negatives: float,
         weight: float,
     ) -> None:

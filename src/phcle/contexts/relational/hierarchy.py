@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Ints
 from phcle.contexts.labels import index_of
-from phcle.contexts.relational.taxonomy import Hierarchy, Ints
+from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextWarning, OptionError, did_you_mean, some
-
-__all__ = ["KINDS", "Hierarchy", "HierarchyCounts"]
 
 DENSE_LIMIT = 5_000
 """Up to this many labels, every pair with a common ancestor may be counted. The 25

@@ -10,17 +10,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from phcle.arrays import Flags, Ints
 from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of, is_missing
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
-
-__all__ = ["Hierarchy", "Ints"]
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +128,7 @@ class Hierarchy:
         return index_of(self.nodes)
 
     @cached_property
-    def has_children(self) -> npt.NDArray[np.bool_]:
+    def has_children(self) -> Flags:
         """Whether each node has children: (nodes,)."""
         internal = np.zeros(len(self.nodes), dtype=bool)
         internal[self.edges[:, 1]] = True
@@ -445,3 +441,69 @@ def _pairs_of_graph(graph: Any, name: str) -> Iterable[Any]:
             stacklevel=5,
         )
     return list(graph.edges())
+
+
+GENERAL = 0.5
+"""A node above more than this share of the labels is general: most pairs share it."""
+
+FEWEST = 20
+"""With fewer labels no node is general: two of three labels may be a small group."""
+
+MOST = 5_000
+"""Most labels that are looked at, evenly taken. It takes a second for these."""
+
+
+class SpecificNodes:
+    """Shares of labels at or below the nodes of a hierarchy.
+
+    A node above nearly everything, such as "physical entity", is no reason why two
+    labels are alike. The fewer labels a node is above, the more it says.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    labels : sequence of str
+        The labels to count; those outside the hierarchy are below no node.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, labels: Sequence[str]) -> None:
+        looked_at = labels[:: len(labels) // MOST + 1]
+        inside = [label for label in looked_at if label in hierarchy.index]
+        _, nodes, _ = hierarchy.ancestor_distances(inside)
+        n_below = np.bincount(nodes, minlength=len(hierarchy.nodes))
+        self._index = hierarchy.index
+        self._share = n_below / max(len(looked_at), 1)
+        self._can_be_general = len(labels) >= FEWEST
+
+    def is_general(self, node: str) -> bool:
+        """Tell whether most labels are below a node.
+
+        Parameters
+        ----------
+        node : str
+            A name; what is not a node is not general.
+
+        Returns
+        -------
+        bool
+            Whether it says little.
+        """
+        at = self._index.get(node)
+        return self._can_be_general and at is not None and self._share[at] > GENERAL
+
+    def first(self, nodes: Iterable[str]) -> tuple[str, ...]:
+        """Sort nodes by how much they say, and leave out general ones.
+
+        Parameters
+        ----------
+        nodes : iterable of str
+            Nodes of the hierarchy, those that come first among equals first.
+
+        Returns
+        -------
+        tuple of str
+            The node above the fewest labels first.
+        """
+        said = [node for node in nodes if not self.is_general(node)]
+        return tuple(sorted(said, key=lambda node: self._share[self._index[node]]))

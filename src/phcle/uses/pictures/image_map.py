@@ -22,17 +22,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.embedding.describe import Attribute
+from phcle.answers import Attribute
+from phcle.arrays import AnyFloats
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, some
 from phcle.files.archive import checksum, read_sealed, write_sealed
-from phcle.uses.zero_shot.classifier import check_has_vectors, positive
-from phcle.uses.zero_shot.eszsl import carry_over
+from phcle.uses.zero_shot.classifier import carry_over, check_has_vectors, positive
 from phcle.uses.zero_shot.image_features import Scaling, TrainingImages, as_features
-
-__all__ = ["FORMAT", "VERSION", "ImageMap", "Understanding", "fingerprint", "load_map"]
-
-Floats = npt.NDArray[np.floating]
 
 FORMAT = "phcle.image-map"
 VERSION = 1
@@ -57,7 +53,7 @@ class Understanding:
         The largest predicted values of each descriptive context, in the user's units.
     """
 
-    vector: Floats
+    vector: AnyFloats
     related: tuple[tuple[str, float], ...]
     attributes: tuple[Attribute, ...]
 
@@ -111,10 +107,10 @@ class ImageMap:
     True
     """
 
-    shift: Floats
-    factor: Floats
-    weights: Floats
-    offset: Floats
+    shift: AnyFloats
+    factor: AnyFloats
+    weights: AnyFloats
+    offset: AnyFloats
     classes: tuple[str, ...]
     fingerprint: str
     penalties: Mapping[str, float] = field(default_factory=dict)
@@ -194,7 +190,7 @@ class ImageMap:
             f"{len(self.classes)} classes)"
         )
 
-    def vectors(self, X: npt.ArrayLike) -> Floats:
+    def vectors(self, X: npt.ArrayLike) -> AnyFloats:
         """Map features of pictures to vectors.
 
         Parameters
@@ -366,7 +362,7 @@ def fingerprint(embedding: LabelEmbedding, classes: Sequence[str]) -> str:
 
 
 def _strongest(
-    embedding: LabelEmbedding, vector: Floats, k: int
+    embedding: LabelEmbedding, vector: AnyFloats, k: int
 ) -> Iterator[Attribute]:
     """The k strongest attributes of each readable descriptive context."""
     for context in embedding.predicting:

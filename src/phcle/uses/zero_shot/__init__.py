@@ -13,23 +13,24 @@ Modules here may import what `phcle.uses` may; they do not import its other modu
 from __future__ import annotations
 
 from phcle.uses.zero_shot.class_splits import (
-    UnseenClassSplit,
-    unseen_class_accuracy,
-)
-from phcle.uses.zero_shot.classifier import ZeroShotClassifier, class_matrix
-from phcle.uses.zero_shot.conse import ConSE
-from phcle.uses.zero_shot.eszsl import ESZSL
-from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
-from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
-from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
-from phcle.uses.zero_shot.metrics import (
     GeneralisedAccuracy,
+    UnseenClassSplit,
     class_accuracies,
     generalised_accuracy,
     mean_class_accuracy,
+    unseen_class_accuracy,
 )
+from phcle.uses.zero_shot.classifier import (
+    ESZSL,
+    SJE,
+    ConSE,
+    ZeroShotClassifier,
+    class_matrix,
+)
+from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
+from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
+from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 from phcle.uses.zero_shot.seen_penalty import balancing_penalty
-from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import (
     ZeroShotTask,
     hold_out,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.optional_imports import import_optional
+from phcle.uses.zero_shot.class_splits import generalised_accuracy, mean_class_accuracy
 from phcle.uses.zero_shot.classifier import ZeroShotClassifier, check_has_vectors
 from phcle.uses.zero_shot.grid_search import (
     SEARCHES,
@@ -23,14 +24,12 @@ from phcle.uses.zero_shot.grid_search import (
     select,
     shared_images,
 )
-from phcle.uses.zero_shot.metrics import class_accuracies, generalised_accuracy
 from phcle.uses.zero_shot.seen_penalty import choose_penalties, lower_seen
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out, validation_splits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare", "corrected_error", "evaluate"]
 
 Embeddings = Mapping[str, LabelEmbedding | Mapping[str, LabelEmbedding]]
 
@@ -42,7 +41,6 @@ def evaluate(
     *,
     seeds: Sequence[int] = (0,),
     generalised: bool = False,
-    by_class: bool = False,
     n_validation: int = 3,
     validation_share: float = 0.2,
     progress: Callable[[int, int], None] | None = None,
@@ -69,8 +67,6 @@ def evaluate(
         images of seen classes gets a fifth of them held out. The columns `seen`,
         `unseen` and `harmonic` are the accuracies without a penalty; the same with
         `balanced_` in front use a `seen_penalty` chosen on validation classes.
-    by_class : bool, default False
-        Add the accuracy of every unseen class, in the column `classes`.
     n_validation : int, default 3
         How many sets of validation classes to draw for a task that has none.
     validation_share : float, default 0.2
@@ -125,7 +121,7 @@ def evaluate(
             splits = validation_splits(task, n_validation, validation_share, seed)
             for name, search in searches.items():
                 step = _Step(name, search, variants, task, seed, splits, prepare)
-                rows += step.rows(generalised=generalised, by_class=by_class)
+                rows += step.rows(generalised=generalised)
                 done += 1
                 if progress is not None:
                     progress(done, n_steps)
@@ -234,7 +230,7 @@ class _Step:
     validation: Sequence[ZeroShotTask]
     prepare: Prepare
 
-    def rows(self, *, generalised: bool, by_class: bool) -> list[dict[str, Any]]:
+    def rows(self, *, generalised: bool) -> list[dict[str, Any]]:
         """Choose options on validation classes and test them; a row per embedding."""
         choices = select(
             self.search,
@@ -254,7 +250,7 @@ class _Step:
                 "seed": self.seed,
                 "parameters": choice.parameters,
                 "validation_accuracy": choice.accuracy,
-                **self._test(embedding, choice, penalties.get(embedding), by_class),
+                **self._test(embedding, choice, penalties.get(embedding)),
                 "n_seen": len(self.task.seen),
                 "n_unseen": len(self.task.unseen),
             }
@@ -282,7 +278,7 @@ class _Step:
         )
 
     def _test(
-        self, embedding: str, choice: Choice, penalty: float | None, by_class: bool
+        self, embedding: str, choice: Choice, penalty: float | None
     ) -> dict[str, Any]:
         """Accuracy on the unseen classes, and in the generalised test if asked for."""
         task = self.task
@@ -291,10 +287,8 @@ class _Step:
         X, y = task.images(task.unseen)
         scores = model.decision_function(X)  # unseen classes come first
         nearest = scores[:, : len(task.unseen)].argmax(axis=1)
-        shares = class_accuracies(y, model.candidates_[nearest])
-        found: dict[str, Any] = {"accuracy": float(np.mean(list(shares.values())))}
-        if by_class:
-            found["classes"] = shares
+        accuracy = mean_class_accuracy(y, model.candidates_[nearest])
+        found: dict[str, Any] = {"accuracy": accuracy}
         if penalty is not None:
             X_seen, y_seen = task.held_out_images()
             truth = np.concatenate([y, y_seen])

@@ -17,23 +17,10 @@ import numpy.typing as npt
 from sklearn.model_selection import ParameterGrid
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.uses.zero_shot.classifier import ZeroShotClassifier
-from phcle.uses.zero_shot.conse import ConSE
-from phcle.uses.zero_shot.eszsl import ESZSL
+from phcle.uses.zero_shot.class_splits import mean_class_accuracy
+from phcle.uses.zero_shot.classifier import ESZSL, SJE, ConSE, ZeroShotClassifier
 from phcle.uses.zero_shot.image_features import TrainingImages, as_features
-from phcle.uses.zero_shot.metrics import mean_class_accuracy
-from phcle.uses.zero_shot.sje import SJE
 from phcle.uses.zero_shot.tasks import ZeroShotTask
-
-__all__ = [
-    "SEARCHES",
-    "Choice",
-    "Prepare",
-    "Search",
-    "Variants",
-    "select",
-    "shared_images",
-]
 
 Variants = Mapping[str, Mapping[str, LabelEmbedding]]  # embedding -> variant -> vectors
 Prepare = Callable[[ZeroShotTask], TrainingImages]

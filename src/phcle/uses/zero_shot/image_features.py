@@ -17,12 +17,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y
 from threadpoolctl import threadpool_limits
 
+from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
 from phcle.errors import OptionError, check_choice
 
-__all__ = ["FeatureSide", "Scaling", "Spectrum", "TrainingImages", "as_features"]
-
-Floats = npt.NDArray[np.floating]
 Value = TypeVar("Value")
 
 SCALINGS = ("standardize", "l2", "none")
@@ -32,7 +30,7 @@ PRECISIONS = (np.float64, np.float32)
 class FeatureSide(Protocol):
     """What a classifier learned from images before it uses class vectors."""
 
-    def apply(self, X: Floats) -> Floats:
+    def apply(self, X: AnyFloats) -> AnyFloats:
         """Turn features into readings, the input of the class side.
 
         Parameters
@@ -48,7 +46,7 @@ class FeatureSide(Protocol):
         ...
 
 
-def as_features(X: Any, **options: Any) -> Floats:
+def as_features(X: Any, **options: Any) -> AnyFloats:
     """Check features and return them in single or double precision.
 
     Parameters
@@ -90,11 +88,11 @@ class Scaling:
     """
 
     kind: str
-    shift: Floats
-    factor: Floats
+    shift: AnyFloats
+    factor: AnyFloats
 
     @classmethod
-    def fit(cls, X: Floats, kind: str) -> Scaling:
+    def fit(cls, X: AnyFloats, kind: str) -> Scaling:
         """Learn the scaling from training images.
 
         Parameters
@@ -117,7 +115,7 @@ class Scaling:
             factor = 1 / np.where(spread > 0, spread, 1)
         return cls(kind, shift, factor)
 
-    def apply(self, X: Floats) -> Floats:
+    def apply(self, X: AnyFloats) -> AnyFloats:
         """Scale features, in the precision they have.
 
         Parameters
@@ -156,13 +154,13 @@ class Spectrum:
         Mean squared length of a row of X, the unit of penalties.
     """
 
-    left: Floats
-    values: Floats
-    right: Floats
+    left: AnyFloats
+    values: AnyFloats
+    right: AnyFloats
     unit: float
 
     @classmethod
-    def of(cls, X: Floats, Y: Floats) -> Spectrum:
+    def of(cls, X: AnyFloats, Y: AnyFloats) -> Spectrum:
         """Decompose the smaller of XᵀX and XXᵀ.
 
         Parameters
@@ -188,7 +186,7 @@ class Spectrum:
             values, vectors = np.linalg.eigh(X.T @ X)
             return cls(vectors, values.clip(0), vectors.T @ (X.T @ Y), unit)
 
-    def ridge_weights(self, ridge: float) -> Floats:
+    def ridge_weights(self, ridge: float) -> AnyFloats:
         """Return the weights of a ridge regression of Y on X.
 
         Parameters
@@ -238,7 +236,7 @@ class TrainingImages:
         X, y = check_X_y(_at_least_single(X), y, dtype=PRECISIONS)
         check_classification_targets(y)
         values, codes = np.unique(y, return_inverse=True)
-        self.X: Floats = X
+        self.X: AnyFloats = X
         self.codes: npt.NDArray[np.intp] = codes
         self.classes = np.array(as_labels(values.tolist(), "y"))
         if len(self.classes) < 2:

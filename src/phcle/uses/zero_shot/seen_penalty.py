@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import AnyFloats
 from phcle.errors import OptionError
 from phcle.uses.zero_shot.image_features import TrainingImages
 from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out
@@ -22,9 +23,7 @@ from phcle.uses.zero_shot.tasks import ZeroShotTask, hold_out
 if TYPE_CHECKING:
     from phcle.uses.zero_shot.classifier import ZeroShotClassifier
 
-__all__ = ["Make", "balancing_penalty", "choose_penalties", "lower_seen"]
 
-Floats = npt.NDArray[np.floating]
 Names = npt.NDArray[np.str_]
 Make = Callable[[Sequence[str]], "ZeroShotClassifier"]
 """Makes a classifier for given candidates, not fitted."""
@@ -36,7 +35,7 @@ scores may be in single precision."""
 
 def choose_penalties(
     make: Mapping[str, Make],
-    X: Floats,
+    X: AnyFloats,
     y: Names,
     splits: Iterable[tuple[Sequence[str], Sequence[str]]],
     *,
@@ -83,7 +82,7 @@ def choose_penalties(
 
 
 def balancing_penalty(
-    scores: Floats, y: Names, candidates: Names, unseen: Sequence[str]
+    scores: AnyFloats, y: Names, candidates: Names, unseen: Sequence[str]
 ) -> float:
     """Return the penalty on seen classes with the highest harmonic mean of accuracies.
 
@@ -144,8 +143,8 @@ def balancing_penalty(
 
 
 def lower_seen(
-    scores: Floats, candidates: Names, seen: Sequence[str], penalty: float
-) -> Floats:
+    scores: AnyFloats, candidates: Names, seen: Sequence[str], penalty: float
+) -> AnyFloats:
     """Subtract a penalty from the scores of seen classes.
 
     Parameters

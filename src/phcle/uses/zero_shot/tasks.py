@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import AnyFloats, Flags
 from phcle.contexts.labels import as_labels
 from phcle.errors import OptionError, some
 from phcle.uses.zero_shot.class_splits import FEWEST, draw_classes, share_of_classes
 
-__all__ = ["ZeroShotTask", "hold_out", "resplits", "validation_splits"]
-
-Floats = npt.NDArray[np.floating]
 Names = npt.NDArray[np.str_]
 
 
@@ -60,12 +58,12 @@ class ZeroShotTask:
     """
 
     name: str
-    X: Floats
+    X: AnyFloats
     y: Names
     seen: tuple[str, ...]
     unseen: tuple[str, ...]
     validation: tuple[str, ...] | None = None
-    held_out: npt.NDArray[np.bool_] | None = None
+    held_out: Flags | None = None
     split: int = 0
 
     def __post_init__(self) -> None:
@@ -90,7 +88,7 @@ class ZeroShotTask:
             f"{len(self.unseen)} unseen classes, {len(self.y)} images)"
         )
 
-    def images(self, classes: Sequence[str]) -> tuple[Floats, Names]:
+    def images(self, classes: Sequence[str]) -> tuple[AnyFloats, Names]:
         """Return the images of some classes, without those held out.
 
         Parameters
@@ -110,7 +108,7 @@ class ZeroShotTask:
             rows &= ~self.held_out
         return self.X[rows], self.y[rows]
 
-    def held_out_images(self) -> tuple[Floats, Names]:
+    def held_out_images(self) -> tuple[AnyFloats, Names]:
         """Return the held-out images of seen classes.
 
         Returns

@@ -20,8 +20,6 @@ from phcle.errors import (
 )
 from phcle.uses.zero_shot.tasks import ZeroShotTask, resplits
 
-__all__ = ["UserTask", "match_classes", "user_task"]
-
 DEFAULT_SPLITS = 10
 UNSEEN_SHARE = 0.2
 FEWEST = 6
