@@ -330,7 +330,7 @@ def picture() -> bytes:
 def fit_command() -> tuple[Any, Any]:
     from typer.main import get_command
 
-    from phcle.cli.app import app
+    from command_line import app
 
     group: Any = get_command(app)
     parent = group.make_context("phcle", ["fit"], resilient_parsing=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from phcle.answers import ColumnSkill, CompletionSkill, ContextHelp, Evaluation
 
 
-RULES = ("usual", "family", "near", "rows")
+RULES = ("usual", "family", "rows")
 SKILL = ("column", "cells", "score", "PHCLE", *RULES, "PHCLE is")
 """Titles of the table of `--complete`."""
 
@@ -141,8 +141,7 @@ def _show_skill(answer: CompletionSkill) -> None:
                     row.column,
                     f"{row.cells:,}",
                     row.measure.removeprefix("share "),
-                    *(_number(x, ".2f") for x in (row.score, row.usual)),
-                    *(_number(x, ".2f") for x in (row.family,)),
+                    *(_number(x, ".2f") for x in (row.score, row.usual, row.family)),
                     _number(row.whole_rows, ".0%"),
                     row.verdict,
                 )
