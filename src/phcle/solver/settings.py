@@ -187,15 +187,15 @@ def longest_useful(aligned: Aligned, roles: Mapping[str, str]) -> int:
     Returns
     -------
     int
-        As many dimensions as tables can fill, and the default ones for counts, within
-        limits of time. A family fills none by itself.
+        As many dimensions as the columns of tables and counts can fill, within limits
+        of time; counts fill no more than the default. A family fills none by itself.
     """
     width = 0
     for context in in_roles(aligned.contexts, roles):
         if context.relatives() is None:
             width += len(context.columns)
         elif context in context.parts():  # it is counted
-            width += Setting.dim
+            width += min(Setting.dim, len(context.columns))
     n = len(aligned.labels)
     widest = min(WIDEST, max(Setting.dim, n // 5)) if n <= LONG_UP_TO else Setting.dim
     return max(1, min(width, widest))

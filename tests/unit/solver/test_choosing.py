@@ -68,13 +68,16 @@ def test_without_a_readable_table_the_defaults_stay():
     model = fit(tree(), DescriptiveContext.from_vectors(vectors))
     assert model.chosen_.trials == ()
     assert "The defaults stay" in model.chosen_.reason
-    assert model.embedding_.dim == 100
 
 
 @pytest.mark.parametrize("choose", [True, False])
-def test_vectors_have_no_more_dimensions_than_columns_can_fill(choose):
-    values = np.random.default_rng(0).normal(size=(N, 28))
-    assert fit(table(values), choose=choose).embedding_.dim <= 28
+def test_vectors_have_no_more_dimensions_than_columns_and_counts_can_fill(choose):
+    wide = table(np.random.default_rng(0).normal(size=(N, 28)))
+    words = RelationalContext("words", LABELS, "ab", np.ones((N, 2)) + np.eye(N, 2))
+    nodes = tree(role="counts")
+    assert fit(wide, choose=choose).embedding_.dim <= 28
+    assert fit(words, nodes, choose=choose).embedding_.dim <= 2 + len(nodes.columns)
+    assert fit(wide, nodes, choose=choose).embedding_.dim <= 28 + len(nodes.columns)
 
 
 def test_a_checkpoint_keeps_the_choice(tmp_path):
