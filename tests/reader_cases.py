@@ -328,9 +328,8 @@ def picture() -> bytes:
 
 @cache
 def fit_command() -> tuple[Any, Any]:
-    from typer.main import get_command
-
     from command_line import app
+    from typer.main import get_command
 
     group: Any = get_command(app)
     parent = group.make_context("phcle", ["fit"], resilient_parsing=True)

@@ -26,8 +26,8 @@ from phcle.contexts.labels import as_label
 from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.files_to_contexts import (
     ReadContexts,
+    collect_files,
     label_words_of,
-    read_files,
 )
 from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
 from phcle.contexts.readers.kind_guessing import Guess
@@ -190,12 +190,12 @@ class _Given:
             self.synonyms, _ = read_synonyms(guessed.synonyms)
         read = ReadContexts(())
         if guessed.files:
-            read = read_files(
+            read = collect_files(
                 [replace(x, given_name=self.files.get(x.path)) for x in guessed.files],
                 labels=self.labels_file or guessed.labels,
                 names=self.names_file or guessed.names,
                 match="exact",  # all labels are matched together later
-            )
+            ).whole()
         made = [self._from_frame(x, guessed.tables.get(x)) for x in self.frames]
         before = [context for each in self.read_before for context in each]
         for each in self.read_before:

@@ -116,7 +116,7 @@ def fit(
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
-    from phcle.contexts.readers.files_to_contexts import read_files
+    from phcle.contexts.readers.files_to_contexts import collect_files
     from phcle.progress import counted_progress
 
     processes = current_processes()  # this one alone, or all that torchrun started
@@ -130,7 +130,7 @@ def fit(
     synonyms = synonyms or guessed.synonyms
     check_can_write(out, [labels, names, synonyms, *(file.path for file in files)])
     with counted_progress("reading files", enabled=options["verbose"]):
-        contexts = read_files(
+        contexts = collect_files(
             files,
             labels=labels,
             names=names,
@@ -141,7 +141,7 @@ def fit(
             match=options["match"],
             synonyms=synonyms,
             reading=reading,
-        )
+        ).whole()
     if not quiet:
         say_what_was_read(contexts.summaries)
     if contexts.match is not None and not (quiet or as_json):

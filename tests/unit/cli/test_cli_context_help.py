@@ -1,4 +1,4 @@
-"""`phcle evaluate --contexts`, and what `fit`, `info` and `report` say was chosen."""
+"""`phcle evaluate --contexts`, and what `fit` and `info` say was chosen."""
 
 from __future__ import annotations
 
@@ -59,14 +59,3 @@ def test_evaluate_says_which_context_helps(phcle, shop):
     verdicts = {x["context"]: x["verdict"] for x in answer["contexts"]}
     assert verdicts["groups"] == "helps"
     assert verdicts["noise"] == "no effect"
-
-
-def test_the_report_draws_what_each_context_adds(phcle, shop, zoo):
-    pytest.importorskip("matplotlib")
-    answer = json.loads(phcle("report", "shop.phcle", "--out", "r", "--json").stdout)
-    assert any(file.endswith("help.svg") for file in answer["figures"])
-    assert answer["context_help"]["contexts"][0]["verdict"] == "helps"
-    page = (zoo / "r" / "report.html").read_text(encoding="utf-8")
-    assert "Did each context help?" in page
-    assert "it helps" in page
-    assert "groups as family" in page

@@ -262,6 +262,7 @@ def test_several_are_chosen_by_lasso_list_and_shift(atlas):
     assert len(json.loads(download.value.path().read_text())) == 120
     if not atlas.is_phone:
         atlas.js(RESET)
+        atlas.settle()
         other = atlas.js("i => Phcle.map.view.beside(i, 1, 0)", point)
         for each in (point, other):
             atlas.page.keyboard.down("Shift")
@@ -477,10 +478,9 @@ def test_density_lies_under_the_points_and_fades_as_one_zooms_in(atlas):
     assert atlas.page.locator(".map-density").is_visible()
     assert 0.1 < np.mean(np.array(opacities) > 10) < 0.9
     style = "Number(getComputedStyle(Phcle.map.clouds).opacity)"
-    assert atlas.js(style) == 1
+    atlas.until(f"{style} === 1")
     atlas.js("Phcle.map.view.zoom(4)")
-    atlas.settle()
-    assert atlas.js(style) < 0.6
+    atlas.until(f"{style} < 0.6")
 
 
 @every_painter

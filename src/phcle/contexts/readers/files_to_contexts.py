@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
+from phcle.contexts.alignment import match_contexts
 from phcle.contexts.base.context import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.label_matching import LabelMatch
+from phcle.contexts.match_report import warn_of_match
 from phcle.contexts.readers.context_files import (
     FILE_KINDS,
     THESAURI,
@@ -23,19 +26,21 @@ from phcle.contexts.readers.context_files import (
     list_files,
     refuse_same_names,
 )
+from phcle.contexts.readers.file_to_context import (
+    read_and_summarise,
+    read_label_list,
+    read_readable_names,
+    read_thesaurus,
+)
+from phcle.contexts.readers.label_files import read_vectors
 from phcle.contexts.readers.source_files import (
     CollectedFaults,
     FileSummary,
     SourceFile,
     recorded,
 )
+from phcle.contexts.readers.table_files import Reading, read_synonyms
 from phcle.errors import ContextError
-
-if TYPE_CHECKING:
-    from phcle.contexts.base.context import Context
-    from phcle.contexts.label_matching import LabelMatch
-    from phcle.contexts.readers.table_files import Reading
-
 
 Synonyms = str | Path | Mapping[str, str]
 """A file of synonyms, or labels by synonym."""
@@ -193,9 +198,6 @@ def read_contexts(
     >>> model.embedding_.labels
     ('cat', 'lion', 'dog', 'wolf')
     """
-    from phcle.contexts.match_report import warn_of_match
-    from phcle.contexts.readers.table_files import Reading
-
     given = {
         "hierarchy": hierarchy,
         "edges": edges,
@@ -208,7 +210,7 @@ def read_contexts(
         "skos": skos,
         "owl": owl,
     }
-    found = read_files(
+    found = collect_files(
         list_files({kind: files for kind, files in given.items() if files is not None}),
         labels=labels,
         names=names,
@@ -219,74 +221,10 @@ def read_contexts(
         label_words=label_words,
         match=match,
         synonyms=synonyms,
-    )
+    ).whole()
     if found.match is not None:
         warn_of_match(found.match, stacklevel=3)
     return found
-
-
-def read_files(
-    files: Iterable[ContextFile],
-    *,
-    labels: str | Path | None = None,
-    names: str | Path | None = None,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    language: str = "en",
-    reading: Reading | None = None,
-    label_words: bool = False,
-    match: str = "safe",
-    synonyms: Synonyms | None = None,
-) -> ReadContexts:
-    """Read a list of files into contexts; see `read_contexts`.
-
-    Parameters
-    ----------
-    files : iterable of ContextFile
-        At least one file.
-    labels : path, optional
-        The labels to embed, one per line.
-    names : path, optional
-        Readable names: columns `label` and `name`.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels.
-    role : str, default "auto"
-        What the fit makes of a taxonomy.
-    language : str, default "en"
-        Language of names and texts in vocabularies and ontologies.
-    reading : Reading, optional
-        How the user wants tables to be read.
-    label_words : bool, default False
-        Add the words of the labels' own names as a context.
-    match : {"safe", "exact"}, default "safe"
-        Whether labels that differ only in case, spaces or Unicode form are joined.
-    synonyms : path or mapping, optional
-        Further labels to join.
-
-    Returns
-    -------
-    ReadContexts
-        The contexts, labels, names, sources, summaries and joined labels.
-    """
-    found = collect_files(
-        files,
-        labels=labels,
-        names=names,
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        language=language,
-        reading=reading,
-        match=match,
-        synonyms=synonyms,
-    )
-    found.faults.raise_all()
-    if not label_words:
-        return found.read
-    from phcle.contexts.readers.files_to_contexts import label_words_of
-
-    read = found.read
-    words = label_words_of(list(read), read.labels, read.names)
-    return replace(read, contexts=(*read.contexts, words))
 
 
 @dataclass(frozen=True)
@@ -307,6 +245,17 @@ class CollectedFiles:
     titles: dict[str, str]
     faults: CollectedFaults
 
+    def whole(self) -> ReadContexts:
+        """Return what was read, or raise all faults together.
+
+        Returns
+        -------
+        ReadContexts
+            The contexts, labels, names, sources, summaries and joined labels.
+        """
+        self.faults.raise_all()
+        return self.read
+
 
 def collect_files(
     files: Iterable[ContextFile],
@@ -317,6 +266,7 @@ def collect_files(
     role: str = "auto",
     language: str = "en",
     reading: Reading | None = None,
+    label_words: bool = False,
     match: str = "safe",
     synonyms: Synonyms | None = None,
 ) -> CollectedFiles:
@@ -338,6 +288,8 @@ def collect_files(
         Language of names and texts in vocabularies and ontologies.
     reading : Reading, optional
         How the user wants tables to be read.
+    label_words : bool, default False
+        Add the words of the labels' own names as a context, if nothing is wrong.
     match : {"safe", "exact"}, default "safe"
         Whether labels that differ only in case, spaces or Unicode form are joined.
     synonyms : path or mapping, optional
@@ -372,6 +324,9 @@ def collect_files(
     for file in files:
         if file.kind == "vectors":
             reader.read_vectors(file)
+    if label_words and not reader.faults.errors:
+        own = label_words_of(reader.contexts, reader.labels, reader.names)
+        reader.contexts.append(own)
     return CollectedFiles(reader.result(), reader.titles, reader.faults)
 
 
@@ -395,23 +350,17 @@ class _Reader:
     faults: CollectedFaults = field(default_factory=CollectedFaults)
 
     def read_labels(self, path: Path) -> None:
-        from phcle.contexts.readers.file_to_context import read_label_list
-
         file = ContextFile("labels", path, "labels")
         with self.faults.collected(file.path), recorded(file, self.lists):
             self.labels, summary = read_label_list(file, self.reading)
             self.summaries.append(summary)
 
     def read_names(self, file: ContextFile) -> None:
-        from phcle.contexts.readers.file_to_context import read_readable_names
-
         with self.faults.collected(file.path), recorded(file, self.lists):
             self.names, summary = read_readable_names(file, self.reading)
             self.summaries.append(summary)
 
     def read_synonyms(self, path: Path) -> dict[str, str]:
-        from phcle.contexts.readers.table_files import read_synonyms
-
         found: dict[str, str] = {}
         file = ContextFile("synonyms", path, "synonyms")
         with self.faults.collected(path), recorded(file, self.lists):
@@ -420,11 +369,6 @@ class _Reader:
         return found
 
     def read_context(self, file: ContextFile) -> None:
-        from phcle.contexts.readers.file_to_context import (
-            read_and_summarise,
-            read_thesaurus,
-        )
-
         with self.faults.collected(file.path), recorded(file, self.sources):
             if file.kind in THESAURI:
                 thesaurus = read_thesaurus(file, self.language)
@@ -446,8 +390,6 @@ class _Reader:
 
     def match_labels(self, mode: str, synonyms: Mapping[str, str] | None) -> None:
         """Spell the labels of all files alike."""
-        from phcle.contexts.alignment import match_contexts
-
         if self.contexts:
             matched = match_contexts(
                 self.contexts,
@@ -466,8 +408,6 @@ class _Reader:
         self.names = {**self.names_in_thesauri, **self.names}
 
     def read_vectors(self, file: ContextFile) -> None:
-        from phcle.contexts.readers.label_files import read_vectors
-
         known = self.labels or tuple(
             dict.fromkeys(chain.from_iterable(x.labels for x in self.contexts))
         )
