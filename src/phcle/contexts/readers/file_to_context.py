@@ -69,7 +69,7 @@ def read_readable_names(
         What was read, and how.
     """
     table = open_table(file.path, reading, columns=file.columns)
-    return read.read_names(table), table.summary("names")
+    return read.read_cells(table, "names"), table.summary("names")
 
 
 def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
@@ -161,10 +161,10 @@ def _read(
         case "tags":
             return DescriptiveContext.from_tags(read.read_tags(table), name=name)
         case "texts":
-            texts = read.read_texts(table)
+            texts = read.read_cells(table, "texts")
             return DescriptiveContext.from_texts(texts, name=name, min_count=min_count)
         case _:
-            texts = read.read_texts(table)
+            texts = read.read_cells(table, "texts")
             return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
 
 

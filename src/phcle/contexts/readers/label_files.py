@@ -22,26 +22,21 @@ from phcle.contexts.readers.file_arguments import ROLES
 from phcle.contexts.readers.merged_rows import LabelledRows, merge_rows
 from phcle.contexts.readers.source_files import first_few
 from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
-from phcle.contexts.readers.table_files import Reading, TableFile, open_table
+from phcle.contexts.readers.table_files import Reading, TableFile
 from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
 
-SAME_ROWS = "identical row{s} dropped"
-
 LISTED = re.compile(r"[|;]")
 """What stands between several tags in one cell."""
 
-Table = str | Path | TableFile
-"""A path, or a table that `open_table` has opened."""
 
-
-def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
+def read_hierarchy_edges(table: TableFile) -> list[tuple[str, str]]:
     """Read the edges of a taxonomy; roots need no row.
 
     Parameters
     ----------
-    path : str, Path or TableFile
+    table : TableFile
         A table with the columns `child` and `parent`. An empty parent marks a root. Or
         a lineage: one row for each label, with the nodes above it in further columns.
 
@@ -50,7 +45,6 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of child and parent.
     """
-    table = _opened(path)
     levels = find_levels(table)
     if levels is not None:
         rows = [[cells[i] for i in levels] for _, cells in table.rows()]
@@ -72,8 +66,8 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
             n_again += 1
         else:
             edges[child, parent] = None
-    _remark(table, n_roots, "row{s} with an empty parent taken as root{s}")
-    _remark(table, n_again, SAME_ROWS)
+    table.count(n_roots, "row{s} with an empty parent taken as root{s}")
+    table.count(n_again, "identical row{s} dropped")
     if own_parents:
         table.remarks.append(f"dropped as their own parent: {first_few(own_parents)}")
     if n_roots and not edges:
@@ -82,12 +76,12 @@ def read_hierarchy_edges(path: Table) -> list[tuple[str, str]]:
     return list(edges)
 
 
-def read_edges(path: Table) -> list[tuple[str, str, str]]:
+def read_edges(table: TableFile) -> list[tuple[str, str, str]]:
     """Read the edges of a graph.
 
     Parameters
     ----------
-    path : str, Path or TableFile
+    table : TableFile
         A table with the columns `source`, `target` and optionally `weight`.
 
     Returns
@@ -95,7 +89,6 @@ def read_edges(path: Table) -> list[tuple[str, str, str]]:
     list of (str, str, str)
         Source, target and weight as text; "1" without a column of weights.
     """
-    table = _opened(path)
     at = find_columns(table, "edges", optional=("weight",))
     ends: list[tuple[str, str]] = []
     lines: list[int] = []
@@ -125,12 +118,12 @@ def read_edges(path: Table) -> list[tuple[str, str, str]]:
     return [(*pair, weight) for pair, weight in zip(ends, plain, strict=True)]
 
 
-def read_annotations(path: Table) -> list[tuple[str, str]]:
+def read_annotations(table: TableFile) -> list[tuple[str, str]]:
     """Read annotations: one row for each label of an item.
 
     Parameters
     ----------
-    path : str, Path or TableFile
+    table : TableFile
         A table with the columns `item` and `label`.
 
     Returns
@@ -138,7 +131,6 @@ def read_annotations(path: Table) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of item and label.
     """
-    table = _opened(path)
     at = find_columns(table, "annotations")
     same, found = _Same(), []
     for line, cells in table.rows():
@@ -152,12 +144,12 @@ def read_annotations(path: Table) -> list[tuple[str, str]]:
     return found
 
 
-def read_tags(path: Table) -> dict[str, list[str]]:
+def read_tags(table: TableFile) -> dict[str, list[str]]:
     """Read tags: one row for each tag of a label.
 
     Parameters
     ----------
-    path : str, Path or TableFile
+    table : TableFile
         A table with the columns `label` and `tag`. An empty tag says that the label
         has no tags. A cell may list several tags with `|` or `;` between them.
 
@@ -166,7 +158,6 @@ def read_tags(path: Table) -> dict[str, list[str]]:
     dict
         List of tags by label.
     """
-    table = _opened(path)
     at = find_columns(table, "tags")
     tags: dict[str, dict[str, None]] = {}
     n_again = n_lists = 0
@@ -185,47 +176,28 @@ def read_tags(path: Table) -> dict[str, list[str]]:
         n_lists += len(listed) > 1
         n_again += tag in own
         own.update(dict.fromkeys(listed))
-    _remark(table, n_again, SAME_ROWS)
-    _remark(table, n_lists, "cell{s} with several tags split at | or ;")
+    table.count(n_again, "identical row{s} dropped")
+    table.count(n_lists, "cell{s} with several tags split at | or ;")
     _remark_unknown(table, unknown)
     table.raise_faults()
     return {label: list(own) for label, own in tags.items()}
 
 
-def read_texts(path: Table) -> dict[str, str]:
-    """Read texts about labels.
+def read_cells(table: TableFile, kind: str) -> dict[str, str]:
+    """Read texts about labels, or their readable names; the first of several counts.
 
     Parameters
     ----------
-    path : str, Path or TableFile
-        A table with the columns `label` and `text`.
+    table : TableFile
+        A table with the columns `label` and `text`, or `label` and `name`.
+    kind : {"texts", "names"}
+        Which of the two.
 
     Returns
     -------
     dict
-        Text by label; labels with an empty text are left out.
+        Text or name by label; labels with an empty one are left out.
     """
-    return _filled_cells(_opened(path), "texts")
-
-
-def read_names(path: Table) -> dict[str, str]:
-    """Read readable names of labels.
-
-    Parameters
-    ----------
-    path : str, Path or TableFile
-        A table with the columns `label` and `name`.
-
-    Returns
-    -------
-    dict
-        Name by label; labels with an empty name are left out.
-    """
-    return _filled_cells(_opened(path), "names")
-
-
-def _filled_cells(table: TableFile, kind: str) -> dict[str, str]:
-    """Cells of a column by label, without empty ones; the first of several counts."""
     at = find_columns(table, kind)
     role = ROLES[kind][1]
     found: dict[str, tuple[int, str]] = {}
@@ -245,7 +217,7 @@ def _filled_cells(table: TableFile, kind: str) -> dict[str, str]:
             n_again += bool(cell)
         elif cell:
             other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
-    _remark(table, n_again, SAME_ROWS)
+    table.count(n_again, "identical row{s} dropped")
     _remark_unknown(table, unknown)
     if other:
         table.remarks.append(
@@ -253,16 +225,6 @@ def _filled_cells(table: TableFile, kind: str) -> dict[str, str]:
         )
     table.raise_faults()
     return {label: cell for label, (_, cell) in found.items()}
-
-
-def _opened(table: Table) -> TableFile:
-    return table if isinstance(table, TableFile) else open_table(table)
-
-
-def _remark(table: TableFile, count: int, text: str) -> None:
-    if count:
-        plural = "s" if count > 1 else ""
-        table.remarks.append(f"{count} {text.format(s=plural)}")
 
 
 def _remark_unknown(table: TableFile, markers: Counter[str]) -> None:
@@ -278,23 +240,22 @@ class _Same(dict[str, str]):
         return text
 
 
-def read_attributes(path: Table, name: str | None = None) -> DescriptiveContext:
+def read_attributes(table: TableFile, name: str) -> DescriptiveContext:
     """Read a table of attributes as a context.
 
     Parameters
     ----------
-    path : str, Path or TableFile
+    table : TableFile
         A table with the labels in the first column, and one column per attribute. An
         empty cell is a missing value.
-    name : str, optional
-        Name of the context. By default it is named after the file.
+    name : str
+        Name of the context.
 
     Returns
     -------
     DescriptiveContext
         The attributes.
     """
-    table = _opened(path)
     if len(table.header) < 2:
         raise FileError(
             f"{table.path}: a label column and at least one attribute were expected, "
@@ -319,7 +280,7 @@ def read_attributes(path: Table, name: str | None = None) -> DescriptiveContext:
         context = DescriptiveContext.from_cells(
             tuple(rows.labels),
             rows.cells,
-            name or table.path.stem,
+            name,
             na=reading.na,
             keep_na=reading.keep_na,
         )

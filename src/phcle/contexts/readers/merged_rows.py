@@ -110,12 +110,8 @@ def _value(column: ReadColumn, row: int, cells: list[str]) -> float | str | None
 def _say(
     table: TableFile, n_same: int, n_merged: int, contradictions: list[str]
 ) -> None:
-    if n_same:
-        table.remarks.append(f"{n_same} identical row{'s' * (n_same > 1)} dropped")
-    if n_merged:
-        table.remarks.append(
-            f"{n_merged} row{'s' * (n_merged > 1)} merged with another of its label"
-        )
+    table.count(n_same, "identical row{s} dropped")
+    table.count(n_merged, "row{s} merged with another of its label")
     if contradictions:
         n = len(contradictions)
         table.remarks.append(

@@ -273,13 +273,22 @@ class TableFile:
             )
         if not self.n_rows:
             self.fault(None, "has a header but no rows; add some.")
-        self._remark_once(len(unnamed) - len(filled), "empty column", "dropped")
-        self._remark_once(n_cut, "row", "cut: cells after the last column were empty")
+        self.count(len(unnamed) - len(filled), "empty column{s} dropped")
+        self.count(n_cut, "row{s} cut: cells after the last column were empty")
 
-    def _remark_once(self, count: int, what: str, done: str) -> None:
-        text = f"{count} {what}{'s' if count > 1 else ''} {done}"
-        if count > 0 and text not in self.remarks:
-            self.remarks.append(text)
+    def count(self, n: int, text: str) -> None:
+        """Remark how often something was done, unless it never was.
+
+        Parameters
+        ----------
+        n : int
+            How often.
+        text : str
+            What was done; `{s}` stands where a plural has an s.
+        """
+        remark = f"{n} {text.format(s='s' if n > 1 else '')}"
+        if n > 0 and remark not in self.remarks:
+            self.remarks.append(remark)
 
     def summary(self, kind: str) -> FileSummary:
         """Say what was read, and how.
