@@ -44,7 +44,7 @@ def resumed(path, **options):
     """A fit that goes on from a checkpoint."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        contexts = made.contexts_of_checkpoints()
+        contexts = made.contexts()
         model = PHCLE(**made.OPTIONS, **options)
         return model.fit(contexts, checkpoint=path, resume=True)
 
