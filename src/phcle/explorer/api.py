@@ -20,11 +20,17 @@ from starlette.concurrency import run_in_threadpool
 
 from phcle.answers import Answer, DescribedLabel, ExplainedPair, Nearest
 from phcle.explorer import answers, csv_export, page_answers
-from phcle.explorer.attribute_query import Columns, Has, HasNot, parse_wanted
+from phcle.explorer.attribute_query import Has, HasNot, parse_wanted
 from phcle.explorer.filter_counts import Facets, facets
 from phcle.explorer.gaps import Gaps, unknown_cells
 from phcle.explorer.label_filters import Filters, found_rows, parse_filters
-from phcle.explorer.label_table import N_ROWS, LabelTable, csv_of_table, label_table
+from phcle.explorer.label_table import (
+    N_ROWS,
+    AskedTable,
+    LabelTable,
+    csv_of_table,
+    label_table,
+)
 from phcle.explorer.map_colours import (
     MapFile,
     attribute_colouring,
@@ -242,35 +248,19 @@ def _add_table(costly: APIRouter, workspace: Workspace) -> None:
 
     @costly.get("/table", response_model=LabelTable, responses=AS_TABLE)
     def table(
-        filters: Filters = [],  # noqa: B006
-        columns: Columns = [],  # noqa: B006
-        sort: Annotated[str, Query(max_length=1000)] = "",
-        descending: bool = False,
+        asked: AskedTable,
         page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
         size: Annotated[int, Query(ge=1, le=500)] = N_ROWS,
         form: Format = "json",
     ) -> Response:
         """Labels with their attributes. CSV lists all that pass the filters."""
-        wanted = parse_filters(filters)
         if form == "csv":
-            lines = csv_of_table(
-                opened, wanted, chosen=columns, sort=sort, descending=descending
-            )
             return StreamingResponse(
-                _joined(lines),
+                _joined(csv_of_table(opened, asked)),
                 media_type="text/csv; charset=utf-8",
                 headers={"content-disposition": 'attachment; filename="labels.csv"'},
             )
-        answer = label_table(
-            opened,
-            wanted,
-            chosen=columns,
-            sort=sort,
-            descending=descending,
-            page=page,
-            size=size,
-        )
-        return JSONResponse(answer.to_dict())
+        return JSONResponse(label_table(opened, asked, page, size).to_dict())
 
     @costly.get("/rows")
     def rows(filters: Filters = []) -> answers.FoundRows:  # noqa: B006

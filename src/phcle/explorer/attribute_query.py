@@ -1,6 +1,6 @@
 """Wanted attributes in a URL: `has=["parts","handle"]&not=["parts","wheel"]`.
 
-JSON, because names may hold any signs. `has=parts::handle` is the older form.
+JSON, because names may hold any signs.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from fastapi import Query
 
 from phcle.errors import OptionError
 from phcle.uses.attribute_search import Criterion
-
-BETWEEN = "::"
 
 Has = Annotated[
     list[str],
@@ -70,7 +68,7 @@ def parse_attribute(text: str) -> tuple[str, str]:
     Parameters
     ----------
     text : str
-        JSON, or `context::name`.
+        JSON.
 
     Returns
     -------
@@ -79,26 +77,20 @@ def parse_attribute(text: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> parse_attribute('["a::b","c"]'), parse_attribute("parts::lid")
-    (('a::b', 'c'), ('parts', 'lid'))
+    >>> parse_attribute('["parts","lid"]')
+    ('parts', 'lid')
     """
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    if (
-        isinstance(found, list)
-        and len(found) == 2
-        and all(isinstance(x, str) for x in found)
-    ):
-        return found[0], found[1]
-    context, between, column = text.partition(BETWEEN)
-    if not between:
-        raise OptionError(
-            f"an attribute must be given as {attribute_text('context', 'name')}. "
-            f"Got {text!r} instead."
-        )
-    return context, column
+    match found:
+        case [str(context), str(column)]:
+            return context, column
+    raise OptionError(
+        f"an attribute must be given as {attribute_text('context', 'name')}. "
+        f"Got {text!r} instead."
+    )
 
 
 def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
@@ -116,7 +108,7 @@ def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
 
     Examples
     --------
-    >>> parse_wanted(["parts::lid"], [])
+    >>> parse_wanted(['["parts","lid"]'], [])
     [Criterion(context='parts', column='lid', present=True)]
     """
     found: dict[tuple[str, str], Criterion] = {}

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from fastapi import Depends, Query
 
 from phcle.answers import Answer, Named
 from phcle.explorer.answers import Node
-from phcle.explorer.attribute_query import parse_attribute
-from phcle.explorer.label_filters import Filter, rows_of
+from phcle.explorer.attribute_query import Columns, parse_attribute
+from phcle.explorer.label_filters import Filters, parse_filters, rows_of
 from phcle.explorer.opened_embedding import Opened
 from phcle.files.csv_text import csv_lines
 from phcle.uses.label_columns import FieldColumn
-
-Rows = npt.NDArray[np.int32]
 
 MOST_SHOWN = 6
 """Columns that the table shows unless others are chosen: more do not fit."""
@@ -112,74 +111,66 @@ class LabelTable(Answer):
     descending: bool
 
 
-def shown_columns(opened: Opened, chosen: Sequence[str]) -> list[tuple[str, str]]:
-    """Choose the columns of the table.
+@dataclass(frozen=True)
+class TableQuery:
+    """Which labels a table shows, with which columns and in which order.
 
-    Parameters
+    Attributes
     ----------
-    opened : Opened
-        The embedding.
-    chosen : sequence of str
+    filters : sequence of str
+        The filters, for `parse_filters`.
+    columns : sequence of str
         Fields for `parse_attribute`; without any, the first ones are shown.
-
-    Returns
-    -------
-    list of (str, str)
-        Context and title of each column; unknown ones are refused.
-    """
-    if not chosen:
-        fields = opened.columns.fields
-        plain = [key for key, field in fields.items() if field.kind != "tag"]
-        return (plain or list(fields))[:MOST_SHOWN]
-    found = list(dict.fromkeys(map(parse_attribute, chosen)))
-    for key in found:
-        opened.columns.field(*key)
-    return found
-
-
-def sorted_rows(
-    opened: Opened, filters: Sequence[Filter], sort: str, *, descending: bool
-) -> Rows:
-    """Find the labels that pass filters, in order.
-
-    Parameters
-    ----------
-    opened : Opened
-        The embedding.
-    filters : sequence of Filter
-        The filters.
     sort : str
         "name", "id", or a field for `parse_attribute`; "" keeps the order of the file.
     descending : bool
         Whether large values come first.
-
-    Returns
-    -------
-    array of int
-        Rows of the labels.
     """
-    passes = rows_of(opened, filters)
-    if sort in ("name", "id"):
-        order = opened.rows_by_name if sort == "name" else opened.rows_by_id
+
+    filters: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    sort: str = ""
+    descending: bool = False
+
+
+def _asked(
+    filters: Filters = [],  # noqa: B006
+    columns: Columns = [],  # noqa: B006
+    sort: Annotated[str, Query(max_length=1000)] = "",
+    descending: bool = False,
+) -> TableQuery:
+    return TableQuery(filters, columns, sort, descending)
+
+
+AskedTable = Annotated[TableQuery, Depends(_asked)]
+"""What the address of a table asks for."""
+
+
+def _shown(
+    opened: Opened, asked: TableQuery
+) -> tuple[npt.NDArray[np.int32], list[FieldColumn]]:
+    """The rows that pass the filters, in order, and the columns."""
+    fields = opened.columns.fields
+    plain = [key for key, field in fields.items() if field.kind != "tag"]
+    keys = (plain or list(fields))[:MOST_SHOWN]
+    if asked.columns:
+        keys = list(dict.fromkeys(map(parse_attribute, asked.columns)))
+    columns = [opened.columns.get(*key) for key in keys]
+    passes = rows_of(opened, parse_filters(asked.filters))
+    if asked.sort in ("name", "id"):
+        order = opened.rows_by_name if asked.sort == "name" else opened.rows_by_id
         rows = order[passes[order]]
-    elif sort:
-        column = opened.columns.get(*parse_attribute(sort))
-        order = column.order(descending=descending)
-        return order[passes[order]]
+    elif asked.sort:
+        column = opened.columns.get(*parse_attribute(asked.sort))
+        order = column.order(descending=asked.descending)
+        return order[passes[order]], columns
     else:
         rows = np.flatnonzero(passes).astype(np.int32)
-    return rows[::-1] if descending else rows
+    return rows[::-1] if asked.descending else rows, columns
 
 
 def label_table(
-    opened: Opened,
-    filters: Sequence[Filter],
-    *,
-    chosen: Sequence[str] = (),
-    sort: str = "",
-    descending: bool = False,
-    page: int = 1,
-    size: int = N_ROWS,
+    opened: Opened, asked: TableQuery, page: int = 1, size: int = N_ROWS
 ) -> LabelTable:
     """Make a page of the table.
 
@@ -187,14 +178,8 @@ def label_table(
     ----------
     opened : Opened
         The embedding.
-    filters : sequence of Filter
-        Which labels.
-    chosen : sequence of str, default=()
-        Columns, for `shown_columns`.
-    sort : str, default=""
-        The order, for `sorted_rows`.
-    descending : bool, default=False
-        Whether large values come first.
+    asked : TableQuery
+        Which labels and columns.
     page : int, default=1
         Number of the page; the last one if there are fewer.
     size : int, default=50
@@ -205,8 +190,7 @@ def label_table(
     LabelTable
         The page.
     """
-    rows = sorted_rows(opened, filters, sort, descending=descending)
-    columns = [opened.columns.get(*key) for key in shown_columns(opened, chosen)]
+    rows, columns = _shown(opened, asked)
     shown, page, pages = page_of(rows, page, size)
     return LabelTable(
         tuple(TableColumn(x.context, x.title, x.kind) for x in columns),
@@ -215,8 +199,8 @@ def label_table(
         len(opened.embedding),
         page,
         pages,
-        sort,
-        descending,
+        asked.sort,
+        asked.descending,
     )
 
 
@@ -266,36 +250,22 @@ def _row(opened: Opened, row: int, columns: Sequence[FieldColumn]) -> TableRow:
     )
 
 
-def csv_of_table(
-    opened: Opened,
-    filters: Sequence[Filter],
-    *,
-    chosen: Sequence[str] = (),
-    sort: str = "",
-    descending: bool = False,
-) -> Iterator[str]:
+def csv_of_table(opened: Opened, asked: TableQuery) -> Iterator[str]:
     """Write all labels that pass filters as CSV, in the order and columns shown.
 
     Parameters
     ----------
     opened : Opened
         The embedding.
-    filters : sequence of Filter
-        Which labels.
-    chosen : sequence of str, default=()
-        Columns, for `shown_columns`.
-    sort : str, default=""
-        The order, for `sorted_rows`.
-    descending : bool, default=False
-        Whether large values come first.
+    asked : TableQuery
+        Which labels and columns.
 
     Returns
     -------
     iterator of str
         The lines of the file: each column, and beside it where a value comes from.
     """
-    rows = sorted_rows(opened, filters, sort, descending=descending)
-    columns = [opened.columns.get(*key) for key in shown_columns(opened, chosen)]
+    rows, columns = _shown(opened, asked)
     embedding = opened.embedding
 
     def lines() -> Iterator[list[object]]:

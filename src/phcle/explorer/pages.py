@@ -14,16 +14,10 @@ from phcle.embedding.cell_texts import interval_text, number_text
 from phcle.explorer import page_answers
 from phcle.explorer.answers import WantedAttribute
 from phcle.explorer.assets import Assets
-from phcle.explorer.attribute_query import (
-    Columns,
-    Has,
-    HasNot,
-    attribute_text,
-    parse_wanted,
-)
+from phcle.explorer.attribute_query import Has, HasNot, attribute_text, parse_wanted
 from phcle.explorer.gaps import gaps_by_column, unknown_cells
-from phcle.explorer.label_filters import Filters, branch_filter, parse_filters
-from phcle.explorer.label_table import label_table
+from phcle.explorer.label_filters import branch_filter
+from phcle.explorer.label_table import AskedTable, label_table
 from phcle.explorer.node_page import node_page
 from phcle.explorer.security import CostlyRoute
 from phcle.explorer.workspace import Workspace
@@ -170,24 +164,14 @@ class Pages:
 
         @costly.get("/table")
         def table(
-            filters: Filters = [],  # noqa: B006
-            columns: Columns = [],  # noqa: B006
-            sort: Annotated[str, Query(max_length=1000)] = "",
-            descending: bool = False,
+            asked: AskedTable,
             page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
         ) -> HTMLResponse:
-            answer = label_table(
-                opened,
-                parse_filters(filters),
-                chosen=columns,
-                sort=sort,
-                descending=descending,
-                page=page,
-            )
             kept = [
-                *(("filter", x) for x in filters),
-                *(("column", x) for x in columns),
+                *(("filter", x) for x in asked.filters),
+                *(("column", x) for x in asked.columns),
             ]
+            answer = label_table(opened, asked, page)
             return self.render("table", answer=answer, kept=kept)
 
         @costly.get("/complete")

@@ -113,7 +113,7 @@ def test_a_comparison_tells_observed_from_predicted(client):
 
 
 def test_labels_are_found_by_a_description(client):
-    params = {"has": ["looks::claws"], "not": ["looks::bark"]}
+    params = {"has": '["looks","claws"]', "not": '["looks","bark"]'}
     answer = client.get("/api/match", params=params).json()
     best = [x["label"] for x in answer["labels"][:2]]
     assert set(best) == {"cat", "lion"}
@@ -128,9 +128,9 @@ def test_labels_are_found_by_a_description(client):
     ("has", "told"),
     [
         ("claws", '["context","name"]'),
-        ("looks::clawz", "Did you mean 'claws'?"),
-        ("smells::bad", "'smells'"),
-        ("tree::felid", "'tree'"),
+        ('["looks","clawz"]', "Did you mean 'claws'?"),
+        ('["smells","bad"]', "'smells'"),
+        ('["tree","felid"]', "'tree'"),
     ],
 )
 def test_an_attribute_that_is_not_there_is_refused(client, has, told):
@@ -383,7 +383,7 @@ def test_embeddings_differ_where_their_neighbours_do(client):
         "/compare?label=cat",
         "/compare?label=cat&label=owl",
         "/match",
-        "/match?has=looks::claws&not=looks::bark",
+        '/match?has=["looks","claws"]&not=["looks","bark"]',
         "/add",
         "/understand",
         "/embeddings",

@@ -108,9 +108,9 @@
       state.values.push({ context, column, value: number, sort: sort || "tags" });
     }
     for (const text of kept.getAll("text")) {
-      const [context, ...rest] = Phcle.unpack(text);
+      const [context, value] = Phcle.unpack(text);
       const box = texts.find(({ dataset }) => dataset.context === context);
-      if (box) box.value = rest.join("::");
+      if (box) box.value = value;
     }
   }
 

@@ -28,17 +28,16 @@
     }
   };
 
-  // Several texts as one value of a query, whatever signs are in them. The older form,
-  // with "::" between them, can still be read.
+  // Several texts as one value of a query, whatever signs are in them.
   Phcle.pack = (texts) => JSON.stringify(texts);
   Phcle.unpack = function (packed) {
     try {
       const texts = JSON.parse(packed);
       if (Array.isArray(texts)) return texts;
     } catch {
-      // not JSON: the older form
+      // typed by hand
     }
-    return packed.split("::");
+    return [packed];
   };
   Phcle.post = async (path, body, kind = "application/json") =>
     answer_of(
