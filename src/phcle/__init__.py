@@ -8,8 +8,9 @@ Public names load when they are first used, so importing the package is fast.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from phcle.contexts import DescriptiveContext, RelationalContext
@@ -41,27 +42,24 @@ __all__ = [
     "suspicious_cells",
 ]
 
-_HOMES = {
-    "PHCLE": "phcle.estimator",
-    "DescriptiveContext": "phcle.contexts",
-    "LabelEmbedding": "phcle.embedding",
-    "RelationalContext": "phcle.contexts",
-    "completion_skill": "phcle.solver.calibration",
-    "context_help": "phcle.solver.context_help",
-    "fit": "phcle.quick_fit",
-    "fold_in": "phcle.solver.foldin",
-    "load": "phcle.embedding",
-    "read_contexts": "phcle.contexts.readers.files_to_contexts",
-    "suspicious_cells": "phcle.solver.suspicious_cells",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in ("datasets", "errors"):
-        return importlib.import_module(f"phcle.{name}")
-    raise AttributeError(f"module 'phcle' has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "DescriptiveContext": "phcle.contexts",
+        "LabelEmbedding": "phcle.embedding",
+        "PHCLE": "phcle.estimator",
+        "RelationalContext": "phcle.contexts",
+        "completion_skill": "phcle.solver.calibration",
+        "context_help": "phcle.solver.context_help",
+        "datasets": "phcle.datasets",
+        "errors": "phcle.errors",
+        "fit": "phcle.quick_fit",
+        "fold_in": "phcle.solver.foldin",
+        "load": "phcle.embedding",
+        "read_contexts": "phcle.contexts.readers.files_to_contexts",
+        "suspicious_cells": "phcle.solver.suspicious_cells",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     package : str
         Name of the package.
     homes : mapping from str to str
-        The module of every public name.
+        The module of every public name; a module is at home in itself.
 
     Returns
     -------
@@ -27,7 +27,10 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     def load(name: str) -> Any:
         if name in homes:
-            return getattr(import_module(homes[name]), name)
+            module = import_module(homes[name])
+            return (
+                module if homes[name] == f"{package}.{name}" else getattr(module, name)
+            )
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return load

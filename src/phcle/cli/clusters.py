@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from phcle.cli.command_style import want
 from phcle.cli.flags import Count, EmbeddingFile, Json, Labels
 from phcle.cli.output import (
@@ -43,7 +41,6 @@ def clusters(
             "as a heat map (.png, .svg or .pdf).",
         ),
     ] = None,
-    only: Annotated[list[str] | None, typer.Option("--labels", hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Group similar labels.
@@ -59,7 +56,7 @@ def clusters(
     if out is not None:
         (check_answers_file if is_table else check_can_write)(out, [file])
     embedding = load(file)
-    asked = labels_or_files([*(labels or ()), *(only or ())])
+    asked = labels_or_files(labels)
     with progress_bar("grouping labels"):
         found = cluster_labels(embedding, asked, n=k)
         answer = _answer(embedding, found)

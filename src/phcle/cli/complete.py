@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
@@ -23,6 +22,7 @@ from phcle.cli.output import (
     show_line,
     show_table,
     show_written,
+    shows_progress,
 )
 from phcle.cli.query_commands import labels_or_files
 from phcle.errors import OptionError, some
@@ -188,6 +188,7 @@ def _write_or_show(
 ) -> None:
     """Write cells to a file, or show the first of them; JSON has all."""
     from phcle.answers import CompletedFile
+    from phcle.progress import counted_progress
     from phcle.uses.completion_files import json_list, write_cells
 
     cells = _unambiguous(cells, embedding)
@@ -200,9 +201,10 @@ def _write_or_show(
         show(answer, lambda _: show_written(remark), as_json=as_json)
     elif as_json:
         # A bar between lines on the same terminal would be in the way.
-        is_shown = not sys.stdout.isatty()
-        bar = progress_bar("completing", "labels") if is_shown else nullcontext(_ignore)
-        with bar as progress:
+        is_shown = shows_progress() and not sys.stdout.isatty()
+        with counted_progress(
+            "completing", enabled=is_shown, unit="labels"
+        ) as progress:
             tracked = _tracked(cells, labels or embedding.labels, progress)
             for piece in json_list(tracked, titles):
                 typer.echo(piece, nl=False)
@@ -249,10 +251,6 @@ def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[st
     elif interval:
         texts["expected"] += f" ({interval})"
     return [texts[title] for title in titles]
-
-
-def _ignore(_done: int, _total: int) -> None:
-    """Show no progress."""
 
 
 def _tracked(

@@ -12,6 +12,7 @@ from phcle.cli.command_style import machine, want
 from phcle.cli.fit import next_steps
 from phcle.cli.output import (
     check_can_write,
+    has_display,
     progress_bar,
     show_line,
     show_next,
@@ -71,7 +72,9 @@ def demo(
         write_demo_page(page, found, seconds=seconds)
     show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
     show_line(f"The map of all labels: {page}")
-    if browser and _has_display():
+    # Somebody sits at this machine, and looks.
+    is_near = sys.stdout.isatty() and "SSH_CONNECTION" not in os.environ
+    if browser and is_near and has_display():
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
@@ -106,12 +109,3 @@ def _yes(cells: Iterable[CompletedCell]) -> list[str]:
         for x in cells
         if x.value
     ]
-
-
-def _has_display() -> bool:
-    """Whether somebody sits at a screen where a browser can open."""
-    if not sys.stdout.isatty() or "SSH_CONNECTION" in os.environ:
-        return False
-    if sys.platform in ("darwin", "win32"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

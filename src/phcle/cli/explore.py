@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +10,7 @@ import typer
 from phcle.cli.command_style import have, machine
 from phcle.cli.errors_and_signals import say
 from phcle.cli.flags import EmbeddingFile
-from phcle.cli.output import shows_progress
+from phcle.cli.output import has_display, shows_progress
 
 if TYPE_CHECKING:
     from phcle.explorer.opened_embedding import Opened
@@ -83,7 +81,7 @@ def explore(
 
         def started() -> None:
             typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")
-            if browser and not public and _has_screen():
+            if browser and not public and has_display():
                 import webbrowser
 
                 webbrowser.open(address)
@@ -126,10 +124,3 @@ def _opened(file: Path) -> Opened:
 
     tell_progress = say if shows_progress() else lambda message: None
     return Opened(load(file), file.stem, file, say, tell_progress)
-
-
-def _has_screen() -> bool:
-    """Whether a browser can open: a Linux machine may have no display."""
-    return sys.platform != "linux" or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -69,6 +70,19 @@ def shows_progress() -> bool:
         True if it is shown.
     """
     return sys.stderr.isatty() and not is_quiet
+
+
+def has_display() -> bool:
+    """Say whether a browser can open: a Linux machine may have no display.
+
+    Returns
+    -------
+    bool
+        False on Linux without a display.
+    """
+    return sys.platform != "linux" or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
 
 
 def progress_bar(

@@ -27,7 +27,6 @@ from phcle.lazy_names import lazy_names
 if TYPE_CHECKING:
     from phcle.contexts.alignment import align, match_contexts
     from phcle.contexts.base.context import Context
-    from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.descriptive.data import DescriptiveContext
     from phcle.contexts.descriptive.sources import has_sentence_encoder
     from phcle.contexts.labels import as_labels
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Context",
     "DescriptiveContext",
-    "FittedContext",
     "Hierarchy",
     "RelationalContext",
     "align",
@@ -51,7 +49,6 @@ __getattr__ = lazy_names(
     {
         "Context": "phcle.contexts.base.context",
         "DescriptiveContext": "phcle.contexts.descriptive.data",
-        "FittedContext": "phcle.contexts.base.fitted_context",
         "Hierarchy": "phcle.contexts.relational.taxonomy",
         "RelationalContext": "phcle.contexts.relational.data",
         "align": "phcle.contexts.alignment",

@@ -185,8 +185,10 @@ class BackgroundWork:
                 self._store_supports()
                 return
             found = self.result or precompute(self.embedding, self._progress)
-            if len(self._whole) > len(self.embedding) and self.result is None:
-                found = replace(found, method=found.method + self._sample_note)
+            n, total = len(self.embedding), len(self._whole)
+            if total > n and self.result is None:
+                note = f"; a sample of {n:,} of {total:,} labels"
+                found = replace(found, method=found.method + note)
             self.result = replace(found, supports=self.supports)
         except BaseException as error:  # shown by the status
             self._failure = error
@@ -198,12 +200,6 @@ class BackgroundWork:
             self.result.save(self._file, self.embedding)
         except FileError as error:
             self._tell(f"{error} The map will be computed again at the next start.")
-
-    @property
-    def _sample_note(self) -> str:
-        """Says that the map does not hold all labels."""
-        n, total = len(self.embedding), len(self._whole)
-        return f"; a sample of {n:,} of {total:,} labels"
 
     def _prepare_supports(self) -> None:
         """Compute the supports that are missing; pause when nobody waits for them."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.answers import Answer
+from phcle.arrays import Flags
 from phcle.explorer.label_filters import (
     BRANCH,
     KNOWN_IN,
@@ -19,8 +19,6 @@ from phcle.explorer.label_filters import (
 )
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.label_columns import N_BINS, FieldColumn
-
-Flags = npt.NDArray[np.bool_]
 
 MOST_FACETS = 12
 """Fields with a histogram or bars of their own."""

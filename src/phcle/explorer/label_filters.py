@@ -16,16 +16,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 from fastapi import Query
 
+from phcle.arrays import Flags
 from phcle.errors import OptionError
 from phcle.explorer.answers import FoundRows
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.label_columns import FieldColumn
-
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 BRANCH, KNOWN_IN, TEXT, VALUES = "branch", "known in", "text", "values"
 UNKNOWN = ""

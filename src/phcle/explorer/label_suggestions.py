@@ -16,8 +16,8 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 
+from phcle.arrays import Ints
 from phcle.errors import UnknownLabelError
 
 LONGEST = 100
@@ -41,8 +41,6 @@ else is found."""
 
 ENDS = "\n -"
 """What stands before and after a word; a line break, before and after a name."""
-
-Ints = npt.NDArray[np.int64]
 
 
 class LabelNotFound(UnknownLabelError):

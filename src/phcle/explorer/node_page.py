@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Answer, Named
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import number_text
@@ -23,9 +24,6 @@ from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.opened_embedding import Opened
 from phcle.uses.named_answers import named
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.integer]
 
 MOST_LABELS = 60

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Answer
+from phcle.arrays import Floats
 from phcle.errors import FileError
 from phcle.explorer.answers import MapData, Progress
 from phcle.explorer.assets import StoredContent, stored_json
@@ -26,8 +27,6 @@ from phcle.explorer.second_layout import SecondLayout, second_layout_file
 from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import packed
 from phcle.report.map_layout import lay_out
-
-Floats = npt.NDArray[np.float64]
 
 N_NEAR, FAR = 10, 5.0
 """A label begins between its nearest labels, so many, if it is this many times as far

@@ -11,7 +11,7 @@ Modules here may import `phcle.uses`, `phcle.solver`, `phcle.embedding`,
 
 from phcle.report.embedding_atlas import write_atlas
 from phcle.report.embedding_report import write_report
-from phcle.report.hierarchy_branches import find_branches, hierarchy_of
+from phcle.report.hierarchy_branches import find_branches
 from phcle.report.map_layout import lay_out
 from phcle.report.table_files import as_csv, as_markdown, markdown_grid, write_table
 
@@ -19,7 +19,6 @@ __all__ = [
     "as_csv",
     "as_markdown",
     "find_branches",
-    "hierarchy_of",
     "lay_out",
     "markdown_grid",
     "write_atlas",

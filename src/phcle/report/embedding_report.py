@@ -22,7 +22,7 @@ from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import Layout, lay_out
 from phcle.uses.cluster_names import cluster_names
-from phcle.uses.clusters import Clusters, cluster_labels
+from phcle.uses.clusters import cluster_labels
 from phcle.uses.named_answers import summarise
 from phcle.uses.similarity_heatmap import CUT, heatmap_figure
 
@@ -120,7 +120,10 @@ def write_report(
     if len(together) < 2:
         together = section_data.spread_labels(embedding, branches, N_CLUSTERED)
     clusters = cluster_labels(embedding, together, n=min(8, len(together)))
-    drawn["clusters"] = _draw_clusters(embedding, clusters)
+    with figures.styled():
+        drawn["clusters"] = heatmap_figure(clusters, name_of=embedding.name_of)
+    names = cluster_names(embedding, clusters.groups)
+    sizes = map(len, clusters.groups)
     page = out / "report.html"
     with TemporaryDirectory(prefix=".figures-", dir=out) as unfinished:
         pictures = _save_figures(drawn, Path(unfinished))
@@ -129,7 +132,7 @@ def write_report(
             "report.html.j2",
             title=title,
             pictures=pictures,
-            named_clusters=_named_clusters(embedding, clusters),
+            named_clusters=list(zip(names, sizes, strict=True)),
             method=layout.method,
             completion=summarise(embedding).completion,
             map=inside.text,
@@ -208,18 +211,3 @@ def _with_neighbours(retrieval: list[dict[str, Any]]) -> list[str]:
     near = (x["label"] for row in retrieval for x in row["neighbours"])
     asked = (row["label"] for row in retrieval)
     return list(dict.fromkeys([*asked, *near]))[:N_CLUSTERED]
-
-
-@figures.styled()
-def _draw_clusters(embedding: LabelEmbedding, clusters: Clusters) -> Figure:
-    """The similarity of the clustered labels as a heat map."""
-    return heatmap_figure(clusters, name_of=embedding.name_of)
-
-
-def _named_clusters(
-    embedding: LabelEmbedding, clusters: Clusters
-) -> list[tuple[str, int]]:
-    """Names and sizes of clusters."""
-    names = cluster_names(embedding, clusters.groups)
-    sizes = [len(group) for group in clusters.groups]
-    return list(zip(names, sizes, strict=True))

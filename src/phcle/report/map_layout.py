@@ -14,10 +14,10 @@ from importlib.util import find_spec
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import Ints
 from phcle.uses.neighbour_table import NeighbourTable
 
 Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 
 FEW = 3_000
 """Up to this many labels scikit-learn's t-SNE is used, which takes seconds."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -124,10 +125,6 @@ def _write_table(
         file.writelines(csv_lines(chain([titles], rows), delimiter))
 
 
-def _write_tsv(cells: Iterable[Any], path: Path, titles: Sequence[str]) -> None:
-    _write_table(cells, path, titles, "\t")
-
-
 def json_list(cells: Iterable[Any], titles: Sequence[str] = COLUMNS) -> Iterator[str]:
     """Write cells as a list in JSON, piece by piece.
 
@@ -202,7 +199,7 @@ def _in_parquet(cell: Any, title: str) -> str | float | None:
 
 ENDINGS: dict[str, Callable[[Iterable[Any], Path, Sequence[str]], None]] = {
     ".csv": _write_table,
-    ".tsv": _write_tsv,
+    ".tsv": partial(_write_table, delimiter="\t"),
     ".parquet": _write_parquet,
     ".json": _write_json,
     ".jsonl": _write_jsonl,

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import Flags, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import interval_text, number_text
@@ -26,8 +27,6 @@ from phcle.errors import OptionError, did_you_mean
 
 Floats = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int16]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 Support = Callable[[PredictingContext], npt.NDArray[np.float64] | None]
 
 BLOCK = 50_000

@@ -23,7 +23,7 @@ def test_clusters_are_told(phcle, fitted):
     ("arguments", "message"),
     [
         (["--count", 99], "from 1 to 7"),
-        (["--labels", "zebar"], "Did you mean 'zebra'"),
+        (["zebar"], "Did you mean 'zebra'"),
         (["--count", 2, "--out", "x.gif"], "must end in .png"),
         (["--count", 2, "--out", "zoo.phcle"], "is an input"),
     ],

@@ -13,9 +13,8 @@ from phcle.images import (
     ESZSL,
     Search,
     UnseenClassSplit,
-    select,
+    evaluate,
     unseen_class_accuracy,
-    validation_splits,
 )
 
 
@@ -52,13 +51,11 @@ def test_a_grid_search_chooses_what_our_own_selection_chooses(planted_problem):
         cv=UnseenClassSplit(3, share=0.2, random_state=5),
         scoring=unseen_class_accuracy,
     ).fit(X, y)
-    own = select(
-        Search(ESZSL, grid),
-        {"": {"": embedding}},
-        validation_splits(task, 3, 0.2, seed=5),
-    )[""]
-    assert search.best_score_ == pytest.approx(own.accuracy)
-    assert search.best_params_ == own.parameters
+    own = evaluate(
+        {"": embedding}, {"": Search(ESZSL, grid)}, [task], seeds=[5], n_validation=3
+    ).iloc[0]
+    assert search.best_score_ == pytest.approx(own["validation_accuracy"])
+    assert search.best_params_ == own["parameters"]
     unseen_X, unseen_y = task.images(task.unseen)
     assert unseen_class_accuracy(search.best_estimator_, unseen_X, unseen_y) > 0.5
 

@@ -15,7 +15,6 @@ from phcle.images import (
     evaluate,
     mean_class_accuracy,
     resplits,
-    select,
     validation_splits,
 )
 
@@ -71,11 +70,11 @@ def test_selection_matches_a_plain_search_over_the_splits(planted_problem):
                         X, y = split.images(split.unseen)
                         scores.append(mean_class_accuracy(y, model.predict(X)))
                     found[variant, tuple(sorted(chosen.items()))] = np.mean(scores)
-        choice = select(search, variants, splits)["own"]
-        assert choice.accuracy == pytest.approx(max(found.values()))
-        key = choice.variant, tuple(sorted(choice.parameters.items()))
-        assert found[key] == pytest.approx(choice.accuracy)
-        assert choice.variant == "good"
+        row = evaluate(variants, {"it": search}, [task], n_validation=2).iloc[0]
+        assert row["validation_accuracy"] == pytest.approx(max(found.values()))
+        key = row["variant"], tuple(sorted(row["parameters"].items()))
+        assert found[key] == pytest.approx(row["validation_accuracy"])
+        assert row["variant"] == "good"
 
 
 def test_test_classes_take_no_part_in_the_choice(planted_problem):

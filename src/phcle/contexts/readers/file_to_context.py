@@ -23,32 +23,6 @@ LARGE_FILE = 200_000_000
 they may not fit into memory."""
 
 
-def read_label_list(
-    file: ContextFile, reading: Reading | None
-) -> tuple[tuple[str, ...], FileSummary]:
-    """Read the labels to embed.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file with one label per line.
-    reading : Reading or None
-        How the user wants it to be read.
-
-    Returns
-    -------
-    labels : tuple of str
-        The labels.
-    summary : FileSummary
-        What was read, and how.
-    """
-    remarks: list[str] = []
-    found = read.read_labels(file.path, reading, remarks)
-    return found, FileSummary(
-        file.path, file.kind, n_rows=len(found), remarks=tuple(remarks)
-    )
-
-
 def read_readable_names(
     file: ContextFile, reading: Reading | None = None
 ) -> tuple[dict[str, str], FileSummary]:

@@ -28,11 +28,10 @@ from phcle.contexts.readers.context_files import (
 )
 from phcle.contexts.readers.file_to_context import (
     read_and_summarise,
-    read_label_list,
     read_readable_names,
     read_thesaurus,
 )
-from phcle.contexts.readers.label_files import read_vectors
+from phcle.contexts.readers.label_files import read_labels, read_vectors
 from phcle.contexts.readers.source_files import (
     CollectedFaults,
     FileSummary,
@@ -352,8 +351,10 @@ class _Reader:
     def read_labels(self, path: Path) -> None:
         file = ContextFile("labels", path, "labels")
         with self.faults.collected(file.path), recorded(file, self.lists):
-            self.labels, summary = read_label_list(file, self.reading)
-            self.summaries.append(summary)
+            remarks: list[str] = []
+            self.labels = read_labels(path, self.reading, remarks)
+            n, said = len(self.labels), tuple(remarks)
+            self.summaries.append(FileSummary(path, file.kind, n_rows=n, remarks=said))
 
     def read_names(self, file: ContextFile) -> None:
         with self.faults.collected(file.path), recorded(file, self.lists):

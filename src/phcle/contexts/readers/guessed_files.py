@@ -117,12 +117,9 @@ class GuessedFiles:
         words = ["phcle", "fit"]
         for file in self.files:
             words += [f"--{file.kind}", _argument(file)]
-        if self.labels is not None:
-            words += ["--labels", str(self.labels)]
-        if self.names is not None:
-            words += ["--names", str(self.names)]
-        if self.synonyms is not None:
-            words += ["--synonyms", str(self.synonyms)]
+        for flag in ("labels", "names", "synonyms"):
+            path = getattr(self, flag)
+            words += [] if path is None else [f"--{flag}", str(path)]
         return shlex.join([*words, "--out", out])
 
 

@@ -6,8 +6,8 @@ message shows what to type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Sequence
+from itertools import chain, islice, repeat
 
 from phcle.contexts.column_titles import is_title_of, plain_title
 from phcle.contexts.readers.file_arguments import LEVELS, ROLES
@@ -90,10 +90,7 @@ def find_levels(table: TableFile) -> list[int] | None:
         titles = [x.strip() for x in given.split("/")]
         for title in titles:
             if title not in table.header:
-                raise FileError(
-                    f"{table.path}: has no column {title!r}. Its header has "
-                    f"{some(table.header)}.{did_you_mean(title, table.header)}"
-                )
+                raise _no_column(table, title)
         return [table.header.index(title) for title in titles]
     if table.given_columns or "parent" in map(plain_title, table.header):
         return None
@@ -143,11 +140,15 @@ def _given(table: TableFile, kind: str, plain: Sequence[str]) -> dict[str, int]:
         elif plain_title(title) in plain:
             found[role] = plain.index(plain_title(title))
         else:
-            raise FileError(
-                f"{table.path}: has no column {title!r}. Its header has "
-                f"{some(table.header)}.{did_you_mean(title, table.header)}"
-            )
+            raise _no_column(table, title)
     return found
+
+
+def _no_column(table: TableFile, title: str) -> FileError:
+    return FileError(
+        f"{table.path}: has no column {title!r}. Its header has "
+        f"{some(table.header)}.{did_you_mean(title, table.header)}"
+    )
 
 
 def _by_position(
@@ -178,16 +179,12 @@ def _child_and_parent(table: TableFile) -> dict[str, int]:
 
 def _not_found(table: TableFile, kind: str, missing: Sequence[str]) -> FileError:
     """What is missing, and what to type."""
-    titles = chain(table.header, iter(lambda: "COLUMN", ""))
-    spelled = ",".join(f"{role}={title}" for role, title in _zipped(kind, titles))
+    wanted = [role for role in ROLES[kind] if role != "weight"]
+    titles = zip(wanted, chain(table.header, repeat("COLUMN")), strict=False)
+    spelled = ",".join(f"{role}={title}" for role, title in titles)
     return FileError(
         f"{table.path}: needs the columns {some(ROLES[kind])}, but {some(missing)} "
         f"{'is' if len(missing) == 1 else 'are'} not in its header "
         f"{some(table.header)}; say which column is which, such as "
         f"--{kind} {table.path.name}:{spelled}"
     )
-
-
-def _zipped(kind: str, titles: Iterator[str]) -> list[tuple[str, str]]:
-    wanted = [role for role in ROLES[kind] if role != "weight"]
-    return list(zip(wanted, titles, strict=False))

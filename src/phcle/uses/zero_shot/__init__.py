@@ -13,22 +13,14 @@ Modules here may import what `phcle.uses` may; they do not import its other modu
 from __future__ import annotations
 
 from phcle.uses.zero_shot.class_splits import (
-    GeneralisedAccuracy,
     UnseenClassSplit,
-    class_accuracies,
     generalised_accuracy,
     mean_class_accuracy,
     unseen_class_accuracy,
 )
-from phcle.uses.zero_shot.classifier import (
-    ESZSL,
-    SJE,
-    ConSE,
-    ZeroShotClassifier,
-    class_matrix,
-)
+from phcle.uses.zero_shot.classifier import ESZSL, SJE, ConSE, ZeroShotClassifier
 from phcle.uses.zero_shot.evaluation import compare, corrected_error, evaluate
-from phcle.uses.zero_shot.grid_search import SEARCHES, Choice, Search, select
+from phcle.uses.zero_shot.grid_search import SEARCHES, Search
 from phcle.uses.zero_shot.image_features import Spectrum, TrainingImages
 from phcle.uses.zero_shot.seen_penalty import balancing_penalty
 from phcle.uses.zero_shot.tasks import (
@@ -37,25 +29,20 @@ from phcle.uses.zero_shot.tasks import (
     resplits,
     validation_splits,
 )
-from phcle.uses.zero_shot.user_pictures import UserTask, match_classes, user_task
+from phcle.uses.zero_shot.user_pictures import match_classes, user_task
 
 __all__ = [
     "ESZSL",
     "SEARCHES",
     "SJE",
-    "Choice",
     "ConSE",
-    "GeneralisedAccuracy",
     "Search",
     "Spectrum",
     "TrainingImages",
     "UnseenClassSplit",
-    "UserTask",
     "ZeroShotClassifier",
     "ZeroShotTask",
     "balancing_penalty",
-    "class_accuracies",
-    "class_matrix",
     "compare",
     "corrected_error",
     "evaluate",
@@ -64,7 +51,6 @@ __all__ = [
     "match_classes",
     "mean_class_accuracy",
     "resplits",
-    "select",
     "unseen_class_accuracy",
     "user_task",
     "validation_splits",

@@ -49,11 +49,6 @@ def shared_images(task: ZeroShotTask, most: int) -> Prepare:
     return lambda split: images_of(split.seen)
 
 
-def _prepare(split: ZeroShotTask) -> TrainingImages:
-    """The seen images of a split."""
-    return TrainingImages(*split.images(split.seen))
-
-
 @dataclass(frozen=True)
 class Search:
     """A classifier, a grid of options to choose from, and options that stay fixed.
@@ -159,8 +154,8 @@ def select(
     embeddings: Variants,
     splits: Sequence[ZeroShotTask],
     *,
-    seed: int = 0,
-    prepare: Prepare = _prepare,
+    seed: int,
+    prepare: Prepare,
 ) -> dict[str, Choice]:
     """Choose the best variant and options of every embedding.
 
@@ -174,11 +169,10 @@ def select(
         Variants of each embedding by name.
     splits : sequence of ZeroShotTask
         Validation tasks, as `validation_splits` returns them.
-    seed : int, default 0
+    seed : int
         Seed of the classifiers.
-    prepare : callable, optional
-        Returns the `TrainingImages` of a split. Pass `shared_images` to try several
-        classifiers on the same splits.
+    prepare : callable
+        Returns the `TrainingImages` of a split, as `shared_images` does.
 
     Returns
     -------
