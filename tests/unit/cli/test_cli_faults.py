@@ -175,7 +175,14 @@ def test_a_full_disk_costs_checkpoints_but_not_the_fit(phcle, inputs, small_disk
     (small_disk / "filler").write_bytes(b"x" * 4096)
     result = phcle(
         *("fit", "--hierarchy", "tree.csv", "--out", "o.phcle", "--quiet"),
-        *("--checkpoint", small_disk / "fit.ckpt", "--checkpoint-every", 0),
+        *(
+            "--dim",
+            100,
+            "--checkpoint",
+            small_disk / "fit.ckpt",
+            "--checkpoint-every",
+            0,
+        ),
     )
     assert "warning: no checkpoint of sweep 1, there is none" in result.stderr
     assert "No space left on device" in result.stderr

@@ -48,10 +48,9 @@ def named(animals, tmp_path):
                 moved[row, :2] = np.cos(angle), np.sin(angle)
         replace(animals, vectors=moved).save(tmp_path / "moved.phcle")
         labels = [label for group in groups for label in group]
-        chosen = [word for label in labels for word in ("--labels", label)]
         out = tmp_path / "clusters.csv"
         count = ("--count", len(groups), "--out", out)
-        call("clusters", tmp_path / "moved.phcle", *chosen, *count)
+        call("clusters", tmp_path / "moved.phcle", *labels, *count)
         with out.open(newline="") as file:
             of = {row["label"]: row["cluster_name"] for row in csv.DictReader(file)}
         found = [{of[label] for label in group} for group in groups]
