@@ -192,7 +192,15 @@ def _informed(
     """The labels to keep, given what the contexts know about them."""
     observed = [observed_among(context, vocabulary) for context in contexts]
     if must_inform:
-        _refuse_empty(contexts, observed, vocabulary)
+        for context, seen in zip(contexts, observed, strict=True):
+            if not context.has_values.any():
+                raise context.empty_error()
+            if not seen.any():
+                raise ContextError(
+                    f"context {context.name!r} says nothing about any of the labels "
+                    f"{some(vocabulary)}; leave it out, or check the spelling of "
+                    "labels."
+                )
     if complete_only:
         complete = np.all(observed, axis=0)
         vocabulary = some_names(vocabulary, np.flatnonzero(complete))
@@ -235,21 +243,6 @@ def observed_among(
     at = positions_of(vocabulary, context.index)
     has_values = np.append(context.has_values, False)  # −1 means the last one
     return np.asarray(has_values[at])
-
-
-def _refuse_empty(
-    contexts: Sequence[Context],
-    observed: Sequence[npt.NDArray[np.bool_]],
-    vocabulary: Sequence[str],
-) -> None:
-    for context, seen in zip(contexts, observed, strict=True):
-        if not context.has_values.any():
-            raise context.empty_error()
-        if not seen.any():
-            raise ContextError(
-                f"context {context.name!r} says nothing about any of the labels "
-                f"{some(vocabulary)}; leave it out, or check the spelling of labels."
-            )
 
 
 def _check_contexts(contexts: Context | Iterable[Context]) -> Sequence[Context]:

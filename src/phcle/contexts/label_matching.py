@@ -12,7 +12,7 @@ The work is a few dictionary lookups per label, so a million labels take a secon
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -277,7 +277,11 @@ def match_labels(
     near = NearSpellings()
     if mode == "safe":
         decided = {each.spelling for each in undecided}
-        near = _near_spellings(sources, names, n_contexts, decided)
+        files: list[tuple[str, Sequence[str]]] = []
+        lists: list[tuple[str, Sequence[str]]] = []
+        for source, own in zip(sources, names, strict=True):
+            (files if source.role == "context" else lists).append((source.name, own))
+        near = find_near_spellings(files, lists, match_key, n_contexts, decided)
     matched = {**spelled, **{o: spelled.get(x, x) for o, x in used.items()}}
     return LabelMatch(
         mode,
@@ -307,20 +311,6 @@ def _renamed(
 
 def _unused(meaning: Mapping[str, str], used: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(other for other in meaning if other not in used)
-
-
-def _near_spellings(
-    sources: Sequence[LabelSource],
-    names: Sequence[Sequence[str]],
-    n_contexts: Mapping[str, int],
-    decided: Collection[str],
-) -> NearSpellings:
-    """Near spellings between contexts; other files are compared with all contexts."""
-    files: list[tuple[str, Sequence[str]]] = []
-    lists: list[tuple[str, Sequence[str]]] = []
-    for source, own in zip(sources, names, strict=True):
-        (files if source.role == "context" else lists).append((source.name, own))
-    return find_near_spellings(files, lists, match_key, n_contexts, decided)
 
 
 def _resolved(synonyms: Mapping[str, str]) -> dict[str, str]:

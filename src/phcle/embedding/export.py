@@ -23,6 +23,7 @@ from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
 from phcle.files.csv_text import csv_lines
 from phcle.files.safetensors_writer import write_tensors
 from phcle.files.writing import write_whole
+from phcle.optional_imports import import_optional
 
 
 @dataclass(frozen=True)
@@ -166,13 +167,9 @@ def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
 
 
 def _write_parquet(embedding: LabelEmbedding, path: Path) -> None:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise BackendError(
-            "Parquet files need PyArrow: pip install 'phcle[parquet]'."
-        ) from error
+    pq = import_optional("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+    import pyarrow as pa
+
     flat = pa.array(np.ascontiguousarray(embedding.vectors).ravel())
     table = pa.table(
         {

@@ -91,10 +91,6 @@ def start_factors(
     Factors
         The start. With "ones" it has one dimension only.
     """
-    is_large = len(problem.labels) >= LARGE and init != "ones"
-    if is_large and backend is not None and backend.is_accelerated:
-        return _device_start(problem, weights, init, rng, backend)
-    backend = choose_backend("numpy", "cpu", "float64")
     if init == "ones":
         warnings.warn(
             "init='ones', the paper's start, keeps all dimensions equal: "
@@ -105,37 +101,23 @@ def start_factors(
         length = np.sqrt(problem.dim)
         rows = [problem.labels, *(context.columns for context in problem.contexts)]
         parts = [np.full((len(names), 1), length) for names in rows]
+        return Factors(parts[0], tuple(parts[1:]))
+    spectral: list[Any] = []
+    is_large = len(problem.labels) >= LARGE
+    if is_large and backend is not None and backend.is_accelerated:
+        seed = int(rng.integers(2**62))
+        parts = draw_on_device(problem, problem.dim, seed, backend)
+        if init == "spectral":
+            spectral = spectral_on_device(problem, weights, seed + 1, backend)
     else:
+        backend = choose_backend("numpy", "cpu", "float64")
         parts = draw_for_all(problem, problem.dim, rng)
-        if init == "random":
-            for part in parts:
-                part /= np.sqrt(problem.dim)
-        else:
+        if init == "spectral":
             spectral = _spectral(problem, weights, rng, backend)
-            for part, found in zip(parts, spectral, strict=True):
-                part *= NOISE
-                part += found
-    return Factors(parts[0], tuple(parts[1:]))
-
-
-def _device_start(
-    problem: Problem,
-    weights: Mapping[str, float],
-    init: str,
-    rng: np.random.Generator,
-    backend: Backend,
-) -> Factors:
-    """The same start on a GPU, whose factors stay there."""
-    seed = int(rng.integers(2**62))
-    parts = draw_on_device(problem, problem.dim, seed, backend)
-    if init == "random":
-        for part in parts:
-            part /= problem.dim**0.5
-    else:
-        spectral = spectral_on_device(problem, weights, seed + 1, backend)
-        for part, found in zip(parts, spectral, strict=True):
-            part *= NOISE
-            part += found
+    for part in parts:
+        part *= NOISE if spectral else problem.dim**-0.5
+    for part, found in zip(parts, spectral, strict=False):
+        part += found
     return Factors(parts[0], tuple(parts[1:]))
 
 

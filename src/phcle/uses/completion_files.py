@@ -15,9 +15,10 @@ from typing import Any
 
 from phcle.answers import as_json
 from phcle.embedding.cell_texts import probabilities_text, value_text
-from phcle.errors import BackendError, OptionError
+from phcle.errors import OptionError
 from phcle.files.csv_text import csv_lines
 from phcle.files.writing import write_whole
+from phcle.optional_imports import import_optional
 
 COLUMNS = ("label", "column", "value", "confidence", "low", "high", "family", "why")
 """Columns of a table of completed cells."""
@@ -167,13 +168,9 @@ def _write_json(cells: Iterable[Any], path: Path, titles: Sequence[str]) -> None
 
 def _write_parquet(cells: Iterable[Any], path: Path, titles: Sequence[str]) -> None:
     """Values are texts, because a column of Parquet has one type; numbers in full."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise BackendError(
-            "Parquet files need PyArrow: pip install 'phcle[parquet]'."
-        ) from error
+    pq = import_optional("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+    import pyarrow as pa
+
     schema = pa.schema(
         (title, pa.float64() if title in NUMBERS else pa.string()) for title in titles
     )

@@ -204,9 +204,14 @@ def _read(
         new = _left_new(file, dict.fromkeys(x for x, _ in edges), known, embedding)
         spelled.update({(file.path.name, x): label for x, label in known.items()})
         edges = [(child, parent) for child, parent in edges if child in new]
-        context = RelationalContext.from_hierarchy(
-            _with_known_parents(edges, tree, embedding, file), name=file.name
-        )
+        children = {child for child, _ in edges}
+        nodes = NodeNames(embedding, tree)
+        with errors_name(file.path):
+            edges = [
+                (child, parent if parent in children else nodes.node_called(parent))
+                for child, parent in edges
+            ]
+        context = RelationalContext.from_hierarchy(edges, name=file.name)
         return context, table.summary(file.kind)
     # Every word counts, even of a single text: the fit has chosen its words.
     read, summary = read_and_summarise(file, min_count=1, reading=reading)
@@ -289,22 +294,6 @@ def _target(file: ContextFile, embedding: LabelEmbedding) -> str:
 def _taxonomies(embedding: LabelEmbedding) -> dict[str, Hierarchy | None]:
     """The taxonomy of each context that has one, by the context's name."""
     return {context.given_name: context.hierarchy for context in embedding.contexts}
-
-
-def _with_known_parents(
-    edges: list[tuple[str, str]],
-    tree: Hierarchy,
-    embedding: LabelEmbedding,
-    file: ContextFile,
-) -> list[tuple[str, str]]:
-    """Edges with ids in the place of readable names of parents."""
-    new = {child for child, _ in edges}
-    nodes = NodeNames(embedding, tree)
-    with errors_name(file.path):
-        return [
-            (child, parent if parent in new else nodes.node_called(parent))
-            for child, parent in edges
-        ]
 
 
 def _of_new_labels(

@@ -25,8 +25,9 @@ from phcle.contexts.readers.delimited import read_text
 from phcle.contexts.readers.source_files import errors_name
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.errors import BackendError, ContextError, FileError, some
+from phcle.errors import ContextError, FileError, some
 from phcle.files.decompression import most_unpacked
+from phcle.optional_imports import import_optional
 
 FORMATS = {
     ".ttl": "turtle",
@@ -236,12 +237,8 @@ def _check_language(
 
 def _graph(source: Any, name: str | None) -> tuple[Any, str]:
     """The statements of a file, and the name of the thesaurus."""
-    try:
-        import rdflib
-    except ImportError as error:
-        raise BackendError(
-            "SKOS and OWL files need rdflib: pip install 'phcle[ontologies]'."
-        ) from error
+    purpose = "a SKOS or OWL file"
+    rdflib = import_optional("rdflib", extra="ontologies", purpose=purpose)
     if isinstance(source, rdflib.Graph):
         return source, name or "taxonomy"
     path = Path(source)

@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import Ints
 from phcle.contexts.labels import index_of
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextWarning, OptionError, did_you_mean, some
@@ -148,11 +146,7 @@ class HierarchyCounts:
         kept = [(column[c], i) for i, c in enumerate(columns) if c in column]
         at = np.array(kept, dtype=np.int64).reshape(-1, 2)
         pick = sp.csr_array(
-            (
-                np.ones(len(kept)),
-                (at[:, 0], at[:, 1]),
-            ),
-            shape=(len(found), len(columns)),
+            (np.ones(len(kept)), (at[:, 0], at[:, 1])), shape=(len(found), len(columns))
         )
         return sp.csr_array(counts[[row[label] for label in labels]] @ pick)
 
@@ -162,25 +156,11 @@ def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
     tree, decay = recipe.hierarchy, recipe.decay or 4.0
     rows, nodes, steps = tree.ancestor_distances(labels)
     internal = tree.has_children[nodes]
-    return _on_nodes(
-        tree,
-        len(labels),
-        rows[internal],
-        nodes[internal],
-        np.exp(-steps[internal] / decay),
+    used, columns = np.unique(nodes[internal], return_inverse=True)
+    weights = np.exp(-steps[internal] / decay)
+    counts = sp.csr_array(
+        (weights, (rows[internal], columns)), shape=(len(labels), len(used))
     )
-
-
-def _on_nodes(
-    tree: Hierarchy,
-    n_labels: int,
-    rows: Ints,
-    nodes: Ints,
-    weights: npt.NDArray[np.float64],
-) -> Named:
-    """A matrix whose columns are the nodes that occur."""
-    used, columns = np.unique(nodes, return_inverse=True)
-    counts = sp.csr_array((weights, (rows, columns)), shape=(n_labels, len(used)))
     return tuple(tree.nodes[i] for i in used), counts
 
 
