@@ -312,26 +312,6 @@ def test_most_names_of_labels_hide_no_point(atlas):
     assert np.mean(np.array(hidden) > 0) < 0.4
 
 
-def test_a_name_beside_its_region_has_a_line_to_it(atlas):
-    atlas.js(
-        """() => {
-          const crowd = Array.from({ length: 9 }, (_, i) => (
-            { name: `crowd ${i}`, x: 0.2, y: 0.2, reach: 0.1, labels: 9, of: "branch" }
-          ));
-          const { regions } = Phcle.map.data;
-          Phcle.map.data.regions = crowd;
-          Phcle.map.place_names();
-          Phcle.map.data.regions = regions;
-        }"""
-    )
-    placed = atlas.js("Phcle.map.placed.filter(({kind}) => kind === 'region')")
-    assert len(placed) == 9
-    assert placed[0]["lead"] is None
-    with_line = [x for x in placed if x["lead"]]
-    assert with_line
-    assert atlas.js("Phcle.map_as_svg(Phcle.map)").count("<line ") == len(with_line)
-
-
 def test_groups_that_are_filtered_out_have_no_name(atlas):
     atlas.js("Phcle.map.keep(Array.from({ length: 20 }, (_, i) => 60 + i))")
     atlas.settle()
@@ -435,30 +415,6 @@ def test_labels_that_have_it_are_drawn_above_the_rest(atlas):
     shown = pixel(atlas.page, *atlas.place(has_it))
     atlas.js(MOVE, before)
     np.testing.assert_allclose(shown, swatch(atlas, has_it), atol=2)
-
-
-@every_painter
-def test_points_that_touch_are_kept_apart_by_a_rim(atlas):
-    atlas.js(NEAR)
-    # Two labels of one group side by side, so that one covers a part of the other.
-    beside = atlas.js(
-        """() => {
-          const {view, data} = Phcle.map;
-          const {unit, radius} = view.frame();
-          return [71, data.x[70] + radius / unit, data.y[70]];
-        }"""
-    )
-    before = atlas.js(MOVE, beside)
-    atlas.settle()
-    x, y = atlas.place(71)
-    radius = atlas.js("Phcle.map.view.frame().radius")
-    below = css_rgb(atlas.js("Phcle.as_css(Phcle.map.colour_of('--page'))"))
-    shown = [pixel(atlas.page, x - radius - step, y) for step in (0, 0.5, 1)]
-    inner = [pixel(atlas.page, x - step, y) for step in (0, 1)]
-    atlas.js(MOVE, before)
-    nearest = min(np.abs(np.subtract(each, below)).max() for each in shown)
-    assert nearest < 100  # half of what it is without a rim
-    np.testing.assert_allclose(*inner, atol=2)
 
 
 def test_density_lies_under_the_points_and_fades_as_one_zooms_in(atlas):
@@ -650,29 +606,6 @@ def test_the_view_is_saved_as_svg_and_png(atlas):
     assert picture.size == (int(2 * stage["width"]), int(2 * stage["height"]))
     colours = np.asarray(picture.convert("RGB")).reshape(-1, 3)[::97]
     assert len(np.unique(colours, axis=0)) > 30
-
-
-def test_a_saved_view_shows_what_is_chosen(atlas):
-    def saved(do):
-        atlas.js(f"() => {{ {do} }}")
-        root = ElementTree.fromstring(atlas.js("Phcle.map_as_svg(Phcle.map)"))
-        found = list(root.iter(f"{SVG}circle"))
-        thick = [
-            [x for x in each if x.get("stroke-width") == "1.5"]
-            for each in (found, root.iter(f"{SVG}line"))
-        ]
-        return *thick, len(found)
-
-    rings, lines, n_before = saved("Phcle.map.choose_many([3, 4, 5])")
-    assert (len(rings), len(lines)) == (3, 0)
-    places = atlas.js("[3, 4, 5].map((i) => Phcle.map.view.place(i))")
-    shown = [(float(x.get("cx")), float(x.get("cy"))) for x in rings]
-    np.testing.assert_allclose(shown, places, atol=0.06)
-    rings, lines, n_after = saved("Phcle.map.choose(3)")
-    n_near = atlas.js("Phcle.map.nearest_to(3).length")
-    assert len(rings) == len(lines) == n_near > 0
-    # The dot of the chosen label: two rings and its middle, in place of three rings.
-    assert n_after == n_before + n_near
 
 
 @everywhere

@@ -379,19 +379,6 @@ def test_pointing_and_choosing_stand_out_on_both(open_maps):
     assert all("group 5" in x for x in new if x != ONLY_IN_NEW)
     assert page.locator("#chosen .is-gone").count() == 9
     assert page.locator("#chosen .is-only").count() == 2
-    # One arrow, from the old to the new place, the same on both.
-    arrow = "Phcle.two_maps.maps.map((map) => map.options.arrows())"
-    first, second = page.evaluate(arrow)
-    assert first == second
-    assert len(first) == 1
-    places = page.evaluate(
-        """(label) => Phcle.two_maps.maps.flatMap((map) => {
-          const i = map.row_of(label);
-          return [map.data.x[i], map.data.y[i]];
-        })""",
-        MOVED,
-    )
-    assert first[0] == [*places, True]
     assert state_of(page)["label"] == [MOVED]
     page.keyboard.press("Escape")
     page.locator("#map-1 .map-stage").focus()
@@ -403,24 +390,13 @@ def test_pointing_and_choosing_stand_out_on_both(open_maps):
     assert chosen(page) == [MOVED, MOVED]
 
 
-def test_the_most_changed_are_listed_first_and_drawn_above(open_maps):
+def test_the_most_changed_are_listed_first(open_maps):
     page = open_maps()
     listed = page.locator("#changed li").all_inner_texts()
     counts = [int(re.search(r"(\d+) of 10", text)[1]) for text in listed]
     assert MOVED in listed[0]
     assert counts == sorted(counts, reverse=True)
     assert len(counts) == 72
-    for side in (0, 1):
-        order, values = page.evaluate(
-            """(side) => {
-              const { view, colouring } = Phcle.two_maps.maps[side];
-              return [Array.from(view.order), Array.from(colouring.values)];
-            }""",
-            side,
-        )
-        drawn = [values[i] for i in order]
-        assert np.isnan(drawn[0]) or drawn[0] is None
-        assert drawn[1:] == sorted(drawn[1:])
     scale = page.inner_text(".two-bar .map-legend").split()
     assert scale[:3] == ["0", "5", "10"]
     assert "only in this file" in " ".join(scale)
@@ -449,15 +425,6 @@ def test_the_list_is_filtered_and_leads_to_both_places(open_maps):
     assert "No such label" in page.inner_text("#changed")
 
 
-def test_arrows_of_the_most_changed_can_be_switched_on(open_maps):
-    page = open_maps()
-    arrows = "Phcle.two_maps.maps[1].arrows().length"
-    assert page.evaluate(arrows) == 0
-    page.get_by_label("Arrows of most changed").check()
-    assert page.evaluate(arrows) == 60
-    assert state_of(page)["arrows"] == ["yes"]
-
-
 def test_labels_of_one_file_are_marked_and_said_in_words(open_maps):
     page = open_maps()
     hollow = """Phcle.two_maps.maps.map(({ options, data }) =>
@@ -471,16 +438,6 @@ def test_labels_of_one_file_are_marked_and_said_in_words(open_maps):
     page.wait_for_selector("#chosen .columns li")
     assert page.locator("#chosen h3").all_inner_texts() == ["new"]
     assert page.inner_text("#chosen h2") == ONLY_IN_NEW
-
-
-def test_many_labels_are_followed_to_their_new_places(open_maps):
-    page = open_maps()
-    page.locator("#map-1").get_by_label("List what is in view").click()
-    assert page.evaluate("Phcle.two_maps.maps[1].many.length") == 72
-    assert "73 labels chosen" in page.inner_text("#chosen")
-    assert "1 are in one file only" in page.inner_text("#chosen")
-    assert "72 of 72 chosen labels" in page.inner_text("#changed")
-    assert len(page.evaluate("Phcle.two_maps.maps[0].arrows()")) == 72
 
 
 def test_groups_of_one_file_colour_both(open_maps):
