@@ -305,7 +305,7 @@ def measure_size(
             "first_table_s": seconds_until_answered(f"{address}table"),
         }
         # Above 100,000 labels, those that the map leaves out are prepared on demand.
-        tags = "api/match?has=looks::tag%201"
+        tags = "api/match?has=%5B%22looks%22,%22tag%201%22%5D"
         found["all_attributes_s"] = seconds_until_answered(address + tags)
         found["peak_mib_all_attributes"] = peak_mib(pid)
         if is_final:
